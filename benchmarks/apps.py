@@ -81,7 +81,7 @@ class Part:
     arrays_bytes: int = 0  # what they are moved from and to
 
     def bounds_s(self, rates: Rates) -> dict[str, float]:
-        """Give the time that each of what the part needs takes by itself."""
+        """Return the time that each of what the part needs takes by itself."""
         moving = self.moved_bytes / rates.triad[self.arrays_bytes] if self.moved_bytes else 0.0
         return {
             "data": moving,
@@ -91,7 +91,7 @@ class Part:
         }
 
     def least_s(self, rates: Rates) -> float:
-        """Give the time of the roofline."""
+        """Return the time of the roofline."""
         return max(self.bounds_s(rates).values())
 
     def limit(self, rates: Rates) -> str:
@@ -310,7 +310,7 @@ class Machine:
         return self.ranks * self._bench(*words, threads=1, kernels=kernels)
 
     def _bench(self, *words: str, threads: int, kernels: str | None = None) -> float:
-        """Give the median rate of the last point of a benchmark."""
+        """Return the median rate of the last point of a benchmark."""
         line = [str(self.programs / "nodebench"), *words, "--threads", str(threads)]
         return float(_rows(line, kernels)[-2]["rate"]["median"])
 
@@ -370,7 +370,7 @@ class Measured:
             self.rates[unit].append(rate)
 
     def row(self) -> str:
-        """Give the app's row of the table."""
+        """Return the app's row of the table."""
         rates = self.usual()
         least_s = sum(part.least_s(rates) for part in self.parts)
         time_s = statistics.median(self.times_s)
@@ -383,7 +383,7 @@ class Measured:
         )
 
     def usual(self) -> Rates:
-        """Give the medians of the rates."""
+        """Return the medians of the rates."""
         return Rates(
             triad={size: statistics.median(rates) for size, rates in self.triads.items()},
             reads={size: statistics.median(rates) for size, rates in self.reads.items()},
@@ -391,7 +391,7 @@ class Measured:
         )
 
     def rates_row(self) -> str:
-        """Give the rates that the app's roofline is made of."""
+        """Return the rates that the app's roofline is made of."""
         rates = self.usual()
         triads, reads = (
             ", ".join(
@@ -408,7 +408,7 @@ class Measured:
 
 
 def _blas_kernels() -> list[str | None]:
-    """Give the kernels of OpenBLAS to try: of a processor newer than itself it takes the oldest."""
+    """Return the kernels of OpenBLAS to try; for a newer processor it takes the oldest ones."""
     flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
     by_flag = {"avx512f": "SKYLAKEX", "avx2": "HASWELL"}
     return [None, *(kernels for flag, kernels in by_flag.items() if flag in flags)]

@@ -168,7 +168,7 @@ def pages(planted: Planted, count: int, *, before: bool = False) -> list[Page]:
 
 
 def share(judged: Sequence[Page], holds: Callable[[Page], bool]) -> float:
-    """Give the share of pages of which something holds, in per cent."""
+    """Return the share of pages of which something holds, in per cent."""
     return 100 * float(np.mean([holds(one) for one in judged]))
 
 
@@ -180,7 +180,7 @@ def schedule(planted: Planted) -> str:
 
 
 def false_table(count: int) -> Iterator[str]:
-    """Say how many pages are false of platforms that do not differ."""
+    """Describe how many pages are false of platforms that do not differ."""
     yield (
         f"**Pages of {CASES} cases without any difference: per cent with a claim ({count} pages "
         f"each, standard error at most {_error(count)})**"
@@ -206,7 +206,7 @@ def false_table(count: int) -> Iterator[str]:
 
 
 def power_table(count: int) -> Iterator[str]:
-    """Say how often a lone loss among 50 cases is found."""
+    """Describe how often a lone loss among 50 cases is found."""
     losses = (1.05, 1.1, 1.2)
     yield f"**A lone loss among {CASES} cases found, per cent of {count} pages: before, now**"
     yield ""
@@ -228,7 +228,7 @@ def power_table(count: int) -> Iterator[str]:
 
 
 def everywhere_table(count: int) -> Iterator[str]:
-    """Say how often a loss of all cases is found."""
+    """Describe how often a loss of all cases is found."""
     yield f"**All {CASES} cases slower, noise 5 %: per cent of {count} pages in which it is found**"
     yield ""
     yield "| loss | n | any point, before | any point | the mean |"
@@ -247,7 +247,7 @@ def everywhere_table(count: int) -> Iterator[str]:
 
 
 def lost_table(count: int) -> Iterator[str]:
-    """Say what is claimed where launches exceed their limit."""
+    """Describe what is claimed where launches exceed their limit."""
     yield (
         f"**Launches over their limit, 8 launches, noise 1 %: per cent of {count} pages in "
         "which anything is called slower or faster**"

@@ -148,7 +148,7 @@ def simulated(ranks: int, wanted: Sequence[Call], folder: Path) -> dict[Call, Me
 
 
 def alike(one: Messages, other: Messages) -> bool:
-    """Tell whether every rank sends the same to every other.
+    """Return whether every rank sends the same to every other.
 
     Empty messages count in functions without data alone: one that only synchronises may have
     another form.
@@ -161,7 +161,7 @@ def alike(one: Messages, other: Messages) -> bool:
 def compare(
     ranks: int, functions: Sequence[str], sizes: Sequence[int] = SIZES
 ) -> Iterator[tuple[Call, Messages, Messages]]:
-    """Give each call with what the library and the simulator send."""
+    """Yield each call with what the library and the simulator send."""
     wanted = calls(ranks, functions, sizes)
     with tempfile.TemporaryDirectory(dir=cache_folder()) as place:
         library = real(ranks, wanted, Path(place))

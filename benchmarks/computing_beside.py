@@ -27,7 +27,7 @@ _ENDS_US = (0.7, 2, 5, 12, 30, 100, 1e6)
 
 
 def by_kind(stream: CallStream) -> dict[tuple[object, ...], tuple[int, float]]:
-    """Give of each kind of stretch how many there are, and the 30 % quantile in us."""
+    """Return the number of stretches of each kind, and their 30 % quantile in us."""
     names = [(shape.call, shape.size) for shape in stream.shapes]
     kinds = defaultdict(list)
     for at in range(_BEFORE, len(stream.shape)):

@@ -19,7 +19,7 @@ MARGIN = 0.02
 
 
 def differs(values: np.ndarray, base: np.ndarray) -> bool:
-    """Tell whether any row is called slower or faster."""
+    """Return whether any row is called slower or faster."""
     q = stats.false_discovery_q(np.log(values / base), np.log1p(MARGIN))
     found = stats.paired_ratio(values, base)
     verdicts = stats.judge(found.ratio, found.lo, found.hi, found.n, q, margin=MARGIN)
@@ -27,7 +27,7 @@ def differs(values: np.ndarray, base: np.ndarray) -> bool:
 
 
 def page(boot: float, launches: int, generator: np.random.Generator) -> tuple[bool, bool]:
-    """Tell whether a page claims a difference that is none, and whether its control differs."""
+    """Return whether a page claims a difference that is none, and whether its control differs."""
     base, again, platform = (
         np.exp(boot * generator.standard_normal())
         * np.exp(NOISE * generator.standard_normal((ROWS, launches)))

@@ -52,7 +52,7 @@ Draw = Callable[[np.random.Generator], float]
 
 
 def points(probe: str) -> Sequence[str]:
-    """Give the points of a probe."""
+    """Return the points of a probe."""
     if probe == "memory.stream":
         return [f"kernel={kernel}" for kernel in ("copy", "scale", "add", "triad")]
     return [f"size_bytes={size}" for size in SIZES] if probe.startswith("mpi") else [""]
@@ -145,7 +145,7 @@ for line in sys.stdin:
 
 
 def looked_at(folders: Sequence[Path], before: Path | None) -> Iterator[tuple[list, list, int]]:
-    """Give what the sentences and the rows of each run claim, and how many rows there are."""
+    """Yield what the sentences and the rows of each run claim, and how many rows there are."""
     environment = {"PYTHONPATH": str(before)} if before else None
     done = subprocess.run(
         [sys.executable, "-c", _READ],
@@ -160,7 +160,7 @@ def looked_at(folders: Sequence[Path], before: Path | None) -> Iterator[tuple[li
 
 
 def many_cases(count: int) -> list[tuple[str, str]]:
-    """Give cases of one probe."""
+    """Return cases of one probe."""
     return [("null", f"median_s={k}") for k in range(1, count + 1)]
 
 

@@ -55,7 +55,7 @@ def take_places(folder: Path, nodes: int) -> Path:
 
 
 def own_s() -> float:
-    """Give the processor time of this process so far."""
+    """Return the processor time of this process so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

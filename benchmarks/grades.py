@@ -84,7 +84,7 @@ class Plan:
         return bool(self.blocks_per_boot) and -(-self.launches // self.blocks_per_boot) < 6
 
     def boot_of(self, trial: Trial) -> int | None:
-        """Give the boot of a trial; the baseline boots as the others do."""
+        """Return the boot of a trial; the baseline boots as the others do."""
         return 1 + trial.block // self.blocks_per_boot if self.blocks_per_boot else None
 
 
@@ -197,7 +197,7 @@ def disagreements(comparison: Comparison) -> Iterator[str]:
 
 
 def _worse(finding: Finding, *grades: Grade) -> bool:
-    """Tell whether any of it is worse with one of some grades."""
+    """Return whether any of it is worse with one of some grades."""
     if finding.by_mean and finding.verdict is Verdict.SLOWER and finding.grade in grades:
         return True
     return any(point.grade in grades for point in finding.of(Verdict.SLOWER))
@@ -292,7 +292,7 @@ def pages(count: int, first: int = 0, *, null: bool = False, offset: float = 0.0
 
 
 def told(total: Counter[str]) -> str:
-    """Say what was counted."""
+    """Describe what was counted."""
     honest = max(1, total["pages with boots enough"])
     likely = max(1, total["likely"] - total["few likely"])
     return (
@@ -386,7 +386,7 @@ def drawn_page(
 
 
 def _family(noise: Noise, rows: np.ndarray, *, weighed: bool) -> np.ndarray:
-    """Give what is certain of the rows, before or after."""
+    """Return what is certain of the rows, before or after."""
     half = rows.shape[0] // 2
     keep = np.ones(half, bool) if weighed else noise.headline
     weight = noise.weights if weighed else np.ones(half)

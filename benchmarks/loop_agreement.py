@@ -118,7 +118,7 @@ class Build:
 
     @property
     def family(self) -> str:
-        """Tell Open MPI from MPICH by what the launcher says about itself."""
+        """Describe Open MPI from MPICH by what the launcher says about itself."""
         said = subprocess.run(
             [self.launcher, "--version"], capture_output=True, text=True, check=True
         ).stdout
@@ -172,7 +172,7 @@ class Schedule:
 def compare(
     build: Build, transport: Transport, comparison: Comparison, schedule: Schedule
 ) -> dict[int, Ratio]:
-    """Give the ratio of mpibench's figure to the reference's at each size."""
+    """Return the ratio of mpibench's figure to the reference's at each size."""
     ours: list[Figures] = []
     theirs: list[Figures] = []
     for _ in range(schedule.rounds):

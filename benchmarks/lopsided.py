@@ -66,7 +66,7 @@ def page(
     loss: float,
     generator: np.random.Generator,
 ) -> tuple[bool, bool]:
-    """Tell whether a page claims anything, and whether it then says that the noise is lopsided."""
+    """Return whether a page claims anything, and whether it then calls the noise lopsided."""
     base_kind, base_width, kind, width = shapes
     base = noise(base_kind, base_width, (rows, blocks), generator)
     values = noise(kind, width, (rows, blocks), generator)
@@ -83,7 +83,7 @@ def page(
 def shares(
     shapes: tuple[str, float, str, float], rows: int, blocks: int, loss: float, pages: int
 ) -> tuple[float, float]:
-    """Give the per cent of pages that claim something, and of those that say it, of all pages."""
+    """Return the per cent of pages that claim something, and of those that say it, of all pages."""
     generator = np.random.default_rng([rows, blocks, round(1000 * loss)])
     seen = [page(shapes, rows, blocks, loss, generator) for _ in range(pages)]
     claimed, told = np.array(seen).mean(axis=0)

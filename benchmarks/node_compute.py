@@ -76,23 +76,23 @@ class Programs:
     def rate(
         self, benchmark: str, order: int, *arguments: str, repeat: int = 10, kernels: str = ""
     ) -> float:
-        """Give nodebench's median rate in flop/s."""
+        """Return nodebench's median rate in flop/s."""
         options = ("--n", str(order), "--repeat", str(repeat), *arguments)
         text = self.run("nodebench/nodebench", benchmark, *options, kernels=kernels)
         return float(json.loads(text.splitlines()[1])["rate"]["median"])
 
     def loop(self, order: int) -> float:
-        """Give the plain loop's median rate in flop/s."""
+        """Return the plain loop's median rate in flop/s."""
         return float(self.run("tests/reference_dgemm", str(order), "10").split()[0])
 
     def parts(self, order: int) -> float:
-        """Give the time in s of what is no product in a factorisation."""
+        """Return the time in s of what is no product in a factorisation."""
         text = self.run("tests/reference_linpack", str(order), str(WIDTH))
         return sum(map(float, text.split()))
 
 
 def explained_time(order: int, rates: Mapping[int, float], parts_s: float) -> float:
-    """Give the time in s that a factorisation takes if its products run at DGEMM's rates."""
+    """Return the time in s that a factorisation takes if its products run at DGEMM's rates."""
     return sum(size * order**2 / 2 / rates[size] for size in rates) + parts_s
 
 

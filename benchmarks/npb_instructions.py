@@ -73,7 +73,7 @@ def executed(profile: Path) -> Iterator[Executed]:
 
 
 def disassembly(program: Path) -> dict[int, str]:
-    """Give the name of the instruction at each address."""
+    """Return the name of the instruction at each address."""
     line = ["objdump", "--disassemble", "--no-show-raw-insn", str(program)]
     text = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^ *([0-9a-f]+):\t(\S+)", text, re.MULTILINE)

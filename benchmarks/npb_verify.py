@@ -69,7 +69,7 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
 
 
 def allowed(kernel: str, problem_class: str, ranks: int) -> bool:
-    """Tell whether the benchmark is defined for so many ranks."""
+    """Return whether the benchmark is defined for so many ranks."""
     probe = find_probe(f"npb.{kernel}")
     try:
         probe.check_ranks(probe.make_params({"problem_class": problem_class}), ranks)

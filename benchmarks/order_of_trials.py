@@ -70,7 +70,7 @@ def drift_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
 
 
 def plan_of(cases: int, head: dict[str, Any], seed: int) -> list[tuple[int, int, int]]:
-    """Give (block, platform, case) of each trial of a real plan."""
+    """Return (block, platform, case) of each trial of a real plan."""
     study = study_from_toml(
         {
             "study": {"name": "s", "launches": LAUNCHES, "precision": 0, **head},
@@ -106,7 +106,7 @@ def half_width(
 
 
 def turns(cases: int, head: dict[str, Any]) -> float:
-    """Give how often the machine changes hands in a block."""
+    """Return how often the machine changes hands in a block."""
     plan = plan_of(cases, head, seed=1)
     changes = sum(first[1] != second[1] for first, second in pairwise(plan))
     return (changes + 1) / LAUNCHES

@@ -64,7 +64,7 @@ class PlantedFleet:
         self.own = dict(zip(("rate", "bandwidth", "network"), np.exp(0.005 * spread), strict=True))
 
     def switches(self) -> str:
-        """Give the fact that names the switches."""
+        """Return the fact that names the switches."""
         parts = [
             self.names[at : at + self.per_switch]
             for at in range(0, len(self.names), self.per_switch)
@@ -72,7 +72,7 @@ class PlantedFleet:
         return "; ".join(f"leaf{at}: {fold(part)}" for at, part in enumerate(parts, 1))
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Give the pairs of fleetbench's sample."""
+        """Yield the pairs of fleetbench's sample."""
         count, distance = len(self.names), 1
         while distance < count:
             for first in range(count - distance):

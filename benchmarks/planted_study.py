@@ -204,7 +204,7 @@ def _printed(study: Study, baseline: str, names: Mapping[str, str]) -> dict[str,
 def _values(
     study: PublishedStudy, platform: str, base: Collection[str]
 ) -> Iterator[PublishedRatio]:
-    """Give ratios of values that are printed of a platform and of the baseline, e.g. by step.
+    """Yield ratios of values that are printed of a platform and of the baseline, e.g. by step.
 
     They count where no ratio is printed.
     """
@@ -269,7 +269,7 @@ def _points(trial: Trial) -> list[dict[str, Scalar]]:
 
 
 def _base(trial: Trial, layer: Layer, unit: str, point: Mapping[str, Scalar]) -> float:
-    """Give a figure of the baseline that grows with sizes and falls with ranks, as real ones do."""
+    """Return a figure of the baseline that grows with sizes and falls with ranks."""
     ranks = trial.case.ranks
     size = point.get("size_bytes")
     if isinstance(size, int) and unit in ("s", "B/s"):
@@ -280,7 +280,7 @@ def _base(trial: Trial, layer: Layer, unit: str, point: Mapping[str, Scalar]) ->
 
 
 def _communication(trial: Trial) -> float:
-    """Give the share of a program's time that is communication on the baseline."""
+    """Return the share of a program's time that is communication on the baseline."""
     return min(0.6, 0.05 * math.log2(trial.case.ranks + 1))
 
 

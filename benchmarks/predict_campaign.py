@@ -113,11 +113,11 @@ class App:
         return 4 if self.probe in _SQUARE else 2
 
     def one_rank(self) -> str:
-        """Give the ``[[measure]]`` block that calibrates computing."""
+        """Return the ``[[measure]]`` block that calibrates computing."""
         return self._block("ranks = 1\nnodes = 1")
 
     def measure(self) -> str:
-        """Give its ``[[measure]]`` block."""
+        """Return its ``[[measure]]`` block."""
         return self._block(f"ranks = {self.ranks}\nprofile = true")
 
     def _block(self, layout: str) -> str:

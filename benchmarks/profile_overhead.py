@@ -88,7 +88,7 @@ class Bench:
         return subprocess.run([*first, *line], check=True, capture_output=True, text=True)
 
     def time_s(self, command: list[str], *, profiled: bool) -> tuple[float, float]:
-        """Give a run's time, and the share of all cores that other programs had meanwhile."""
+        """Return a run's time, and the share of all cores that other programs had meanwhile."""
         busy, own = _busy_s(), _children_s()
         begin = time.perf_counter()
         done = self.run(command, profiled=profiled)
@@ -198,7 +198,7 @@ def measure_command(name: str, command: list[str], bench: Bench, blocks: int, bu
 
 
 def _traced(bench: Bench) -> str:
-    """Say how large the trace is and whether it is whole."""
+    """Describe how large the trace is and whether it is whole."""
     if not bench.trace:
         return ""
     path = bench.profile.with_suffix(".trace")
@@ -220,7 +220,7 @@ def run_block(command: list[str], bench: Bench) -> tuple[dict[bool, list[float]]
 
 
 def quartile_ratio(values: list[float], baseline: list[float]) -> tuple[float, float, float]:
-    """Give the ratio of the lower quartiles and its 95 % bootstrap interval."""
+    """Return the ratio of the lower quartiles and its 95 % bootstrap interval."""
     draw = np.random.default_rng(1)
 
     def quartiles(times: list[float]) -> NDArray[np.float64]:
@@ -232,7 +232,7 @@ def quartile_ratio(values: list[float], baseline: list[float]) -> tuple[float, f
 
 
 def _busy_s() -> float:
-    """Give the time in which all cores were busy since the machine began."""
+    """Return the time in which all cores were busy since the machine began."""
     names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
     first = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     ticks = dict(zip(names, map(int, first), strict=False))

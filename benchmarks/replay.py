@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
 
 def rate(calls: int, work: Callable[[], object]) -> float:
-    """Give calls per second of processor time."""
+    """Return calls per second of processor time."""
     begin = time.process_time()
     work()
     return calls / (time.process_time() - begin)

@@ -83,7 +83,7 @@ def measure(study: str, launches: int, out: Path) -> Run:
 
 
 def claims(run: Run) -> tuple[list[str], list[str], int]:
-    """Give the false sentences and rows of a run, and the number of rows that were tested."""
+    """Return the false sentences and rows of a run, and the number of rows that were tested."""
     comparison = Comparison(read_runs([run]))
     told = [f"{f.probe} {f.verdict}" for f in comparison.findings if f.verdict.decided]
     table = comparison.table

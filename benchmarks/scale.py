@@ -147,7 +147,7 @@ def calls(folder: Path, most: int) -> Iterator[Try]:
 
 
 def standard_input(folder: Path, most: int) -> Iterator[Try]:
-    """Give a gigabyte to `import`."""
+    """Yield a gigabyte to `import`."""
     for number in (10_000_000, 100_000_000, 1_000_000_000):
         if number <= most:
             path = folder / "input"

@@ -61,7 +61,7 @@ def throughput_bits_per_s(allocation: Allocation) -> float:
 
 
 def measure(options: dict[str, Any], launches: int) -> tuple[dict[int, list[float]], list[float]]:
-    """Give one-way times by size and throughputs, a value a launch."""
+    """Return one-way times by size and throughputs, a value a launch."""
     spec = make_spec("shaped", {"type": "netns", **options}, where=__file__)
     times: dict[int, list[float]] = {}
     rates = []

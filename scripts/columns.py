@@ -90,7 +90,7 @@ def _words(annotation: Any) -> str:
 
 
 def page(text: str) -> str:
-    """Give the page with the tables as they are declared."""
+    """Return the page with the tables as they are declared."""
     return _TABLE.sub(lambda found: f"{found[1]}\n{tables(found[2])}\n{found[3]}", text)
 
 

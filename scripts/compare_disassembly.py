@@ -31,7 +31,7 @@ _PADDING = re.compile(r"^(nop|data16|cs nop|xchg +%ax,%ax)")
 
 
 def functions(objects: Path, rename: str = "") -> dict[str, list[str]]:
-    """Give the instructions of each function of an object file, without addresses."""
+    """Return the instructions of each function of an object file, without addresses."""
     before, _, after = rename.partition("=")
     begins = re.compile(rf"(?<![A-Za-z0-9])(_*){re.escape(before)}")
     said = subprocess.run(
@@ -61,12 +61,12 @@ def functions(objects: Path, rename: str = "") -> dict[str, list[str]]:
 
 
 def objects_of(tree: Path) -> dict[str, Path]:
-    """Give the object files below a tree by their relative path."""
+    """Return the object files below a tree by their relative path."""
     return {str(path.relative_to(tree)): path for path in sorted(tree.rglob("*.o"))}
 
 
 def differences(old: Path, new: Path, only: str, rename: str) -> Iterator[tuple[str, str, str]]:
-    """Give object, function and what is the matter with it: "differs", "new", "gone"."""
+    """Yield object, function and what is the matter with it: "differs", "new", "gone"."""
     before, after = objects_of(old), objects_of(new)
     for name in sorted(before.keys() | after.keys()):
         if not fnmatch(name, only):

@@ -79,7 +79,7 @@ PARTS: dict[str, dict[str, str]] = {
 
 
 def told(records: Records) -> str:
-    """Give a run's row: study, date, launches, trials, how busy the machine was."""
+    """Return a run's row: study, date, launches, trials, how busy the machine was."""
     trials = records.trials
     measured = trials.filter(pl.col("status") == "measured")
     counts = measured.group_by("platform", *CASE).len().get_column("len")
@@ -95,7 +95,7 @@ def told(records: Records) -> str:
 
 
 def with_row(text: str, row: str) -> str:
-    """Give the gallery's page with a row of the table of runs in the place of its study's."""
+    """Return the gallery's page with a row of the table of runs in the place of its study's."""
     found = _RUNS.search(text)
     if found is None:
         sys.exit(f"gallery: {GALLERY / 'README.md'} has no table of runs")

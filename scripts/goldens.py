@@ -192,7 +192,7 @@ def _call(arguments: list[str]) -> tuple[int, str]:
 
 
 def page_text(page: str) -> str:
-    """Give what a reader sees of a page: a line for each block, in order."""
+    """Return what a reader sees of a page: a line for each block, in order."""
     body = _UNREAD.sub("", page)
     lines = _BLOCK.sub("\n", body).replace("</td>", "\t").replace("</th>", "\t")
     plain = (" ".join(unescape(_TAG.sub("", line)).split(" ")) for line in lines.split("\n"))
@@ -200,7 +200,7 @@ def page_text(page: str) -> str:
 
 
 def page_tables(page: str) -> dict[str, str]:
-    """Give the files that a page carries."""
+    """Return the files that a page carries."""
     found = {}
     for match in _FILE.finditer(page):
         first = match[3] is not None

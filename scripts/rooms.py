@@ -60,7 +60,7 @@ def modules_of(package: Path) -> dict[str, ast.Module]:
 
 
 def imports_of(package: str, modules: Mapping[str, ast.Module]) -> Graph:
-    """Give which modules import which."""
+    """Return which modules import which."""
     graph: Graph = {name: set() for name in modules}
     for name, tree in modules.items():
         for node in ast.walk(tree):
@@ -109,7 +109,7 @@ def wings_of(imports: Graph, room: str) -> Graph:
 
 
 def circles_of(graph: Graph) -> list[set[str]]:
-    """Give the sets of nodes that reach each other."""
+    """Return the sets of nodes that reach each other."""
     reach = {node: _reachable(graph, node) for node in graph}
     circles: list[set[str]] = []
     for node in graph:
@@ -131,7 +131,7 @@ def _reachable(graph: Graph, start: str) -> set[str]:
 
 
 def floors_of(graph: Graph) -> dict[str, int]:
-    """Give each node's floor, from 0."""
+    """Return each node's floor, from 0."""
     circles = circles_of(graph)
     house = {node: min(next((c for c in circles if node in c), {node})) for node in graph}
     below: Graph = {}
@@ -150,7 +150,7 @@ def floors_of(graph: Graph) -> dict[str, int]:
 
 
 def function_lines(tree: ast.AST, within: str = "") -> Iterator[tuple[str, int]]:
-    """Give the name and the lines of every function, without its docstring."""
+    """Yield the name and the lines of every function, without its docstring."""
     for node in ast.iter_child_nodes(tree):
         name = within
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -165,7 +165,7 @@ def function_lines(tree: ast.AST, within: str = "") -> Iterator[tuple[str, int]]
 
 
 def file_lines(package: Path) -> dict[str, int]:
-    """Give the lines of every file."""
+    """Return the lines of every file."""
     return {
         str(file.relative_to(package)): len(file.read_text(encoding="utf-8").splitlines())
         for file in sorted(package.rglob("*.py"))
@@ -207,7 +207,7 @@ def upward_of(graph: Graph) -> Iterator[str]:
 
 
 def docstring_share(package: Path, modules: Mapping[str, ast.Module]) -> float:
-    """Give the part of all lines that are docstrings."""
+    """Return the part of all lines that are docstrings."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     texts = [
         node.body[0]
@@ -287,7 +287,7 @@ def held_of(package: Path) -> Held:
 
 
 def risen(held: Held, found: Held) -> Iterator[str]:
-    """Say what there is more of than is held, and which are new."""
+    """Describe what there is more of than is held, and which are new."""
     for kind, before in held.items():
         now = found[kind]
         new = sorted(name for name in now if now[name] > before.get(name, -1))

@@ -82,7 +82,7 @@ def main() -> int:
 
 
 def files() -> dict[Path, str]:
-    """Give each file's text."""
+    """Return each file's text."""
     scripts = {FOLDER / name: _completion(shell) for shell, name in _SHELLS.items()}
     studies = json.dumps(listing(), indent=1, ensure_ascii=False) + "\n"
     return {FOLDER / "bareline.1": manual(), STUDIES / LISTING: studies, **scripts}
@@ -94,7 +94,7 @@ def _completion(shell: str) -> str:
 
 
 def manual() -> str:
-    """Give the manual page in the man macros of roff."""
+    """Return the manual page in the man macros of roff."""
     root = typer.main.get_command(app)
     parts = [
         ".TH BARELINE 1",

@@ -98,7 +98,7 @@ class Typed:
 
 
 def typed(text: str) -> Iterator[Typed]:
-    """Give all commands of a page's ``sh`` blocks; one that begins with a file's name is none."""
+    """Yield all commands of a page's ``sh`` blocks; one that begins with a file's name is none."""
     for marks, block in _TYPED.findall(text):
         if files_of(f"```sh\n{block}```"):
             continue
@@ -123,12 +123,12 @@ def _commands(block: str) -> Iterator[str]:
 
 
 def files_of(text: str) -> dict[str, str]:
-    """Give the files that a page shows: blocks whose first line is a comment with their name."""
+    """Return the files that a page shows: blocks whose first line is a comment with their name."""
     return {name: content for content, name in _FILE.findall(text)}
 
 
 def steps_of(block: str) -> list[Step]:
-    """Give the commands of a console block, each with the lines under it."""
+    """Return the commands of a console block, each with the lines under it."""
     found: list[Step] = []
     lines = iter(block.splitlines())
     for line in lines:
@@ -151,13 +151,13 @@ def steps_of(block: str) -> list[Step]:
 
 
 def steps(text: str) -> Iterator[Step]:
-    """Give all commands of a page."""
+    """Yield all commands of a page."""
     for block in _BLOCK.findall(text):
         yield from steps_of(block)
 
 
 def archive_of(page: Path) -> Path:
-    """Give the file that keeps what a page's commands measured."""
+    """Return the file that keeps what a page's commands measured."""
     return page.with_suffix(".tar.xz")
 
 
@@ -219,7 +219,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def rewritten(page: Path, folder: Path, *, measure: bool) -> str:
-    """Give the page with the outputs of its commands as they are now."""
+    """Return the page with the outputs of its commands as they are now."""
     environment = environment_for(folder)
     archive = archive_of(page)
     if not measure:

@@ -18,7 +18,7 @@ _NAME = "faults.json"
 
 
 def take(folder: Path, name: str) -> dict[str, Any]:
-    """Give the fault that is next for an instance, or nothing."""
+    """Return the fault that is next for an instance, or nothing."""
     plan = folder / _NAME
     if not plan.exists():
         return {}

@@ -142,7 +142,7 @@ def _listen() -> socket.socket:
 
 
 def _entry_points(folder: Path) -> Path:
-    """Say to stevedore where the driver of networks is, as an installed package would."""
+    """Describe to stevedore where the driver of networks is, as an installed package would."""
     packages = folder / "packages"
     described = packages / "bareline_cloud-1.dist-info"
     described.mkdir(parents=True)

@@ -20,7 +20,7 @@ Application = Callable[..., Any]
 
 
 def keystone(place: Place) -> Iterator[tuple[str, Application]]:
-    """Give who may do what, with the catalogue of all services."""
+    """Yield who may do what, with the catalogue of all services."""
     from cryptography.fernet import Fernet
     from keystone.cmd.bootstrap import Bootstrapper
     from keystone.common import provider_api, sql
@@ -80,7 +80,7 @@ def keystone(place: Place) -> Iterator[tuple[str, Application]]:
 
 
 def glance(place: Place) -> Iterator[tuple[str, Application]]:
-    """Give the images."""
+    """Yield the images."""
     _prepare(place, "glance")
     os.environ["OS_GLANCE_CONFIG_DIR"] = str(place.folder)
     place.file("glance-api.conf").symlink_to("glance.conf")
@@ -96,7 +96,7 @@ def glance(place: Place) -> Iterator[tuple[str, Application]]:
 
 
 def neutron(place: Place) -> Iterator[tuple[str, Application]]:
-    """Give networks and ports, which are bound without agents."""
+    """Yield networks and ports, which are bound without agents."""
     _prepare(place, "neutron")
     from neutron.common import config
     from neutron.db.migration.models import head
@@ -118,7 +118,7 @@ def neutron(place: Place) -> Iterator[tuple[str, Application]]:
 
 
 def nova(place: Place) -> Iterator[tuple[str, Application]]:
-    """Give servers; and the placement of what they ask for, which is asked at every step."""
+    """Yield servers; and the placement of what they ask for, which is asked at every step."""
     for name in ("placement", "nova_api", "nova_cell0", "nova_cell1"):
         _prepare(place, name)
     yield "placement", _placement(place)

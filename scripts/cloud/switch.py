@@ -19,7 +19,7 @@ _MAKING = threading.Lock()
 
 
 def switch(folder: Path) -> int:
-    """Give the process in whose network the switch is, made for the first instance.
+    """Return the process in whose network the switch is, made for the first instance.
 
     In a network of its own, so that it goes with that process; what connects it to ours goes with
     it, too.
@@ -51,7 +51,7 @@ def _make_switch(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def inside(pid: int) -> tuple[str, ...]:
-    """Give the words that let a command use the network of a process."""
+    """Return the words that let a command use the network of a process."""
     return ("nsenter", "--target", str(pid), "--net")
 
 

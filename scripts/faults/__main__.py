@@ -54,7 +54,7 @@ class Fault:
     part: int = 100
 
     def obstacle(self, *, guests: bool) -> str:
-        """Say why it cannot be tried here, or nothing."""
+        """Describe why it cannot be tried here, or nothing."""
         if self.root and not is_root():
             return "needs root"
         for program in self.programs:

@@ -76,7 +76,7 @@ class Bench:
         return ordered[self.first : self.first + tries]
 
     def room(self, name: str) -> Path:
-        """Give an empty folder."""
+        """Return an empty folder."""
         place = self.folder / name
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
@@ -110,7 +110,7 @@ _runner.execute = _stop
 
 
 def lines_of(run: Path) -> list[bytes]:
-    """Give the whole lines of a run's records; none of what is no file of ours."""
+    """Return the whole lines of a run's records; none of what is no file of ours."""
     file = run / "records.jsonl"
     ours = file.is_file() and not file.is_symlink() and file.stat().st_size < 1 << 30
     data = file.read_bytes() if ours else b""
@@ -203,7 +203,7 @@ def left_processes() -> list[int]:
 
 
 def parents_of_all() -> dict[int, int]:
-    """Give the parent of every process on this machine."""
+    """Return the parent of every process on this machine."""
     parents = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -216,7 +216,7 @@ def parents_of_all() -> dict[int, int]:
 
 
 def _lineage() -> dict[int, set[int]]:
-    """Give the ancestors of every process on this machine."""
+    """Return the ancestors of every process on this machine."""
     parents = parents_of_all()
     found = {}
     for pid, parent in parents.items():

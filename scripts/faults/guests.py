@@ -92,7 +92,7 @@ def _harm(bench: Bench, folder: Path) -> str:
 
 
 def _holds(path: Path) -> bool:
-    """Tell whether there is something to damage."""
+    """Return whether there is something to damage."""
     if path.is_dir():
         return any(_holds(inside) for inside in path.iterdir())
     return path.is_file() and not path.is_symlink() and path.stat().st_size > 0

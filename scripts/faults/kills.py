@@ -130,7 +130,7 @@ _MORE_TRIALS = (0, 0, 1, 2, 5)
 
 
 def _grown(file: Path, trials: int) -> Callable[[], bool]:
-    """Tell when a file has so many more lines than now."""
+    """Return when a file has so many more lines than now."""
 
     def lines() -> int:
         return file.read_bytes().count(b"\n") if file.exists() else 0

@@ -69,7 +69,7 @@ def _complain() -> None:
 
 
 def _told(raw: bytes, lie: dict) -> list[bytes]:
-    """Give what is said in place of a line."""
+    """Return what is said in place of a line."""
     words = raw.rstrip(b"\n").split(b" ", 3)
     kind = lie["kind"]
     if kind == "garbage":

@@ -227,7 +227,7 @@ def _here(place: Path) -> dict[str, dict[str, str]]:
 
 
 def _state(place: Path, verb: Verb) -> dict[str, object]:
-    """Give what a verb made: records without times, every other file by name, outputs whole."""
+    """Return what a verb made: records without times, every other file by name, outputs whole."""
     found: dict[str, object] = {}
     for path in sorted(place.rglob("*")):
         name = path.relative_to(place).as_posix()

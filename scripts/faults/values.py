@@ -66,7 +66,7 @@ OPTIONS = {
 
 
 def places(node: Any, path: tuple = ()) -> list[tuple]:
-    """Give the way to every value below."""
+    """Return the way to every value below."""
     found = [path] if path else []
     if isinstance(node, dict | list):
         for key, inner in node.items() if isinstance(node, dict) else enumerate(node):

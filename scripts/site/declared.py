@@ -38,7 +38,7 @@ _UNDERLINED = re.compile(r"^(\w.*)\n-{3,}$", re.MULTILINE)
 
 
 def pages() -> Iterator[Page]:
-    """Give every page that is made from declarations."""
+    """Yield every page that is made from declarations."""
     yield from probe_pages()
     yield from platform_pages()
     yield from interface_pages()
@@ -46,7 +46,7 @@ def pages() -> Iterator[Page]:
 
 
 def probe_pages() -> Iterator[Page]:
-    """Give a page for each probe, and the list of them."""
+    """Yield a page for each probe, and the list of them."""
     users: dict[str, list[str]] = {}
     for study in study_rows():
         for name in study["probes"]:
@@ -111,7 +111,7 @@ def _probe_page(module: str, probe: Probe[Any], studies: list[str]) -> str:
 
 
 def _about(module: str, probe: Probe[Any]) -> str:
-    """Give what the module of a probe says, of a row of a table what its class and points do."""
+    """Return what the module of a probe says, of a row of a table what its class and points do."""
     if hasattr(sys.modules[module], "PROBE"):
         return _prose(sys.modules[module].__doc__ or "")
     points = inspect.getdoc(getattr(probe, "point_samples", None)) or ""
@@ -119,7 +119,7 @@ def _about(module: str, probe: Probe[Any]) -> str:
 
 
 def platform_pages() -> Iterator[Page]:
-    """Give a page for each type of platform, and the list of them with the built-in ones."""
+    """Yield a page for each type of platform, and the list of them with the built-in ones."""
     types, builtin = load_platform_types(), load_platforms(None)
     lines = ["# Platform types", "", "| type | where trials run |", "|---|---|"]
     lines += [f"| [`{name}`]({name}.md) | {kind.summary} |" for name, kind in types.items()]
@@ -156,7 +156,7 @@ def _platform_page(name: str, kind: Any, builtin: Mapping[str, Any]) -> str:
 
 
 def glossary() -> str:
-    """Give the page of terms."""
+    """Return the page of terms."""
     lines = [
         "---\nsearch: { boost: 2 }\n---\n# Glossary",
         "",
@@ -181,7 +181,7 @@ def _options_table(schema: Mapping[str, Any], meaning: Mapping[str, str]) -> lis
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """Say in words what a value may be, from its JSON Schema."""
+    """Describe in words what a value may be, from its JSON Schema."""
     for several in ("anyOf", "oneOf"):
         if several in schema:
             return " or ".join(_kind(one) for one in schema[several] if one.get("type") != "null")
@@ -208,7 +208,7 @@ def _default(schema: Mapping[str, Any]) -> str:
 
 
 def _attributes(kind: type) -> dict[str, str]:
-    """Give what docstrings of a class and of those above it say of its attributes."""
+    """Return what docstrings of a class and of those above it say of its attributes."""
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         said = _described(inspect.cleandoc(one.__dict__.get("__doc__") or ""))
@@ -233,7 +233,7 @@ def _described(text: str) -> dict[str, str]:
 
 
 def _prose(docstring: str) -> str:
-    """Give a docstring below its first line, with its sections as headings.
+    """Return a docstring below its first line, with its sections as headings.
 
     Without a package's map of its modules, which begins with the name of one.
     """

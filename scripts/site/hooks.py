@@ -45,7 +45,7 @@ _made: dict[str, str] = {}
 
 
 def on_config(config: Any) -> Any:
-    """Say the version wherever the site says its name."""
+    """Describe the version wherever the site says its name."""
     config.site_name = f"bareline {bareline.__version__}"
     config.copyright = f"bareline {bareline.__version__}, Apache License 2.0"
     return config
@@ -118,7 +118,7 @@ def _targets(markdown: str) -> Iterator[str]:
 
 
 def _repository_path(page: str, target: str) -> str:
-    """Give the path in the repository of what a page of the site links to."""
+    """Return the path in the repository of what a page of the site links to."""
     if page == "index.md":
         folder = ""
     elif page.startswith(_REPOSITORY):
@@ -129,14 +129,14 @@ def _repository_path(page: str, target: str) -> str:
 
 
 def _site_path(path: str) -> str:
-    """Give the path on the site of a file of the repository."""
+    """Return the path on the site of a file of the repository."""
     if path == "README.md":
         return "index.md"
     return path.removeprefix("docs/") if path.startswith("docs/") else _REPOSITORY + path
 
 
 def _nav(files: Files) -> list[Any]:
-    """Give the tabs, each with its pages in the order of its README.md's links."""
+    """Return the tabs, each with its pages in the order of its README.md's links."""
     nav: list[Any] = [{"Start": "index.md"}]
     for title, folder in SECTIONS.items():
         index = files.get_file_from_path(f"{folder}/README.md")
@@ -154,7 +154,7 @@ def _nav(files: Files) -> list[Any]:
 
 
 def _made_below(folder: str) -> list[Any]:
-    """Give the pages that are made for a section: a group for each folder of them."""
+    """Return the pages that are made for a section: a group for each folder of them."""
     entries: list[Any] = []
     groups: dict[str, list[str]] = {}
     for path in _made:

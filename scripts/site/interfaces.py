@@ -95,7 +95,7 @@ INTERFACES = (
 
 
 def interface_pages() -> Iterator[tuple[str, str]]:
-    """Give a page for each interface, and the list of them."""
+    """Yield a page for each interface, and the list of them."""
     lines = ["# Interfaces", "", "What packages of others rely on; made of the docstrings.", ""]
     for one in INTERFACES:
         names = ", ".join(f"`{thing.__name__}`" for thing in one.things)
@@ -134,7 +134,7 @@ def _described(thing: Any) -> Iterator[str]:
 
 
 def members(kind: type) -> list[tuple[str, Any]]:
-    """Give what a class itself has that others may call or write, in its order."""
+    """Return what a class itself has that others may call or write, in its order."""
     kinds = (property, cached_property, staticmethod, classmethod, FunctionType)
     return [
         (name, member)
@@ -144,7 +144,7 @@ def members(kind: type) -> list[tuple[str, Any]]:
 
 
 def _function(member: Any) -> Any:
-    """Give the function behind a member of a class."""
+    """Return the function behind a member of a class."""
     if isinstance(member, property):
         return member.fget
     if isinstance(member, cached_property):
@@ -181,7 +181,7 @@ def _code(text: str) -> str:
 
 
 def prose(thing: Any) -> str:
-    """Give a docstring as Markdown: sections as lists, literal blocks as code."""
+    """Return a docstring as Markdown: sections as lists, literal blocks as code."""
     text = inspect.getdoc(thing) or ""  # an override has its base's
     text = _LITERAL.sub(
         lambda block: f":\n\n```python\n{textwrap.dedent(block[1]).strip()}\n```\n", text

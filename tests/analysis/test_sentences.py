@@ -33,7 +33,7 @@ def cell(ratio, lo, hi, verdict, *, label="", n=10, base=1.4e-6, unit="s", **mor
 
 
 def said(*points, rate=False, caveats=(), margin=0.02, baseline="a", platform="b"):
-    """Say one finding of these points."""
+    """Report one finding of these points."""
     return "; ".join(
         sentence(clause).text
         for clause in clauses_of(

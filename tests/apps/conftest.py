@@ -71,14 +71,14 @@ class Apps:
 
 
 def point_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """Give the point of an app's three lines."""
+    """Return the point of an app's three lines."""
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     return next(row for row in rows if "point" in row)
 
 
 @pytest.fixture(scope="session")
 def apps(tmp_path_factory: pytest.TempPathFactory) -> Apps:
-    """Give the mini-apps, or skip where they cannot be built."""
+    """Return the mini-apps, or skip where they cannot be built."""
     try:
         mpi = find_mpi("openmpi")
         build = build_native(mpi, cache_folder())

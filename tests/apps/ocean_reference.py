@@ -44,17 +44,17 @@ class Basin:
 
 
 def west(a: Field, axis: int = X) -> Field:
-    """Give each cell its neighbour's number in the west (axis Y: in the south)."""
+    """Return each cell its neighbour's number in the west (axis Y: in the south)."""
     return np.roll(a, 1, axis)
 
 
 def east(a: Field, axis: int = X) -> Field:
-    """Give each cell its neighbour's number in the east (axis Y: in the north)."""
+    """Return each cell its neighbour's number in the east (axis Y: in the north)."""
     return np.roll(a, -1, axis)
 
 
 def upper(a: Field) -> Field:
-    """Give each cell the number of the one above, its own at the top."""
+    """Return each cell the number of the one above, its own at the top."""
     return np.concatenate([a[:, :, :1], a[:, :, :-1]], axis=Z)
 
 
@@ -67,7 +67,7 @@ def vertical(u: Field, v: Field, basin: Basin) -> Field:
 def transported(
     a: Field, flow: tuple[Field, Field, Field], mixing: tuple[float, float], basin: Basin
 ) -> Field:
-    """Give the tendency of a by its fluxes through west, south and upper faces of its cells.
+    """Return the tendency of a by its fluxes through west, south and upper faces of its cells.
 
     Nothing goes through lid and bottom; of a flow that the lid lets through, the divergence stays.
     """
@@ -84,7 +84,7 @@ def transported(
 
 
 def tendencies(state: list[Field], basin: Basin) -> list[Field]:
-    """Give those of u, v, T and S."""
+    """Return those of u, v, T and S."""
     u, v, t, s = state
     w = vertical(u, v, basin)
     weight = (basin.contraction * s - basin.expansion * t) * basin.height / 2
@@ -100,7 +100,7 @@ def tendencies(state: list[Field], basin: Basin) -> list[Field]:
 
 
 def from_above(a: Field) -> Field:
-    """Give each level the number of the one above, nothing at the top."""
+    """Return each level the number of the one above, nothing at the top."""
     return np.concatenate([np.zeros_like(a[:, :, :1]), a[:, :, :-1]], axis=Z)
 
 
@@ -134,7 +134,7 @@ def first_state(basin: Basin) -> list[Field]:
 
 
 def run(basin: Basin, steps: int) -> dict[str, float]:
-    """Give the kinetic energy and the temperature's variance after so many steps."""
+    """Return the kinetic energy and the temperature's variance after so many steps."""
     state = first_state(basin)
     dt = basin.courant * basin.width
     before = None

@@ -21,7 +21,7 @@ FAT, LONG = 9 / 8, -1 / 24
 
 
 def bases(rng: np.random.Generator) -> np.ndarray:
-    """Give a random unitary matrix on each site."""
+    """Return a random unitary matrix on each site."""
     shape = (*EXTENT, 3, 3)
     unitary, _ = np.linalg.qr(rng.normal(size=shape) + 1j * rng.normal(size=shape))
     return np.asarray(unitary)
@@ -50,7 +50,7 @@ def hop(x: np.ndarray, g: np.ndarray, mu: int, step: int) -> np.ndarray:
 
 
 def derivative(x: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Give D x: fat and long links forwards less backwards, with the staggered phases."""
+    """Return D x: fat and long links forwards less backwards, with the staggered phases."""
     sites = np.indices(EXTENT)
     total = np.zeros_like(x)
     for mu in range(4):

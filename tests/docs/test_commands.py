@@ -149,7 +149,7 @@ def words(command):
 
 
 def arguments_of(command):
-    """Give the arguments of each call of bareline in what a shell runs."""
+    """Yield the arguments of each call of bareline in what a shell runs."""
     for part in re.split(r"\s*(?:&&|\|\||[|;]|\bdo\b)\s*|\n", command.replace("\\\n", " ")):
         if re.match(r"([A-Z_]+=\S* )*bareline ", part):
             yield words(part)[0][1:]
@@ -171,7 +171,7 @@ def parsed(arguments):
 
 
 def wrong_in(arguments):
-    """Say what the parser refuses of a command line, or what it names that is nowhere."""
+    """Report what the parser refuses of a command line, or what it names that is nowhere."""
     try:
         verb, given = parsed(arguments)
     except Exception as error:

@@ -39,7 +39,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 
 def strings_of(text):
-    """Give the strings of a source with their lines, without docstrings."""
+    """Yield the strings of a source with their lines, without docstrings."""
     tree = ast.parse(text)
     bare = {
         id(node.value)

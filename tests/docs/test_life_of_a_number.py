@@ -61,7 +61,7 @@ Place = tuple[str, str]
 
 
 def named() -> list[Place]:
-    """Give the files and functions of the page, in its order."""
+    """Return the files and functions of the page, in its order."""
     rows = [line for line in PAGE.read_text().splitlines() if re.match(r"\| \d+ \|", line)]
     return [place for row in rows for place in re.findall(r"`([\w/]+\.py)`: `([\w.]+)`", row)]
 

@@ -16,13 +16,13 @@ DATA = Path(__file__).parent / "data"
 
 @pytest.fixture(scope="session")
 def capture() -> Callable[[str], str]:
-    """Give what reads a captured node's output."""
+    """Return what reads a captured node's output."""
     return lambda name: (DATA / f"{name}.out").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
 def expect() -> Callable[..., None]:
-    """Give what compares facts, whose dots are written as two underscores."""
+    """Return what compares facts, whose dots are written as two underscores."""
 
     def compare(facts: Mapping[str, object], **expected: object) -> None:
         assert {key: facts.get(key.replace("__", ".")) for key in expected} == expected
@@ -59,5 +59,5 @@ class Here(HostsAllocation):
 
 @pytest.fixture(scope="session")
 def hosts() -> Callable[..., HostsAllocation]:
-    """Give what makes this machine a set of nodes."""
+    """Return what makes this machine a set of nodes."""
     return Here

@@ -114,7 +114,7 @@ def another_user():
 
 @pytest.fixture
 def foreign_place(tmp_path):
-    """Give a place that another user can reach, with a folder that is closed to that user."""
+    """Yield a place that another user can reach, with a folder that is closed to that user."""
     (tmp_path / "private").mkdir(mode=0o700)
     (tmp_path / "private" / "file").write_text("x")
     (tmp_path / "open.toml").write_text(STUDY)

@@ -63,7 +63,7 @@ def _caveats(run):
 
 
 def _leaves(schema, path=()):
-    """Give the way to every number or text of a model's JSON schema."""
+    """Yield the way to every number or text of a model's JSON schema."""
     defs = schema.get("$defs", {})
 
     def walk(node, path, depth):

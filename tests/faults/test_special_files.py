@@ -228,7 +228,7 @@ def _varint(value: int) -> bytes:
 
 
 def _shape(call=1, to=0, *, comm_size=2, size=8) -> bytes:
-    """Give a record of a new shape: a send to a rank, which is its own number zigzagged."""
+    """Return a record of a new shape: a send to a rank, which is its own number zigzagged."""
     zigzag = [to << 1 if to >= 0 else (-to << 1) - 1, 3, 3, 0, 0]
     return b"\0" + b"".join(map(_varint, [call, 0, *zigzag, 1, comm_size, size, size, 0]))
 

@@ -126,7 +126,7 @@ def case_of(row):
 
 
 def row_problem(rows, query, figure):
-    """Say what is wrong with the number of rows that match, or nothing."""
+    """Report what is wrong with the number of rows that match, or nothing."""
     matching = [row for row in rows if matches(row, query, figure)]
     wanted = query.get("count")
     if len(matching) != wanted if wanted is not None else not matching:

@@ -108,7 +108,7 @@ def _skip_unavailable(kind: str, options: dict[str, Any]) -> None:
 
 @cache
 def _obstacle(privilege: namespaces.Privilege) -> str:
-    """Say what keeps namespaces from being made in that way; tried once."""
+    """Describe what keeps namespaces from being made in that way; tried once."""
     try:
         return namespaces.obstacle(privilege)
     except PlatformError as error:
@@ -159,7 +159,7 @@ exec "$@"
 
 @pytest.fixture
 def ordinary_user() -> list[str]:
-    """Give the words before a command that run it as a user without any rights."""
+    """Return the words before a command that run it as a user without any rights."""
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     return [*user, "env", "PATH=/usr/bin:/bin", "HOME=/nonexistent"]
 

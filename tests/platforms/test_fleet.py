@@ -20,7 +20,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture
 def overhead(monkeypatch):
-    """Give the benchmark, and the environment back."""
+    """Yield the benchmark, and the environment back."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     before = dict(os.environ)
     import fleet_overhead

@@ -65,7 +65,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _name(pid: int) -> str:
-    """Give the name of a process that lives."""
+    """Return the name of a process that lives."""
     with contextlib.suppress(OSError):
         status = Path(f"/proc/{pid}/status").read_text()
         return "" if "State:\tZ" in status else status.split()[1]

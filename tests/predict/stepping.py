@@ -105,7 +105,7 @@ class Pending(Generic[T]):
 
 
 def every_name(source: int, tag: int) -> tuple[_Name, ...]:
-    """Give the names under which a message from a source with a tag can be asked for."""
+    """Return the names under which a message from a source with a tag can be asked for."""
     return ((source, tag), (source, ANY_TAG), (ANYBODY, tag), (ANYBODY, ANY_TAG))
 
 

@@ -34,7 +34,10 @@ EXPECTED: dict[str, tuple[float, dict[str, float], dict[str, Scalar]]] = {
 
 
 def recipes() -> dict[str, str]:
-    """Give every table ``[app.NAME]`` of the page, by name; sources of programs are no recipes."""
+    """Return every table ``[app.NAME]`` of the page, by name.
+
+    Sources of programs are no recipes.
+    """
     blocks = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     found = {}
     for block in blocks:
@@ -60,7 +63,7 @@ def study(folder: Path, name: str) -> Study:
 
 
 def captured(name: str) -> Output:
-    """Give what a program printed and wrote."""
+    """Return what a program printed and wrote."""
     texts = {file.name.removeprefix(f"{name}."): file for file in OUTPUTS.glob(f"{name}.*")}
     assert texts, f"nothing of {name} is there"
     files = {file: text.read_text() for file, text in texts.items()}
@@ -69,7 +72,7 @@ def captured(name: str) -> Output:
 
 
 def read(folder: Path, name: str, output: Output) -> tuple[float, dict[str, float]]:
-    """Give headline and other numbers, as the recipe reads them and holds them to be right."""
+    """Return headline and other numbers, as the recipe reads them and holds them to be right."""
     written = study(folder, name)
     program, probe = written.programs[name], written.find_probe(f"app.{name}")
     samples = probe.read(probe.make_params(EXPECTED[name][2]), output)
@@ -117,7 +120,7 @@ def test_other_forms_of_the_same_numbers(tmp_path: Path, kind: str) -> None:
 
 
 def changed(output: Output, file: str, pattern: str, new: str) -> Output:
-    """Give an output with some of its lines in another form."""
+    """Return an output with some of its lines in another form."""
     text = output.stdout if file == "stdout" else output.files[file]
     text, count = re.subn(pattern, new, text, flags=re.MULTILINE)
     assert count

@@ -47,14 +47,14 @@ class Bench:
         return profiler_library(self.build.path)
 
     def program(self, name: str) -> Path:
-        """Give a planted program, compiled when it is first asked for; skip without Fortran."""
+        """Return a planted program, compiled when it is first asked for; skip without Fortran."""
         path = self.programs / name
         if not path.exists():
             _compile(self.mpi, name, path)
         return path
 
     def kernel(self, name: str) -> Path:
-        """Give a NAS kernel as every processor runs it, or skip."""
+        """Return a NAS kernel as every processor runs it, or skip."""
         generic = self.build.path / "libexec" / "bareline" / "kernels" / "generic" / name
         path = generic if generic.exists() else self.build.programs / name
         if not path.exists():
@@ -125,7 +125,7 @@ _found: dict[str, tuple[MpiInstallation, NativeBuild, Path]] = {}
 def bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> Bench:
-    """Give the profiler with each MPI library in turn."""
+    """Return the profiler with each MPI library in turn."""
     flavour = str(request.param)
     if flavour not in _found:
         try:
@@ -138,7 +138,7 @@ def bench(
 
 
 def rows(profile: Profile, *calls: str) -> list[tuple[object, ...]]:
-    """Give (call, size, communicator size, count, bytes, sent, received) of some calls."""
+    """Return (call, size, communicator size, count, bytes, sent, received) of some calls."""
     table = profile.calls
     if calls:
         table = table.filter(pl.col("call").is_in(calls))

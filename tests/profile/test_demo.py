@@ -18,7 +18,7 @@ _EFFORT = {"iterations", "warmup", "budget_s"}
 
 
 def reach(params: dict[str, object]) -> tuple[dict[str, object], int]:
-    """Give the parameters without effort and largest size, and that."""
+    """Return the parameters without effort and largest size, and that."""
     rest = {key: value for key, value in params.items() if key not in _EFFORT}
     most = rest.pop("max_bytes", 0)
     assert isinstance(most, int)

@@ -24,7 +24,7 @@ Run = Callable[..., ProfiledRun]
 
 @pytest.fixture
 def run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Give `profile_command` with the profiler of the bench's library."""
+    """Yield `profile_command` with the profiler of the bench's library."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(
@@ -45,7 +45,7 @@ def run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
 
 def other_program(bench: Bench) -> Path:
-    """Give a second program under another name."""
+    """Return a second program under another name."""
     copy = bench.programs / "other"
     if not copy.exists():
         copy.symlink_to(bench.program("leaving"))

@@ -38,7 +38,7 @@ def kernel(bench: Bench, name: str, ranks: int = RANKS) -> tuple[Profile, dict[s
 
 
 def counted(profile: Profile, call: str) -> dict[int, int]:
-    """Give the number of calls by message size."""
+    """Return the number of calls by message size."""
     rows = profile.calls.filter(pl.col("call") == call)
     return dict(rows.group_by("size_low").agg(pl.col("count").sum()).rows())
 

@@ -13,7 +13,7 @@ _DEFINED = re.compile(r"^(?:TRANSFER|SYNC|OPEN|FOPEN)\((\w+)|^BL_EXPORT \w+ \*?(
 
 
 def _sources() -> dict[str, str]:
-    """Give the text of each source with its header, comments removed."""
+    """Return the text of each source with its header, comments removed."""
     texts: dict[str, str] = {}
     for path in sorted((source_folder() / "native" / "pmpi").glob("*.[ch]")):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)

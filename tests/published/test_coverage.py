@@ -38,7 +38,7 @@ STUDIES = {
 
 
 def repeated() -> dict[str, set[str]]:
-    """Give the published tables and figures that exhibits repeat, with the studies that do."""
+    """Return the published tables and figures that exhibits repeat, with the studies that do."""
     found: dict[str, set[str]] = {}
     for name, study in STUDIES.items():
         for exhibit in study.exhibits:

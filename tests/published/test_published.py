@@ -81,7 +81,7 @@ def test_every_table_and_figure_of_the_documents_is_listed() -> None:
 
 
 def _printed_to(value: Decimal) -> Decimal:
-    """Give the last printed place of a number."""
+    """Return the last printed place of a number."""
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     return Decimal(1).scaleb(exponent)
@@ -117,7 +117,7 @@ def _recomputed(study: PublishedStudy, row: Result) -> Decimal | None:
 
 
 def _rounding(study: PublishedStudy, row: Result) -> Decimal:
-    """Give how far rounding of the printed numbers can move the recomputed one."""
+    """Return how far rounding of the printed numbers can move the recomputed one."""
     room = _printed_to(row.value or Decimal(1)) / 2
     if row.approx:
         room *= 2

@@ -246,7 +246,7 @@ class PlantedFact:
 
 
 def planted_facts(names: tuple[str, ...]) -> list[PlantedFact]:
-    """Give characteristics, some equal on all platforms."""
+    """Return characteristics, some equal on all platforms."""
 
     def same(value: str) -> tuple[str, ...]:
         return (value,) * len(names)
@@ -283,13 +283,13 @@ def each_drawing_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def plant_run() -> Callable[..., Run]:
-    """Give `plant` itself."""
+    """Return `plant` itself."""
     return plant
 
 
 @pytest.fixture(scope="session")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Document]:
-    """Give a function that makes a document from a planted run."""
+    """Return a function that makes a document from a planted run."""
 
     def make(names: tuple[str, ...] = ("bare", "vm-virtio", "vm-e1000"), **how: object) -> Document:
         run = plant(tmp_path_factory.mktemp("planted") / "run", names, **how)  # type: ignore[arg-type]
@@ -300,7 +300,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Document]
 
 @pytest.fixture(scope="session")
 def document(planted: Callable[..., Document]) -> Document:
-    """Give the usual document: three platforms, failures, holes, caveats."""
+    """Return the usual document: three platforms, failures, holes, caveats."""
     return planted()
 
 
@@ -322,13 +322,13 @@ ROLES: dict[str, dict[str, object]] = {
 
 @pytest.fixture(scope="session")
 def in_roles(planted: Callable[..., Document]) -> Document:
-    """Give a document whose platforms stand for published ones."""
+    """Return a document whose platforms stand for published ones."""
     return planted(roles=ROLES, probes=tuple(name for name in _METRICS if name != "npb.ft"))
 
 
 @pytest.fixture(scope="session")
 def hostile(planted: Callable[..., Document]) -> Document:
-    """Give a document whose names try to break out of the page."""
+    """Return a document whose names try to break out of the page."""
     # A platform's facts lie in a file of its name, so that no key holds a slash.
     key = HOSTILE.replace("/", "")
     return planted(("bare" + key, "vm" + key), titles=(HOSTILE, HOSTILE), blocks=7)

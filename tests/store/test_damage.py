@@ -59,7 +59,7 @@ def ended(sound, monkeypatch, capsys, tmp_path):
 
 
 def paths(node, path=()):
-    """Give the way to every key and element below."""
+    """Yield the way to every key and element below."""
     if isinstance(node, dict | list):
         for key in node if isinstance(node, dict) else range(len(node)):
             yield (*path, key)

@@ -41,7 +41,7 @@ _locks: dict[Path, int] = {}
 
 
 def use(build: Path) -> str | None:
-    """Give a build's record, None without one, and keep the build while this process lives."""
+    """Return a build's record, None without one, and keep the build while this process lives."""
     record = build / RECORD
     try:
         descriptor = os.open(record, _READ)
@@ -79,7 +79,7 @@ def finished(folder: Path, toolchain: str = "*") -> list[Path]:
 
 
 def toolchains(folder: Path) -> set[str]:
-    """Give the keys of the toolchains that something is built for."""
+    """Return the keys of the toolchains that something is built for."""
     return {build.name.partition("-")[0] for build in finished(folder)}
 
 
@@ -137,7 +137,7 @@ def _forget(lock: Path, paths: list[Path]) -> None:
 
 
 def _used(path: Path) -> Path:
-    """Give the file whose time of change says when this was used last."""
+    """Return the file whose time of change says when this was used last."""
     record = path / RECORD
     return record if record.exists() else path
 

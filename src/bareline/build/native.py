@@ -41,7 +41,7 @@ _LOG_LINES = 12
 
 
 def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
-    """Give the folder of the native programs for an MPI library; see `build_native`."""
+    """Return the folder of the native programs for an MPI library; see `build_native`."""
     return build_native(mpi, cache).programs
 
 
@@ -286,7 +286,7 @@ def load_library() -> ctypes.CDLL:
 
 
 def _built() -> Path | None:
-    """Give the build of these sources that was used last, for whatever MPI library."""
+    """Return the build of these sources that was used last, for whatever MPI library."""
     for build in build_cache.finished(cache_folder() / "native"):
         if build.name.endswith(f"-{_key()}") and (build / _REPLAY).exists():
             build_cache.use(build)

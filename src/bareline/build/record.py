@@ -68,7 +68,7 @@ class NativeBuild:
         return self.path / "bin"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the row that ``bareline build --json`` prints."""
+        """Return the row that ``bareline build --json`` prints."""
         return _adapter().dump_python(self, mode="json")  # type: ignore[no-any-return]
 
 

@@ -11,7 +11,7 @@ from bareline.vocabulary.files import replace_file
 
 
 def source_folder() -> Path:
-    """Give the folder of the top CMakeLists.txt: inside the wheel, or of the source checkout.
+    """Return the folder of the top CMakeLists.txt: inside the wheel, or of the source checkout.
 
     Raises BuildError: this installation came without the sources.
     """
@@ -31,7 +31,7 @@ _SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".f90", ".F90", ".def", ".cmake"}
 
 
 def source_files(source: Path) -> Iterator[Path]:
-    """Give the files that a build reads, as paths below the source folder."""
+    """Yield the files that a build reads, as paths below the source folder."""
     yield Path("CMakeLists.txt")
     for path in sorted((source / "native").rglob("*")):
         below = path.relative_to(source)

@@ -70,7 +70,7 @@ def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
 
 
 def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
-    """Give the environment of a build: ours, in the C locale, with the library's compilers."""
+    """Return the environment of a build: ours, in the C locale, with the library's compilers."""
     return {**os.environ, "LC_ALL": "C", **(mpi.variables if mpi else {})}
 
 
@@ -107,7 +107,7 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
 
 @cache
 def _version(*line: str) -> str:
-    """Give the first line of what a program says about its version, empty when it is missing."""
+    """Return the first line of what a program says about its version, empty when it is missing."""
     arguments = line if len(line) > 1 else (*line, "--version")
     plain = {**os.environ, "LC_ALL": "C"}
     try:

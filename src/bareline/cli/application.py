@@ -150,7 +150,7 @@ class PredictOptions:
 @prints("predict-messages", "predict.messages.MessageRow")
 @prints("predict-validate", "predict.validation.ValidationRow")
 def predict(asked: PredictOptions) -> None:
-    """Say what a profiled application will take on another platform, and how sure that is."""
+    """Show what a profiled application will take on another platform, and how sure that is."""
     paths = asked.paths or []
     if asked.ranks is not None:
         _grow(asked, paths, asked.ranks)

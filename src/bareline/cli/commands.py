@@ -92,7 +92,7 @@ class AbOptions:
 @prints("ab", "analysis.words.commands.CommandRow")
 @prints("ab-dry-run", "session.begin.PlannedTrial")
 def ab(asked: AbOptions) -> None:
-    """Say which of two or more commands is faster, or prints the better figure."""
+    """Show which of two or more commands is faster, or prints the better figure."""
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import refuse_unusable
     from bareline.session.pauses import see_to_quiet

@@ -28,7 +28,7 @@ def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 @_offering
 def studies() -> Iterable[str]:
-    """Give the built-in studies and the TOML files here."""
+    """Return the built-in studies and the TOML files here."""
     from bareline.study.catalogue import study_names
 
     return [*study_names(), *sorted(map(str, Path().glob("*.toml")))]
@@ -36,7 +36,7 @@ def studies() -> Iterable[str]:
 
 @_offering
 def platforms() -> Iterable[str]:
-    """Give the platforms that are built in, and those of the platform file here."""
+    """Return the platforms that are built in, and those of the platform file here."""
     from bareline.platforms.config import load_platforms
 
     return sorted(load_platforms(None, {}))
@@ -44,7 +44,7 @@ def platforms() -> Iterable[str]:
 
 @_offering
 def probes() -> Iterable[str]:
-    """Give the probes."""
+    """Return the probes."""
     from bareline.probes.base import probe_rows
 
     return [row["probe"] for row in probe_rows(None)]
@@ -52,7 +52,7 @@ def probes() -> Iterable[str]:
 
 @_offering
 def schemas() -> Iterable[str]:
-    """Give the names of schemas."""
+    """Return the names of schemas."""
     from bareline.cli.output import schema_rows
 
     return [row["schema"] for row in schema_rows()]
@@ -60,7 +60,7 @@ def schemas() -> Iterable[str]:
 
 @_offering
 def runs() -> Iterable[str]:
-    """Give the names of runs that stand for their paths."""
+    """Return the names of runs that stand for their paths."""
     from bareline.store.naming import list_runs
 
     names = [one.path.name for one in list_runs()]

@@ -249,7 +249,7 @@ def runs(
 @app.command()
 @prints("status", "session.status.Standing")
 def status(path: RunArgument) -> None:
-    """Say how a run stands: what is planned, measured, failed and left."""
+    """Show how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks
     from bareline.session.status import status_of
     from bareline.session.submission import last_words, states_of, submission_of

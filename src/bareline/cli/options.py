@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def run_path(text: str) -> Path:
-    """Give the path of a run that may be given by a short name."""
+    """Return the path of a run that may be given by a short name."""
     from bareline.store.naming import find_run
 
     return find_run(text)
@@ -83,7 +83,7 @@ class Only:
     layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
 
     def selection(self) -> Selection:
-        """Give what chooses these rows; it is false where all are asked for."""
+        """Return what chooses these rows; it is false where all are asked for."""
         from bareline.analysis.numbers.selection import Selection
 
         return Selection(
@@ -225,7 +225,7 @@ class RunOptions:
     as_json: JsonOption = False
 
     def for_the_job(self) -> list[str]:
-        """Give the options with which `continue` measures in a batch job as `run` would here."""
+        """Return the options with which `continue` measures in a batch job as `run` would here."""
         words = [] if seconds(self.wait_quiet) is None else [f"--wait-quiet={self.wait_quiet}"]
         words += ["--quiet"] if self.quiet else []
         return [*words, "--stop-on-failure"] if self.stop_on_failure else words

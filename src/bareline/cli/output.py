@@ -43,12 +43,12 @@ _NAMED_ROWS = 10
 
 
 def complain(text: str) -> None:
-    """Say in one line on stderr what is wrong."""
+    """Show in one line on stderr what is wrong."""
     print(f"bareline: {text}", file=sys.stderr)
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
-    """Say on stderr what ended a command, and what to do: in words, or as an object of JSON."""
+    """Show on stderr what ended a command, and what to do: in words, or as an object of JSON."""
     if not as_json:
         complain(str(error))
         return
@@ -134,7 +134,7 @@ class Written(TypedDict):
 
 
 def written(path: Path) -> Written:
-    """Give the row of a file that was written."""
+    """Return the row of a file that was written."""
     return {"file": str(path), "form": path.suffix.removeprefix(".")}
 
 
@@ -178,7 +178,7 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
-    """Say that an output cannot be written, and what helps."""
+    """Explain that an output cannot be written, and what helps."""
     why = f"cannot be written: {error.strerror}"
     return UsageError(why, where=str(path), hint=step_to_write(error))
 
@@ -203,7 +203,7 @@ def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) 
 
 
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Give the console of stdout or stderr, or one that prints nothing."""
+    """Return the console of stdout or stderr, or one that prints nothing."""
     from bareline.report.writers.console import make_console
 
     return make_console(stderr=stderr, quiet=quiet)
@@ -222,7 +222,7 @@ class SchemaListed(TypedDict):
 
 
 def printed_type(name: str) -> Any:
-    """Give the type of all that a command prints: a list of rows, or a row alone."""
+    """Return the type of all that a command prints: a list of rows, or a row alone."""
     where, alone = OUTPUTS[name]
     module, _, row = where.rpartition(".")
     found = getattr(import_module(f"bareline.{module}"), row)
@@ -245,7 +245,7 @@ def schema_rows() -> list[SchemaListed]:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Give a schema, or raise UsageError: there is none of that name."""
+    """Return a schema, or raise UsageError: there is none of that name."""
     from pydantic import TypeAdapter
 
     files = _files()

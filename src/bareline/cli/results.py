@@ -247,7 +247,7 @@ def explain(
     ] = None,
     everything: Annotated[bool, flag("--all", "Also every finding and what suits.")] = False,
 ) -> None:
-    """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
+    """Show in words how much each layer loses, how sure that is, and what the platforms suit."""
     if application is not None and why_not is not None:
         raise UsageError(
             "--app and --why-not ask different questions", hint="give one of them at a time"

@@ -63,12 +63,12 @@ class HostCheck:
 def judged(
     name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
 ) -> HostCheck:
-    """Give a check that came out well where `good` is true, else `ill`: with the words for it."""
+    """Return a check that came out well where `good` is true, else `ill`: with the words for it."""
     return HostCheck(name, Health.OK, well) if good else HostCheck(name, ill, bad, hint)
 
 
 def refused(name: str, error: BarelineError) -> HostCheck:
-    """Give the check of what cannot be used, as an error says it."""
+    """Return the check of what cannot be used, as an error says it."""
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 

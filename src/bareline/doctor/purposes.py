@@ -23,7 +23,7 @@ _BEST = (Health.OK, Health.WARN, Health.MISSING)
 
 
 def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
-    """Give what limits each purpose: its worst need, whose best way counts; None if unknown."""
+    """Return what limits each purpose: its worst need, whose best way counts; None if unknown."""
     found = {}
     for name, needs in _NEEDS.items():
         met = [check for need in needs if (check := _best(need, checks))]
@@ -37,7 +37,7 @@ def _status(limit: HostCheck | None) -> Health:
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
-    """Give the check that meets a need best; the first name counts where it was looked for."""
+    """Return the check that meets a need best; the first name counts where it was looked for."""
     if isinstance(need, tuple):
         named = (check for check in checks if check.name in need)
         return min(named, key=lambda check: need.index(check.name), default=None)
@@ -65,7 +65,7 @@ def _reason(why: HostCheck) -> str:
 
 
 def next_command(checks: Sequence[HostCheck]) -> str:
-    """Give a first comparison that works here, or what says why there is none."""
+    """Return a first comparison that works here, or what says why there is none."""
     limits = purposes(checks).items()
     ready = {name for name, limit in limits if _status(limit) is not Health.MISSING}
     if "one node" not in ready:

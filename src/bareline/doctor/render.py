@@ -96,5 +96,5 @@ class Checked(TypedDict):
 
 
 def to_rows(checks: Sequence[HostCheck]) -> list[Checked]:
-    """Give the findings as flat records."""
+    """Return the findings as flat records."""
     return [row_of(Checked, check) for check in checks]

@@ -29,7 +29,7 @@ _MOST_CHARACTERS = 16 << 20
 
 @cache
 def script() -> str:
-    """Give the POSIX shell script that a node runs."""
+    """Return the POSIX shell script that a node runs."""
     return Path(__file__).with_name("collect.sh").read_text(encoding="utf-8")
 
 

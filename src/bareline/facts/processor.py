@@ -157,7 +157,7 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
 
 
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
-    """Tell whether the processor is software; None on machines that cannot tell.
+    """Return whether the processor is software; None on machines that cannot tell.
 
     QEMU's translator says so in its own model's name, and through CPUID to systemd-detect-virt.
     The latter also answers "qemu" for a KVM guest that hides its hypervisor; that one lacks the
@@ -201,7 +201,7 @@ def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
 
 
 def _peak(facts: Facts, core: ArmCore | None) -> Facts:
-    """Give the double-precision peak at the nominal frequency, where both factors are sure."""
+    """Return the double-precision peak at the nominal frequency, where both factors are sure."""
     base, per_cycle = facts.get("cpu.base_hz"), flops_per_cycle(facts)
     if core is not None:
         bits = facts.get("cpu.vector_bits", 0)

@@ -27,7 +27,7 @@ def split_sections(raw: str) -> dict[str, str]:
 
 
 def files_of(sections: Sections, name: str) -> dict[str, str]:
-    """Give the files of a section by path; several lines stay several lines."""
+    """Return the files of a section by path; several lines stay several lines."""
     found: dict[str, list[str]] = defaultdict(list)
     for line in sections.get(name, "").splitlines():
         path, colon, content = line.partition(":")
@@ -37,7 +37,7 @@ def files_of(sections: Sections, name: str) -> dict[str, str]:
 
 
 def pairs(text: str, separator: str = ":") -> Iterator[tuple[str, str]]:
-    """Give the ``name: value`` lines of a text, stripped."""
+    """Yield the ``name: value`` lines of a text, stripped."""
     for line in text.splitlines():
         name, found, value = line.partition(separator)
         if found:
@@ -63,7 +63,7 @@ def version(text: str) -> str | None:
 
 
 def chosen(text: str | None) -> str | None:
-    """Give what stands in brackets in a kernel's choice, e.g. ``always [madvise] never``."""
+    """Return what stands in brackets in a kernel's choice, e.g. ``always [madvise] never``."""
     match = re.search(r"\[([^\]\s]+)\]", text or "")
     return match[1] if match else (text or "").strip() or None
 
@@ -81,7 +81,7 @@ def list_count(text: str | None) -> int | None:
 
 
 def times(value: float | None, factor: float) -> float | None:
-    """Give a number in another unit."""
+    """Return a number in another unit."""
     return None if value is None else value * factor
 
 

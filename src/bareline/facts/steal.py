@@ -37,7 +37,7 @@ def parse_stat(text: str) -> StealReading | None:
 
 
 def steal_ratio(before: StealReading | None, after: StealReading | None) -> float | None:
-    """Give the share of the wanted time that was stolen between two readings."""
+    """Return the share of the wanted time that was stolen between two readings."""
     if before is None or after is None:
         return None
     stolen, wanted = after.stolen - before.stolen, after.wanted - before.wanted
@@ -47,6 +47,6 @@ def steal_ratio(before: StealReading | None, after: StealReading | None) -> floa
 
 
 def steal_caveats(before: StealReading | None, after: StealReading | None) -> tuple[str, ...]:
-    """Give the caveat of a trial that ran between two readings, if it deserves one."""
+    """Return the caveat of a trial that ran between two readings, if it deserves one."""
     ratio = steal_ratio(before, after)
     return ("steal-time",) if ratio is not None and ratio > STEAL_LIMIT else ()

@@ -164,7 +164,7 @@ def parse_software(sections: Sections) -> Facts:
 
 
 def mpi_version(text: str) -> tuple[str | None, str | None]:
-    """Give the key of the MPI library and its version from what ``mpirun --version`` prints."""
+    """Return the key of the MPI library and its version from what ``mpirun --version`` prints."""
     if "Intel(R) MPI" in text:
         match = re.search(r"Version (\d[\w.]*(?: Update \d+)?)", text)
         return "intel", match[1] if match else None

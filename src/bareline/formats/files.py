@@ -80,7 +80,7 @@ def read_files(
 def found_in(
     files: Iterable[Path], *, skip_unknown: bool, skipped: list[Path]
 ) -> Iterator[FoundTrial]:
-    """Give every trial of every file, and of every file of a folder, one by one.
+    """Yield every trial of every file, and of every file of a folder, one by one.
 
     - `skip_unknown`: leave out files of no known format, as long as there are others.
     - `skipped`: takes up the files that were left out.
@@ -222,7 +222,7 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
 
 
 def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]:
-    """Give every launch of a text with its offset; made-up ones have that of the one before."""
+    """Yield every launch of a text with its offset; made-up ones have that of the one before."""
     at = 0
     for launch in importer.launches(text):
         offset = text.find(launch, at)

@@ -179,7 +179,7 @@ def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metri
 
 
 def _wrong_latency(part: _Way) -> str | None:
-    """Say what is wrong with the latencies of a job; None where nothing is."""
+    """Describe what is wrong with the latencies of a job; None where nothing is."""
     if not part.total_ios:
         return None
     try:

@@ -91,14 +91,17 @@ def plain_command(command: str) -> str:
 
 
 def scalar(text: str) -> Scalar:
-    """Give the number that a text spells, or the text."""
+    """Return the number that a text spells, or the text."""
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _DECIMAL.fullmatch(text) else text
 
 
 def _into_base(unit: str) -> tuple[str, float]:
-    """Give the base unit of a unit in anyone's spelling, and how many of it one is; "" of none."""
+    """Return the base unit of a unit in anyone's spelling, and how many of it one is.
+
+    "" of none.
+    """
     known = _spelled(unit)
     for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda one: -len(one)):
         # Bits stay bits: nobody asked for bytes.

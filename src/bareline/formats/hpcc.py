@@ -157,7 +157,7 @@ _GROUPS = (
 
 
 def summary_metrics() -> dict[str, Metric]:
-    """Give the metrics of all benchmarks in one table, named ``<benchmark>_<metric>``."""
+    """Return the metrics of all benchmarks in one table, named ``<benchmark>_<metric>``."""
     return {
         f"{group.name}_{name}": metric
         for group in _GROUPS
@@ -179,13 +179,13 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def started(text: str) -> datetime | None:
-    """Give when the launch began, by the seconds since 1970 that HPCC prints."""
+    """Return when the launch began, by the seconds since 1970 that HPCC prints."""
     match = _STARTED.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 
 
 def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version."""
+    """Return the version."""
     found = re.findall(r"^Version(?:Major|Minor|Micro)=(\d{1,3})$", text, re.MULTILINE)
     return {"import.hpcc": ".".join(found[:3])} if found else {}
 

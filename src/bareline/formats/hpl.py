@@ -123,7 +123,7 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
 
 
 def _check(result: _Result, text: str) -> tuple[float, float]:
-    """Give rate in flop/s and time in s of a line whose numbers agree with each other."""
+    """Return rate in flop/s and time in s of a line whose numbers agree with each other."""
     where = f"line {result.number}"
     if len(result.fields) != 7:
         raise ParseError(f"{where} has {len(result.fields)} columns, but HPL prints 7")

@@ -59,7 +59,7 @@ class _Report(JsonModel):
 
 
 def split(text: str) -> Sequence[str]:
-    """Give every launch as a report of its own, with its number; a damaged report whole."""
+    """Return every launch as a report of its own, with its number; a damaged report whole."""
     try:
         report = read_object(_Report, find_object(text))
         results = [_checked(content) for content in report.results]

@@ -187,7 +187,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _options(text: str) -> dict[str, str]:
-    """Give the options of the calling sequence that change what is measured.
+    """Return the options of the calling sequence that change what is measured.
 
     Before 2017 roots moved on and nothing was synchronised unless an option said so.
     """
@@ -215,13 +215,13 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def _year(text: str) -> int:
-    """Give the year or number of the version; one of today where the output does not say."""
+    """Return the year or number of the version; one of today where the output does not say."""
     match = TITLE.search(text)
     return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
 
 
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
-    """Say what is wrong with the sequence of sections, or nothing.
+    """Describe what is wrong with the sequence of sections, or nothing.
 
     Every section has the same processes, running or waiting. Benchmarks come in the order of the
     list, each with numbers of processes that double until all run.

@@ -74,12 +74,12 @@ class ImbLaunch:
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
-    """Give what a benchmark measures at least, where its table does not tell."""
+    """Return what a benchmark measures at least, where its table does not tell."""
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
 def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    """Give what the columns measure, the headline first.
+    """Return what the columns measure, the headline first.
 
     Raises ParseError: a title is unknown or appears twice, or none is a headline.
     """
@@ -97,7 +97,7 @@ def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
 def samples_of(
     table: PrintedTable, name: str, launch: ImbLaunch, left_out: list[Omission], *, cut: bool
 ) -> Iterator[Sample]:
-    """Give the values of a benchmark's table.
+    """Yield the values of a benchmark's table.
 
     - `cut`: the benchmark said itself that it ends before the largest size.
 

@@ -19,12 +19,12 @@ from bareline.vocabulary.plugins import brought, checked, named, own
 
 
 def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
-    """Give what finds any of these marks in a text."""
+    """Return what finds any of these marks in a text."""
     return lambda text: any(mark.search(text) for mark in marks)
 
 
 def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Give what reads facts: the group ``version`` of each one's mark, or its first."""
+    """Return what reads facts: the group ``version`` of each one's mark, or its first."""
 
     def facts(text: str) -> Mapping[str, Scalar]:
         found = {fact: mark.search(text) for fact, mark in marks.items()}
@@ -38,12 +38,12 @@ def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[st
 
 
 def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Give what reads the version of a program as a fact."""
+    """Return what reads the version of a program as a fact."""
     return facts_in({fact: mark})
 
 
 def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | None]:
-    """Give what reads when a launch began: a mark's group in a form of `strptime`, UTC is taken."""
+    """Return the reader of a launch's start: a mark's group in a form of `strptime`, in UTC."""
 
     def started(text: str) -> datetime | None:
         match = mark.search(text)

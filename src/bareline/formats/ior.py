@@ -212,7 +212,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]
 def _bandwidth(
     row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
 ) -> tuple[float, float]:
-    """Give a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
+    """Return a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
     text, total = row.get("bw(MiB/s)", ""), row.get("total(s)", "")
     rate, time_s = number(text, "bw(MiB/s)"), number(total, "total(s)")
     if not rate or not time_s:

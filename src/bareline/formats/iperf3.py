@@ -41,7 +41,7 @@ class _Sum(JsonModel):
     end: Amount
 
     def check(self, what: str) -> float:
-        """Give the rate, in bit/s, until the receiver's last byte, which "seconds" leaves out."""
+        """Return the rate, in bit/s, until the receiver's last byte, which "seconds" leaves out."""
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, what)
         return self.bits_per_second
 
@@ -200,7 +200,7 @@ def _given(start: _Start) -> dict[str, Any]:
 
 
 def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
-    """Give the rate of every interval that has one: of one without packets iperf3 prints -nan."""
+    """Yield the rate of every interval that has one: of one without packets iperf3 prints -nan."""
     for interval in intervals:
         try:
             yield read_object(_Interval, interval).sum.bits_per_second

@@ -417,7 +417,7 @@ def _starts(text: str) -> Sequence[int]:
 
 
 def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
-    """Give where osu_init of 5.3 prints its line; the line behind a title of osu_init has one."""
+    """Yield where osu_init of 5.3 prints its line; the line behind a title of osu_init has one."""
     ends = [title.end() for title in titles if program_of(title).name == "init"]
     for line in _UNTITLED.finditer(text):
         if ends and ends[0] < line.start():

@@ -70,7 +70,7 @@ _SPOKEN = {
 
 
 def program_of(title: re.Match[str]) -> OsuProgram:
-    """Give the program of a title; one that is not known is called by its words."""
+    """Return the program of a title; one that is not known is called by its words."""
     test = _test_of(title)
     key = f"{title['function']} {test}" if title["function"] else test
     if known := _PROGRAMS.get(key) or _collective(test):
@@ -95,7 +95,7 @@ def _test_of(title: re.Match[str]) -> str:
 
 
 def words_of(title: re.Match[str]) -> str:
-    """Say what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
+    """Describe what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
     test = _test_of(title)
     spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
     return f"MPI{title['function'] or ''} {spoken}"

@@ -207,7 +207,7 @@ def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]
 
 
 def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:
-    """Give the columns of values; with a duration perftest knows no peak and prints 0.00."""
+    """Return the columns of values; with a duration perftest knows no peak and prints 0.00."""
     titles = [title for title in columns if title not in _PLAIN]
     peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:

@@ -37,7 +37,7 @@ CONTEXT = Metric("s", "none", detail=True)
 
 
 def as_detail(metric: Metric) -> Metric:
-    """Give a metric that only describes the spread of another one or restates it."""
+    """Return a metric that only describes the spread of another one or restates it."""
     return Metric(metric.unit, metric.better, detail=True)
 
 
@@ -50,7 +50,7 @@ _HEADLINES = ("latency", "bandwidth", "latency_mean")
 
 
 def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
-    """Give the metrics of a table's columns: latency first, else bandwidth.
+    """Return the metrics of a table's columns: latency first, else bandwidth.
 
     Raises ParseError: there is none of both, or one twice.
     """
@@ -64,7 +64,7 @@ def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
 
 
 def unread(error: ParseError) -> Failed:
-    """Give the outcome of what cannot be read."""
+    """Return the outcome of what cannot be read."""
     return Failed(Stage.PARSE, str(error))
 
 
@@ -119,7 +119,7 @@ class Reading:
         return self.outcome.samples
 
     def case(self, ranks: int | None = None) -> Case:
-        """Give what is compared.
+        """Return what is compared.
 
         - `ranks`: number of ranks where the output does not say it.
         """
@@ -128,7 +128,7 @@ class Reading:
         return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
-        """Give what an analysis must know of the probe, as it is finite in a run."""
+        """Return what an analysis must know of the probe, as it is finite in a run."""
         return {
             "layer": self.layer.value,
             "title": cleaned(self.title),

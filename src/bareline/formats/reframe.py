@@ -166,7 +166,7 @@ class _Report(JsonModel):
 
 
 def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
-    """Give the cases of a report, each behind its run; ParseError where it is damaged.
+    """Return the cases of a report, each behind its run; ParseError where it is damaged.
 
     A case is whatever the list contains: a malformed one must not take the others with it.
     """
@@ -175,7 +175,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
 
 
 def split(text: str) -> Sequence[str]:
-    """Give every case as a report or a log of its own; a damaged report whole."""
+    """Return every case as a report or a log of its own; a damaged report whole."""
     if _TITLES.search(text):
         return _lines(text) or (text,)
     try:
@@ -274,7 +274,7 @@ def _value(variable: _Variable) -> float | None:
 
 
 def _variables(case: _Case) -> Iterable[_Variable]:
-    """Give the performance variables of newer versions, which name them after their place."""
+    """Yield the performance variables of newer versions, which name them after their place."""
     for name, values in (case.perfvalues or {}).items():
         # Value, reference, its bounds, unit, and since 4.8 whether it was met.
         if len(values) not in (5, 6):
@@ -340,7 +340,7 @@ def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
 
 
 def _started(text: str) -> datetime | None:
-    """Give when the case ended, which is all that ReFrame tells, or when its session began."""
+    """Return when the case ended, which is all that ReFrame tells, or when its session began."""
     if match := _TIME.search(text):
         time: Any = match[1]
     else:

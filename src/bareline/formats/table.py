@@ -49,7 +49,7 @@ class PrintedTable:
     lines: tuple[NumberedLine, ...]
 
     def column(self, title: str) -> list[str]:
-        """Give a column's texts."""
+        """Return a column's texts."""
         at = self.titles.index(title)
         return [row[at] for row in self.rows]
 
@@ -60,7 +60,7 @@ class PrintedTable:
         return PrintedTable(self.titles, rows, tuple(self.lines[each] for each in chosen))
 
     def integers(self, title: str) -> list[int]:
-        """Give a column of whole numbers, or raise ParseError: one is none."""
+        """Return a column of whole numbers, or raise ParseError: one is none."""
         return [
             integer(text, f"line {line.number}: {title}")
             for text, line in zip(self.column(title), self.lines, strict=True)
@@ -69,7 +69,7 @@ class PrintedTable:
     def numbers(
         self, title: str, *, uniform: bool = True, decimals: int | None = None
     ) -> list[float]:
-        """Give a column of numbers.
+        """Return a column of numbers.
 
         - `uniform`: the program prints all of them with the same number of decimals.
         - `decimals`: that number, where the program always prints so many: points that are lost in
@@ -338,7 +338,7 @@ def _decimals(text: str) -> int:
 
 
 def quotient_range(numerator: float, denominator: float, off: float) -> tuple[float, float]:
-    """Give the least and greatest quotient of two numbers that are each off by up to `off`."""
+    """Return the least and greatest quotient of two numbers that are each off by up to `off`."""
     least = max(0.0, numerator - off) / (denominator + off)
     if denominator <= off:
         return least, float("inf")
@@ -346,6 +346,6 @@ def quotient_range(numerator: float, denominator: float, off: float) -> tuple[fl
 
 
 def rounding(text: str) -> float:
-    """Give half a unit of a printed number's last digit: how far it may be off."""
+    """Return half a unit of a printed number's last digit: how far it may be off."""
     mantissa, _, exponent = text.lower().partition("e")
     return 0.5 * 10.0 ** (int(exponent or 0) - _decimals(mantissa))

@@ -47,7 +47,7 @@ class Transfer:
 def transfer_reader(
     program: str, read: Callable[[str], Transfer], is_udp: Callable[[str], bool]
 ) -> Callable[[str], Iterable[Reading]]:
-    """Give the reader of the trial of one transfer; `is_udp` looks at one that cannot be read."""
+    """Yield the reader of the trial of one transfer; `is_udp` looks at one that cannot be read."""
 
     def parse(text: str) -> Iterable[Reading]:
         outcome: Measured | Failed

@@ -19,7 +19,7 @@ _PRIVATE = 0o700
 
 
 def cache_folder() -> Path:
-    """Give bareline's cache folder, made if need be: ``BARELINE_CACHE``, else the user's own.
+    """Return bareline's cache folder, made if need be: ``BARELINE_CACHE``, else the user's own.
 
     Raises StoreError: it cannot be made, or others may write to it.
     """
@@ -65,7 +65,7 @@ _OWNER = ".owner"
 
 @contextmanager
 def scratch_folder(name: str) -> Iterator[Path]:
-    """Give a private folder that is gone afterwards, at the latest when the next one is made.
+    """Yield a private folder that is gone afterwards, at the latest when the next one is made.
 
     Two of one name are two folders: copies of a run may be executed at once.
     """

@@ -57,7 +57,7 @@ def read_load() -> LoadReading | None:
 
 
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
-    """Give how many cores others kept busy between two readings, on average.
+    """Return how many cores others kept busy between two readings, on average.
 
     - `helpers_s`: processor time in between of long-lived processes that work for a trial, as
       guests do.
@@ -78,12 +78,15 @@ def parse_busy_s(text: str) -> float:
 
 
 def processor_s(pids: tuple[int, ...]) -> float:
-    """Give the processor time so far of processes; of those that are gone nothing is known."""
+    """Return the processor time so far of processes; of those that are gone nothing is known."""
     return sum(_ticks(pid, _OWN) for pid in pids) * _TICK_S
 
 
 def orphans_s(pid: int) -> float:
-    """Give the time of an init's children, living or reaped; their living children are not seen."""
+    """Return the time of an init's children, living or reaped.
+
+    Their living children are not seen.
+    """
     ticks = _ticks(pid, _REAPED)
     with contextlib.suppress(OSError):
         for child in _start_of(f"/proc/{pid}/task/{pid}/children").split():
@@ -108,7 +111,7 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Give the fields of a process's stat that follow its name, which may hold anything."""
+    """Return the fields of a process's stat that follow its name, which may hold anything."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
@@ -129,7 +132,7 @@ def _kernel_threads() -> tuple[int, ...]:
 
 
 def memory_bytes() -> int:
-    """Give the memory that the kernel manages, used or not."""
+    """Return the memory that the kernel manages, used or not."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -142,7 +145,7 @@ _QUIET_S = 5.0
 
 
 def busy_cores(since: LoadReading | None) -> float:
-    """Give how many cores other programs keep busy; 0 where it is quiet, or nobody can tell.
+    """Return how many cores other programs keep busy; 0 where it is quiet, or nobody can tell.
 
     - `since`: a reading of some time ago, which then needs not be waited for.
     """
@@ -173,7 +176,7 @@ def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
 
 
 def busy_words(cores: float) -> str:
-    """Say how busy the machine is."""
+    """Describe how busy the machine is."""
     return f"other programs keep {cores:.1f} of this machine's {os.cpu_count()} cores busy"
 
 
@@ -184,6 +187,9 @@ def _cores_for(seconds: float) -> float:
 
 
 def cores_since(before: LoadReading | None) -> float:
-    """Give how many cores others kept busy since a reading, on average; 0 where nobody can tell."""
+    """Return how many cores others kept busy since a reading, on average.
+
+    0 where nobody can tell.
+    """
     after = read_load()
     return foreign_cores(before, after) if before and after else 0.0

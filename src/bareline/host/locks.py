@@ -86,7 +86,7 @@ def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
 
 
 def is_locked(descriptor: int, path: Path) -> bool:
-    """Tell whether a process holds the lock or the lease of an open file."""
+    """Return whether a process holds the lock or the lease of an open file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -100,12 +100,15 @@ def is_locked(descriptor: int, path: Path) -> bool:
 
 
 def lease_of(path: Path) -> Path:
-    """Give where the lease of a file is."""
+    """Return where the lease of a file is."""
     return path.with_name(f"{path.name}.lease")
 
 
 def holder_of(path: Path) -> str:
-    """Say who holds the lease of a file, and which file that is; nothing where there is none."""
+    """Describe who holds the lease of a file, and which file that is.
+
+    Nothing where there is none.
+    """
     with suppress(OSError):
         lease = lease_of(path)
         text = _text_of(lease).partition(" ")[2].strip()
@@ -286,7 +289,7 @@ def _remove_dead(lease: Path, text: str) -> None:
 
 
 def _base(lease: Path) -> str:
-    """Give the name of the file that a lease, or a right to remove one, is about."""
+    """Return the name of the file that a lease, or a right to remove one, is about."""
     return lease.name.removeprefix(".").rpartition(".lease")[0]
 
 

@@ -15,7 +15,7 @@ _MARK = re.compile(r"(\d{1,10})-(\d{1,20})-([0-9a-f]{8})\b")
 
 
 def owner_mark() -> str:
-    """Give the mark of this process: its number, its start in ticks since boot, its host.
+    """Return the mark of this process: its number, its start in ticks since boot, its host.
 
     A later process may get the same number, but never the same start. The host is hashed, because
     a long name would leave no room in paths of sockets, which end at 108 characters.
@@ -24,17 +24,17 @@ def owner_mark() -> str:
 
 
 def owner_pid(mark: str) -> int:
-    """Give the number of the process that a mark names."""
+    """Return the number of the process that a mark names."""
     return int(mark.partition("-")[0])
 
 
 def is_mark(text: str) -> bool:
-    """Tell whether a text begins with the mark of a process."""
+    """Return whether a text begins with the mark of a process."""
     return _MARK.match(text) is not None
 
 
 def has_ended(mark: str) -> bool:
-    """Tell whether the process of a mark is gone for sure.
+    """Return whether the process of a mark is gone for sure.
 
     - `mark`: a text that begins with a mark. Of other texts and of other hosts nothing is known.
     """
@@ -70,6 +70,9 @@ def _host() -> str:
 
 
 def _start_ticks(pid: int) -> int:
-    """Give when a process was started, in ticks since boot; raises OSError where none can tell."""
+    """Return when a process was started, in ticks since boot.
+
+    Raises OSError where none can tell.
+    """
     text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     return int(text.rpartition(")")[2].split()[19])

@@ -52,7 +52,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE
 
 
 def install_hint(tool: str) -> str:
-    """Say how to get a program, as an imperative, e.g. ``install it with `apt-get install fio` ``.
+    """Return how to get a program as an imperative: ``install it with `apt-get install fio` ``.
 
     The command is the one of this machine's package system; where neither is known, both are
     named, because the program may be missing on another host.
@@ -68,7 +68,7 @@ def install_hint(tool: str) -> str:
 def tool_missing(
     tool: str, why: str = "", *, where: str | None = None, brought_by: str = ""
 ) -> ToolMissing:
-    """Say that a program is not installed, and what brings it.
+    """Explain that a program is not installed, and what brings it.
 
     `why`: what it is wanted for, as a clause after the comma.
     `brought_by`: a program of the same package that the table knows.
@@ -84,7 +84,7 @@ def require(
     brought_by: str = "",
     path: str | None = None,
 ) -> str:
-    """Give the path of a program, the last of several that are needed; see `tool_missing`.
+    """Return the path of a program, the last of several that are needed; see `tool_missing`.
 
     `path`: where to look; the process's own path without it.
 
@@ -99,7 +99,7 @@ def require(
 
 
 def package_hint(debian: str) -> str:
-    """Say how to get packages that bring no program, by Debian's names; see `install_hint`."""
+    """Describe how to get packages that bring no program, by Debian's names; see `install_hint`."""
     known = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):
@@ -113,6 +113,6 @@ def package_hint(debian: str) -> str:
 
 
 def find_browser() -> str | None:
-    """Give the path of an installed Chromium; None without one."""
+    """Return the path of an installed Chromium; None without one."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if (path := shutil.which(name))), None)

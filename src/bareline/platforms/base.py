@@ -61,7 +61,7 @@ class Allocation(ABC):
 
     @abstractmethod
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the nodes: processor, memory, kernel, network, MPI (see `bareline.facts`)."""
+        """Return the nodes: processor, memory, kernel, network, MPI (see `bareline.facts`)."""
 
     @abstractmethod
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
@@ -84,14 +84,14 @@ class Allocation(ABC):
         return 1
 
     def helpers_s(self) -> float | None:
-        """Give the processor time so far of long-lived processes here that work for the nodes.
+        """Return the processor time so far of long-lived processes here that work for the nodes.
 
         None where trials run on other machines, of whose load this one tells nothing.
         """
         return 0.0
 
     def sha256_of(self, path: str) -> str:
-        """Give the checksum of a file on the first node; "" where nobody can tell."""
+        """Return the checksum of a file on the first node; "" where nobody can tell."""
         return ""
 
     def suspend(self) -> None:
@@ -148,7 +148,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[O_co]) -> Availability:
-        """Say whether the platform can be acquired here."""
+        """Return whether the platform can be acquired here."""
         try:
             cls.check(spec)
         except PlatformError as error:
@@ -171,7 +171,10 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
-        """Say how many cores it will use for layouts up to one; None where nobody can tell yet."""
+        """Return how many cores it will use for layouts up to one.
+
+        None where nobody can tell yet.
+        """
         each = spec.capacity.cores_per_node
         return 1 if cls.exact else each and each * max(1, layout.nodes)
 
@@ -187,7 +190,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def definition(cls, spec: PlatformSpec[O_co]) -> str:
-        """Give the libvirt definition of the platform's first node.
+        """Return the libvirt definition of the platform's first node.
 
         Raises UsageError: its nodes are no virtual machines.
         """
@@ -216,7 +219,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def running(cls, spec: PlatformSpec[O_co]) -> str:
-        """Say what barelines of this machine hold for it and pay for now; "" where nothing."""
+        """Describe what barelines of this machine hold for it and pay for now; "" where nothing."""
         return ""
 
     @classmethod
@@ -294,7 +297,10 @@ def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
 
 
 def availability_of(spec: PlatformSpec[Any]) -> Availability:
-    """Say whether a platform can be acquired here; whatever its type raises is a reason why not."""
+    """Return whether a platform can be acquired here.
+
+    Whatever its type raises is a reason why not.
+    """
     try:
         return load_platform_types()[spec.type].available(spec)
     except Exception as error:  # options of a user, types of third parties
@@ -302,5 +308,8 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
 
 
 def running_of(spec: PlatformSpec[Any]) -> str:
-    """Say what barelines of this machine hold for a platform and pay for now; "" where nothing."""
+    """Describe what barelines of this machine hold for a platform and pay for now.
+
+    "" where nothing.
+    """
     return load_platform_types()[spec.type].running(spec)

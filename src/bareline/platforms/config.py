@@ -197,7 +197,7 @@ def _types_hint(wrong: str = "") -> str:
 
 
 def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
-    """Give the named platforms."""
+    """Return the named platforms."""
     wrong: dict[str, PlatformError] = {}
     specs = load_platforms(path, wrong, only=names)
     for name in names:
@@ -213,7 +213,7 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
 
 
 def platforms_schema() -> dict[str, Any]:
-    """Give the schema of a file such as `load_platforms` reads, plug-ins' types included."""
+    """Return the schema of a file such as `load_platforms` reads, plug-ins' types included."""
     types = load_platform_types()
     models = [(platform.options, "validation") for platform in types.values()]
     found, shared = models_json_schema(models)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ class Ends:
         return (bytes(head).rstrip(b"\n") + marker + bytes(tail)).decode(errors="replace")
 
     def cut(self, name: str) -> tuple[str, ...]:
-        """Say in words what is left out; nothing where all is there."""
+        """Describe in words what is left out; nothing where all is there."""
         return (_too_long(name, self.total),) if self.is_cut else ()
 
 
@@ -62,7 +62,7 @@ def _too_long(name: str, total: int) -> str:
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
-    """Say in words what is left out of a file; nothing where all is there."""
+    """Describe in words what is left out of a file; nothing where all is there."""
     if kind == "odd":
         return (f"{name} is no regular file, and nothing of it is read",)
     return (_too_long(name, int(kind)),) if kind and int(kind) > MOST_BYTES else ()

@@ -161,7 +161,7 @@ class HereAllocation(HostsAllocation):
         return busy_neighbours(self._tenants, self._neighbours, token)
 
     def layer_facts(self) -> dict[str, Scalar]:
-        """Tell what was mounted, what containers are like and who shares the nodes."""
+        """Return what was mounted, what containers are like and who shares the nodes."""
         facts = dict(self.mounted.facts) if self.mounted else {}
         facts |= self.boxes.facts() if self.boxes else {}
         if self._neighbours is not None:
@@ -184,7 +184,7 @@ class HereAllocation(HostsAllocation):
 
 
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
-    """Tell which of this machine's cores each node may use and shares: no other fact shows that."""
+    """Return the cores of this machine that each node may use and shares."""
 
     def numbers(of: Iterable[int]) -> str:
         return ", ".join(map(str, sorted(of)))

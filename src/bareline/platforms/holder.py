@@ -31,12 +31,12 @@ def tool(name: str) -> str:
 
 
 def system_path() -> str:
-    """Give the search path with the folders of ip, tc and mkfs, which an ordinary user's lacks."""
+    """Return the search path with the folders of ip, tc and mkfs, which ordinary users lack."""
     return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 
 def system_environment() -> dict[str, str]:
-    """Give the environment for set-up on this machine: ours with the path of the system."""
+    """Return the environment for set-up on this machine: ours with the path of the system."""
     return local_environment({"PATH": system_path()})
 
 

@@ -37,7 +37,7 @@ _NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
 def mentions(command: Command, placeholder: str) -> bool:
-    """Tell whether a command has a placeholder somewhere."""
+    """Return whether a command has a placeholder somewhere."""
     parts = command.argv + (command.server.argv if command.server else ())
     parts += tuple(value for _, value in command.env)
     return any(f"{{{placeholder}}}" in part for part in parts)
@@ -187,19 +187,19 @@ class HostsAllocation(Nodes):
         )
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Give the environment of the local program that starts a trial, with its `mark`."""
+        """Return the environment of the local program that starts a trial, with its `mark`."""
         return local_environment(mark)
 
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because of the platform."""
 
     def exit_code_of(self, command: Command, done: Finished) -> int:
-        """Give the exit code of a trial's program out of the one of what started it."""
+        """Return the exit code of a trial's program out of the one of what started it."""
         # A container's runtime tells the death of its program by a signal as a shell does.
         return signal_as_negative(done.exit_code) if self.boxes else done.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Give the command that starts a program of a trial: in its container, if it has one."""
+        """Return the command that starts a program of a trial: in its container, if it has one."""
         return self.boxes.enter(argv) if self.boxes else list(argv)
 
     @contextmanager
@@ -222,7 +222,7 @@ class HostsAllocation(Nodes):
             yield {**known, **chosen}
 
     def node_facts(self) -> dict[str, Scalar]:
-        """Describe every node by what a script finds there; see `bareline.facts.gather`."""
+        """Return every node by what a script finds there; see `bareline.facts.gather`."""
         from bareline.facts.gather import gather, script
 
         folder = self.work_folder()
@@ -235,7 +235,7 @@ class HostsAllocation(Nodes):
         return done.stdout.split()[0] if done.exit_code == 0 else ""
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Give the node of a server: -1 is the last of the layout, whatever others there are."""
+        """Return the node of a server: -1 is the last of the layout, whatever others there are."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:
@@ -243,7 +243,7 @@ class HostsAllocation(Nodes):
         return text
 
     def has_tool(self, node: int, tool: str) -> bool:
-        """Tell whether a program is on a node's path; asked once."""
+        """Return whether a program is on a node's path; asked once."""
         if (node, tool) not in self._tools:
             look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
             self._tools[node, tool] = self.on_node(node, look).exit_code == 0

@@ -23,7 +23,7 @@ _FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
 
 
 def job_hosts() -> tuple[str, ...]:
-    """Give the nodes of the batch job that this process is part of, each once, in its order."""
+    """Return the nodes of the batch job that this process is part of, each once, in its order."""
     for variable in _FILES:
         if variable in os.environ:
             try:

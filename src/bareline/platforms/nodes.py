@@ -29,7 +29,7 @@ class Nodes(Allocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the local command line that runs `argv` on a node, quoted once where it must be.
+        """Return the local command line that runs `argv` on a node, quoted once where it must be.
 
         `env` is added to the node's own environment.
         """
@@ -38,18 +38,18 @@ class Nodes(Allocation):
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Give the local command line that runs `argv` once per rank of the layout."""
+        """Return the local command line that runs `argv` once per rank of the layout."""
 
     @abstractmethod
     def native_folder(self) -> str:
-        """Give the folder of bareline's own programs on the nodes, built if need be.
+        """Return the folder of bareline's own programs on the nodes, built if need be.
 
         Raises BuildError: they cannot be built here.
         """
 
     @abstractmethod
     def work_folder(self) -> str:
-        """Give a folder on the nodes in which trials may make their own working directories."""
+        """Return a folder on the nodes in which trials may make their own working directories."""
 
     @property
     def mpi(self) -> MpiInstallation:
@@ -57,13 +57,13 @@ class Nodes(Allocation):
         raise ToolMissing("these nodes have no MPI library")
 
     def programs_folder(self) -> str:
-        """Give a folder of the nodes in which bareline's own programs are."""
+        """Return a folder of the nodes in which bareline's own programs are."""
         return self.native_folder()
 
     # What follows --------------------------------------------------------------------------------
 
     def found_mpi(self) -> MpiInstallation | None:
-        """Give the nodes' MPI library; None where they have none: the rest can be measured."""
+        """Return the nodes' MPI library; None where they have none: the rest can be measured."""
         with contextlib.suppress(PlatformError):
             return self.mpi
         return None
@@ -96,7 +96,7 @@ class Nodes(Allocation):
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give the local command lines that run a shell script on nodes: here one for each node.
+        """Return the local command lines that run a shell script on nodes: here one for each node.
 
         By the names of the nodes that each stands for; the script's first argument is the node's
         name, unless the node knows that by itself.
@@ -109,7 +109,7 @@ class Nodes(Allocation):
         }
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Give the environment of the local program that starts a server."""
+        """Return the environment of the local program that starts a server."""
         return local_environment(env)
 
     def listening_ports(self, node: int) -> set[int]:

@@ -66,7 +66,7 @@ class OpenStackSteward:
             return [str(one.id) for one in found if one.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[Thing]:
-        """Give all things whose names begin so; servers must carry their owner's mark, too."""
+        """Return all things whose names begin so; servers must carry their owner's mark, too."""
         found = []
         with asking():
             for kind in self.kinds:

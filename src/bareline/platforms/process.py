@@ -45,7 +45,10 @@ class Finished:
     cut: tuple[str, ...] = ()
 
     def output(self, argv: Sequence[str], **more: Any) -> Output:
-        """Give it as a trial's output; `more` are fields that it does not know, or knows worse."""
+        """Return it as a trial's output.
+
+        `more` are fields that it does not know, or knows worse.
+        """
         return Output(**{**asdict(self), "argv": tuple(argv), **more})
 
     @property
@@ -69,7 +72,7 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
+    """Return the environment for a process on this machine: ours, in the C locale, plus `extra`."""
     return {**os.environ, "LC_ALL": "C", **(extra or {})}
 
 

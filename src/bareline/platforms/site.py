@@ -104,7 +104,7 @@ def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
 
 
 def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Give the options of ``access`` with their values; a bare word has none."""
+    """Yield the options of ``access`` with their values; a bare word has none."""
     words = []
     for text in access:
         try:

@@ -32,7 +32,7 @@ _OVERHEAD_BYTES = 1 << 20
 
 @contextmanager
 def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
-    """Give a folder of this bareline's own; `remove_ended` removes it after a kill."""
+    """Yield a folder of this bareline's own; `remove_ended` removes it after a kill."""
     with tempfile.TemporaryDirectory(
         prefix=f"{prefix}{owner_mark()}-", dir=where, ignore_cleanup_errors=True
     ) as folder:
@@ -59,7 +59,7 @@ def session_folder(token: str) -> str:
 
 
 def is_abandoned(name: str) -> bool:
-    """Tell whether a directory belongs to a bareline of this host that has ended."""
+    """Return whether a directory belongs to a bareline of this host that has ended."""
     begins = PREFIX if name.startswith(PREFIX) else SESSION
     return name.startswith(begins) and has_ended(name.removeprefix(begins))
 
@@ -100,7 +100,7 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
 
 
 def runs_virtually() -> bool:
-    """Tell whether a hypervisor runs below this machine; the processor says so on x86."""
+    """Return whether a hypervisor runs below this machine; the processor says so on x86."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     return re.search(r"\bhypervisor\b", text) is not None
 

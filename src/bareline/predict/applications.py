@@ -89,7 +89,7 @@ class Application:
         return ApplicationClock(self.typical.time_s, self.median_s)
 
     def base(self, ladder: Ladder) -> Base:
-        """Give what is predicted from: the typical launch, on the ladder of its platform."""
+        """Return what is predicted from: the typical launch, on the ladder of its platform."""
         return Base(self.typical.profile, self.typical.trace, ladder, self.clock)
 
     @property
@@ -104,7 +104,10 @@ class Application:
 def applications(
     records: Records, *, max_queued: float = DISTURBED
 ) -> dict[str, dict[str, Application]]:
-    """Give a run's profiled applications by name and platform; raises AnalysisError without any."""
+    """Return a run's profiled applications by name and platform.
+
+    Raises AnalysisError without any.
+    """
     found: dict[str, dict[str, Application]] = {}
     trials = records.trials.filter(
         pl.col("profile").fill_null(False)
@@ -165,7 +168,7 @@ def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
 def usable(
     records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
 ) -> list[Application]:
-    """Give an application on platforms; raises AnalysisError if one has no launch that counts."""
+    """Return an application on platforms; raises AnalysisError if one has no launch that counts."""
     missing = [one for one in platforms if one not in on or not on[one].launches]
     if missing:
         raise AnalysisError(

@@ -29,7 +29,7 @@ class ApplicationClock:
 
 
 def base_time_s(profile: Profile) -> float:
-    """Give the time of the rank that took longest, without pauses of counting, in s."""
+    """Return the time of the rank that took longest, without pauses of counting, in s."""
     return float(_walls_ns(profile).max()) * 1e-9
 
 
@@ -97,7 +97,7 @@ class Base:
         return at, *left_out(self.trace.streams[at], self.wall_s - self.launch_s)
 
     def timed_s(self, replayed: Replayed) -> float:
-        """Give the time of a replay that the application's own clock counts, in s."""
+        """Return the time of a replay that the application's own clock counts, in s."""
         at, computing, calls = self._left_out
         before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
         return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
@@ -115,7 +115,7 @@ class Base:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Give what a clock leaves out of a rank's trace, `left_s`: shares of computing and shapes.
+    """Return what a clock leaves out of a rank's trace, `left_s`: shares of computing and shapes.
 
     It lies at both ends (setting up, perhaps an iteration that is not timed, and verification),
     where the cut leaves as little in calls as any; a call that is cut counts in part.

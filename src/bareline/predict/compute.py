@@ -45,7 +45,7 @@ AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
 def same_processor(a: Ladder, b: Ladder) -> str:
-    """Say in what the processors differ; empty if they are the same."""
+    """Describe in what the processors differ; empty if they are the same."""
     for key in _SAME:
         if a.facts.get(key) != b.facts.get(key):
             return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
@@ -121,7 +121,7 @@ Logs = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
-    """Give the logarithms of the times of one rank, by program, of what both platforms have."""
+    """Return the logarithms of the times of one rank, by program, of what both platforms have."""
     headline = records.declarations.filter(
         pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
     )

@@ -47,7 +47,7 @@ class Costs:
     _known: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
 
     def core(self, rank: int) -> tuple[int, int] | None:
-        """Give the core that a rank must share; None where each has its own."""
+        """Return the core that a rank must share; None where each has its own."""
         if self.ladder.cores is None:
             return None
         local = rank % self.ladder.layout.ranks_per_node
@@ -146,7 +146,7 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", CROSSING, SENDING, RECEIVING)
 
 
 def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
-    """Give the costs of A with some inputs swapped for those of B, ranks laid out as on B.
+    """Return the costs of A with some inputs swapped for those of B, ranks laid out as on B.
 
     A curve of messages is its smallest message's time (latency) and what sizes add (bandwidth).
     A collective is a tree of messages times what its algorithm is better or worse than that:
@@ -174,7 +174,7 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
-    """Give a curve of another platform, which may have fewer nodes."""
+    """Return a curve of another platform, which may have fewer nodes."""
     nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
     return costs.ladder.curve(key.probe, key.ranks, nodes)
 
@@ -203,7 +203,7 @@ def _collective(own: Curve, source: Costs, trees: Costs) -> Curve:
 
 
 def _cores(ladder: Ladder, like: Ladder) -> int | None:
-    """Give the cores of a node of `like` that ranks share as they do on `ladder`."""
+    """Return the cores of a node of `like` that ranks share as they do on `ladder`."""
     if ladder.cores is None:
         return None
     share = ladder.layout.ranks_per_node / ladder.cores
@@ -214,7 +214,7 @@ def _cores(ladder: Ladder, like: Ladder) -> int | None:
 def start_up(
     profile: Profile, a: Ladder, b: Ladder
 ) -> tuple[float | None, int | None, float | None]:
-    """Give what starting up takes longer on B than on A; it is no part of the predicted time.
+    """Return what starting up takes longer on B than on A; it is no part of the predicted time.
 
     In s, with the ranks that a rank is connected to by its first message to each, and what of it
     connecting takes: None where a ladder does not tell.

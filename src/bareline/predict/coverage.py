@@ -50,7 +50,7 @@ class CurveCoverage:
         return tuple(one for one in self.used if one.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a tidy row for each size."""
+        """Return a tidy row for each size."""
         return [
             {
                 "application": self.application,
@@ -80,7 +80,7 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
 
 
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
-    """Give the sizes by probe and ranks; what waits take belongs to what they wait for."""
+    """Return the sizes by probe and ranks; what waits take belongs to what they wait for."""
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
     # A message that is only begun, and that a wait ends.
     posts = pl.col("kind").is_in(POINT_TO_POINT) & pl.col("call").str.contains("^MPI_(I|Start)")

@@ -87,7 +87,7 @@ class Curve:
         return float(self.times[0])
 
     def at(self, size: float) -> float:
-        """Give the time of a message in s: between measured sizes on the line between them.
+        """Return the time of a message in s: between measured sizes on the line between them.
 
         Beyond the largest one the last slope goes on; `covers` says whether that is so.
         """
@@ -130,7 +130,7 @@ class Curve:
         return (times, len(slow)) if apart else (1.0, 0)
 
     def faults(self, wire_bps: float | None) -> list[str]:
-        """Say what makes the curve unfit: it falls, or beats the wire."""
+        """Describe what makes the curve unfit: it falls, or beats the wire."""
         found = []
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         worst = int(np.argmin(self.raw / peak))
@@ -154,7 +154,7 @@ class Curve:
         return self.spread > _SPREAD
 
     def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
-        """Give the curve of some of its launches, some of them several times."""
+        """Return the curve of some of its launches, some of them several times."""
         rows = self.launches[chosen % self.launches.shape[0]]
         # A draw may lack a size that only other launches have.
         lost = np.isnan(rows).all(axis=0)
@@ -164,7 +164,7 @@ class Curve:
         return Curve(self.key, self.sizes, rows)
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
-        """Give it with the smallest message's time and what sizes add multiplied.
+        """Return it with the smallest message's time and what sizes add multiplied.
 
         Launches keep their ratios to the median: what one takes longer for every size is no size's
         addition, and a slow link does not multiply it.
@@ -190,7 +190,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
 
 def _median(launches: FloatArray) -> FloatArray:
-    """Give the median over the launches that are not missing, 30 times as fast as numpy's."""
+    """Return the median over the launches that are not missing, 30 times as fast as numpy's."""
     ordered = np.sort(launches, axis=0)  # what is missing comes last
     n = launches.shape[0] - np.isnan(launches).sum(axis=0)
     every = np.arange(launches.shape[1])

@@ -17,7 +17,7 @@ from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_
 
 
 def delta(profile: Profile, a: Costs, b: Costs) -> float:
-    """Give the change of the run time from A to B, in s; a rank's mean.
+    """Return the change of the run time from A to B, in s; a rank's mean.
 
     - `a`, `b`: costs on A and B; the factors `compute` and `io` from A to B are read from `b`.
     """
@@ -44,7 +44,7 @@ def delta(profile: Profile, a: Costs, b: Costs) -> float:
 
 
 def message_share(profile: Profile) -> float:
-    """Give the share of the time in messages and in waits for them."""
+    """Return the share of the time in messages and in waits for them."""
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
     kinds = (*POINT_TO_POINT, "wait")
     own = profile.calls.filter(profile.calls["kind"].is_in(kinds))
@@ -52,7 +52,7 @@ def message_share(profile: Profile) -> float:
 
 
 def _transferred(spent: float, on_a: float, on_b: float) -> float:
-    """Give the change of a time that holds transfer, and perhaps waiting, or hides some of it."""
+    """Return the change of a time that holds transfer, and perhaps waiting, or hides some of it."""
     if on_a <= 0:
         return on_b
     return min(spent, on_a) * (on_b / on_a - 1)
@@ -64,7 +64,7 @@ def _turns(costs: Costs) -> float:
 
 
 def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
-    """Give what the messages of a row take: a receive its transfer, a wait one latency."""
+    """Return what the messages of a row take: a receive its transfer, a wait one latency."""
     nodes = min(costs.ladder.layout.nodes, 2)
     latency = costs.transfer(nodes, 0)
     if row["kind"] == "wait":

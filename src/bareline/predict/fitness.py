@@ -48,7 +48,7 @@ def check_ladders(profile: Profile, *ladders: Ladder) -> None:
 
 
 def _apart(spread: float) -> str:
-    """Say how far launches lie apart: in per cent, or in times where those would be thousands."""
+    """Format the spread of launches: in per cent, or in times where those would be thousands."""
     return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
 
 

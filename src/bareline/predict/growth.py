@@ -62,7 +62,7 @@ class Computing:
     error: float | None
 
     def at(self, ranks: int) -> float:
-        """Give it in s."""
+        """Return it in s."""
         return max(0.0, self.fixed_s + self.shared_s / ranks)
 
 
@@ -144,7 +144,7 @@ class Growth:
     grown: Grown
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give tidy rows in SI units."""
+        """Return tidy rows in SI units."""
         return list(map(asdict, self.points))
 
 
@@ -264,7 +264,7 @@ def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
 
 
 def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
-    """Give a trace whose computing and whose messages between two ranks are so many times more."""
+    """Return a trace with so many times more computing and messages between two ranks."""
 
     def sized(shape: Shape) -> Shape:
         if sizes == 1 or shape.kind not in POINT_TO_POINT:
@@ -280,7 +280,7 @@ def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
 
 
 def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[str, float]]:
-    """Give a period's time and its parts.
+    """Return a period's time and its parts.
 
     Computing is the period without any call; what is left goes to functions by what the period is
     shorter without each, since what one waits less another may wait more.
@@ -319,7 +319,7 @@ _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0,
 
 
 def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
-    """Give a trace of some calls; the computing between the others stays."""
+    """Return a trace of some calls; the computing between the others stays."""
 
     def reduced(one: CallStream) -> CallStream:
         mask = np.array(list(map(chosen, one.shapes)))[one.shape]

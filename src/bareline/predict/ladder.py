@@ -106,15 +106,15 @@ class Ladder:
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Give a curve; of ranks on one node also that of a whole platform of one."""
+        """Return a curve; of ranks on one node also that of a whole platform of one."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:
-        """Give a curve of two ranks: within a node, or between two."""
+        """Return a curve of two ranks: within a node, or between two."""
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> tuple[float, float] | None:
-        """Give what messages slow the code after them, as a ratio, and what it takes then, in s."""
+        """Return by how much messages slow the code after them, and its time then, in s."""
         nodes = min(self.layout.nodes, ranks)
         between, alone = (self.curve(name, ranks, nodes) for name in (BETWEEN, ALONE))
         if between is None or alone is None:
@@ -126,12 +126,12 @@ class Ladder:
         return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
 
     def of_launches(self, chosen: npt.NDArray[np.int64]) -> Ladder:
-        """Give the ladder of some launches only, some of them perhaps several times."""
+        """Return the ladder of some launches only, some of them perhaps several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
 
     def protocol(self, nodes: int) -> tuple[int, bool]:
-        """Give the largest eager message, and whether the receiver fetches longer ones by itself.
+        """Return the largest eager message, and whether the receiver fetches longer ones by itself.
 
         As measured; else Open MPI's defaults, where latency tells shared memory from a network.
         """
@@ -152,18 +152,18 @@ class Ladder:
         return limit, fetched
 
     def needs(self, profile: Profile) -> list[CurveNeed]:
-        """Give the curves that a profile needs, with the ranks as they lie on the platform."""
+        """Return the curves that a profile needs, with the ranks as they lie on the platform."""
         return needs_of(profile, spread=self.layout.nodes > 1)
 
     def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
-        """Give the curves that an application needs and that it has."""
+        """Yield the curves that an application needs and that it has."""
         for need in self.needs(profile):
             curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
             if curve is not None:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Say what the ladder lacks of what is needed, each with the measure that adds it."""
+        """Describe what the ladder lacks of what is needed, each with the measure that adds it."""
         return [gap for need in needs if not need.optional and (gap := self._gap(need))]
 
     def _gap(self, need: CurveNeed) -> Gap | None:
@@ -186,7 +186,10 @@ class Ladder:
         return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
 
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
-        """Give the time of a tree of messages in s, for want of a collective; infinite without."""
+        """Return the time of a tree of messages in s, for want of a collective.
+
+        Infinite without a curve.
+        """
         message = self.message("mpi.pingpong", min(nodes, 2))
         steps = math.ceil(math.log2(max(2, ranks)))
         return math.inf if message is None else steps * message.at(size)
@@ -225,7 +228,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
-    """Give what a call takes by trial and point: the loop's mean, near the calls' trimean."""
+    """Return what a call takes by trial and point: the loop's mean, near the calls' trimean."""
 
     def of(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric).first()
@@ -264,7 +267,7 @@ def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
 
 
 def _cores(records: Records, platform: str, layout: Layout) -> int | None:
-    """Give the cores of a node where its ranks must share them."""
+    """Return the cores of a node where its ranks must share them."""
     spec: Mapping[str, Any] = {}
     for run in records.runs:
         spec = run.header.platforms.get(platform.partition("@")[0], spec)

@@ -60,12 +60,12 @@ _MOST_CELLS = 4096
 
 
 def products(sides: int) -> list[tuple[int, ...]]:
-    """Give all sets of sides, in the order of the terms that are their products."""
+    """Return all sets of sides, in the order of the terms that are their products."""
     return [one for count in range(1, sides + 1) for one in combinations(range(sides), count)]
 
 
 def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArray[np.float64]:
-    """Give the terms' values for a rank: 1, its share of the problem along sides, sides."""
+    """Return the terms' values for a rank: 1, its share of the problem along sides, sides."""
     local = [
         1 / side if cut is None else cut[1](cut[0], side, at) / cut[0]
         for side, at, cut in zip(grid.sides, grid.at(rank), cells, strict=True)
@@ -76,7 +76,7 @@ def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArra
 
 
 def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...]]]:
-    """Give sets of terms, the simplest first: shares of the problem before what grows.
+    """Yield sets of terms, the simplest first: shares of the problem before what grows.
 
     - `along`: the side that a message crosses, along which its size does not depend.
     """
@@ -106,14 +106,14 @@ class Law:
     cut: int = 0
 
     def at(self, row: npt.NDArray[np.float64]) -> float:
-        """Give the size where the terms have these values."""
+        """Return the size where the terms have these values."""
         return float(row[list(self.terms)] @ self.factors)
 
 
 def laws_of(
     samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
 ) -> list[Law]:
-    """Give the simplest laws that hold exactly; none where no sum of two terms does.
+    """Return the simplest laws that hold exactly; none where no sum of two terms does.
 
     - `samples`: of ranks, how many there are, the terms' values, and what one moves.
     - `along`: as for `_families`.
@@ -139,7 +139,7 @@ def laws_of(
 def close_law(
     samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
 ) -> Law:
-    """Give the law nearest to sizes that differ from step to step: one, and shares of the problem.
+    """Return the law nearest to sizes that vary between steps: one, and shares of the problem.
 
     It has all terms that the counts distinguish, and is checked where each can be left out.
     """
@@ -155,7 +155,7 @@ def close_law(
 
 
 def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, list[float]]:
-    """Give the factors of least squares, and what each count is off by that the others predict.
+    """Return the factors of least squares, and what each count is off by that the others predict.
 
     In shares of its mean; of those counts alone without which the others still tell the factors.
     """

@@ -26,7 +26,7 @@ IO_KINDS = ("mpi-io", "posix-io")
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Give the size at which a collective's curve is looked up."""
+    """Return the size at which a collective's curve is looked up."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:
@@ -76,13 +76,13 @@ class CurveNeed:
         return self.probe in (OVERHEAD, BESIDE, CROSSING)
 
     def nodes_on(self, layout: Layout) -> int:
-        """Give the number of nodes that such ranks lie on."""
+        """Return the number of nodes that such ranks lie on."""
         if not self.between or layout.nodes == 1:
             return 1
         return min(layout.nodes, self.ranks)
 
     def measures(self, nodes: int | None = None) -> list[str]:
-        """Give the ``[[measure]]`` blocks for it: short messages many times, long ones seldom."""
+        """Return the ``[[measure]]`` blocks for it: short messages many times, long ones seldom."""
         if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # of no size
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
@@ -171,7 +171,7 @@ def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
 
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Give the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
+    """Yield the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
     needs = merged(need for profile in profiles for need in needs_of(profile))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:

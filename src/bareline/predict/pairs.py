@@ -80,7 +80,7 @@ def validate(
 
 
 def _base(one: Application, ladder: Ladder, *, disturbed: bool) -> Base:
-    """Give the base of predictions; disturbed launches are let in on purpose, not refused."""
+    """Return the base of predictions; disturbed launches are let in on purpose, not refused."""
     found = one.base(ladder)
     if not disturbed:
         return found
@@ -151,7 +151,7 @@ def _again(application: Application) -> Iterator[Trial]:
 
 
 def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
-    """Give each application the interval that the errors of the others make."""
+    """Yield each application the interval that the errors of the others make."""
     for trial in trials:
         of = (trial.model, trial.calibrated)
         others = [

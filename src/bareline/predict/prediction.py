@@ -136,11 +136,11 @@ class PredictionCase:
         )
 
     def between(self, a: Ladder, b: Ladder) -> PredictionCase:
-        """Give the case with other ladders of the same platforms."""
+        """Return the case with other ladders of the same platforms."""
         return replace(self, base=replace(self.base, ladder=a), b=b)
 
     def costs(self, factor: float) -> tuple[Costs, Costs]:
-        """Give the costs on both platforms."""
+        """Return the costs on both platforms."""
         ranks = self.base.profile.ranks
         before, after = self.a.beside(ranks), self.b.beside(ranks)
         b = Costs(self.b, factor, self.io)
@@ -151,13 +151,13 @@ class PredictionCase:
 
 
 def half_width(drawn: npt.NDArray[np.float64] | list[float]) -> float:
-    """Give half of what holds 90 % of some values."""
+    """Return half of what holds 90 % of some values."""
     low, high = np.quantile(drawn, [0.05, 0.95])
     return float(high - low) / 2
 
 
 def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Give half of what holds 90 % of the predictions from drawn ladders, in ln."""
+    """Return half of what holds 90 % of the predictions from drawn ladders, in ln."""
     times = (_time(case, "delta", "ratio", case.compute.middle) for case in drawn)
     return half_width([math.log(time_s) for time_s in times])
 
@@ -218,7 +218,7 @@ def predict(
 
 
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
-    """Give the time on the base and the predicted one, without an interval.
+    """Return the time on the base and the predicted one, without an interval.
 
     Raises AnalysisError: as `predict`; bounds of computing make no point.
     """
@@ -241,7 +241,7 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 
 
 def _unseen(case: PredictionCase, model: str, factor: float) -> float:
-    """Give what unseen programs are off by, in ln: no more than all that differs moves.
+    """Return what unseen programs are off by, in ln: no more than all that differs moves.
 
     Between two ladders that price every call alike the error of a price cancels.
     """

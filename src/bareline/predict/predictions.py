@@ -59,13 +59,13 @@ class Predictions:
         return {one.platform for one in self.upgrades}.union(*pairs)
 
     def to_json(self) -> str:
-        """Give it as a run directory keeps it."""
+        """Return it as a run directory keeps it."""
         return _adapter().dump_json(self, indent=1).decode() + "\n"
 
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Give what writes and reads it; made when it is needed, since that takes a while."""
+    """Return what writes and reads it; made when it is needed, since that takes a while."""
     return TypeAdapter(Predictions)
 
 

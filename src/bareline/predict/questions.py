@@ -88,7 +88,7 @@ def _check_place(profile: Profile, base: Ladder) -> None:
 def _of_run(
     source: Records, profile: Path | str, base: str, to: str | None
 ) -> tuple[Path, tuple[float, ...], ApplicationClock | None]:
-    """Give the profile, the run's times on the platform asked for, and the application's clock."""
+    """Return the profile, the run's times on that platform, and the application's clock."""
     if isinstance(profile, Path):
         return profile, (), None
     found = applications(source)
@@ -122,7 +122,10 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 
 
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
-    """Say how ranks lie: as a ladder trial of as many did; raises AnalysisError: there is none."""
+    """Describe how ranks lie: as a ladder trial of as many did.
+
+    Raises AnalysisError: there is none.
+    """
     trials = records.trials.filter(
         (records.trials["platform"] == platform)
         & (records.trials["ranks"] == profile.ranks)
@@ -164,7 +167,7 @@ class WhatIf:
     compute: float = 1.0
 
     def applied(self, ladder: Ladder) -> Ladder:
-        """Give the ladder with these changes; of a platform of several nodes, between them."""
+        """Return the ladder with these changes; of a platform of several nodes, between them."""
         several, cores, byte = ladder.layout.nodes > 1, ladder.cores, self.bandwidth
         if self.rate_bps is not None:
             nodes = min(2, ladder.layout.nodes)
@@ -239,7 +242,7 @@ class Upgrade:
         return 1 - self.time_s / self.base_s
 
     def row(self) -> dict[str, Any]:
-        """Give it as a tidy row in SI units."""
+        """Return it as a tidy row in SI units."""
         return {**asdict(self), "saved": self.saved}
 
 

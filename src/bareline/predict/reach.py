@@ -28,7 +28,7 @@ def measured(
     calibration: Records | None,
     per_node: int | None,
 ) -> Target:
-    """Give what replays traces on the measured ladder of a run's platform.
+    """Return what replays traces on the measured ladder of a run's platform.
 
     - `base`: where the profiles were made; None: processors are taken to be the same.
     - `per_node`: ranks of a node at most; None: as many as the run had (on its one node).
@@ -100,7 +100,7 @@ def _check_messages(ladder: Ladder, trace: Trace) -> None:
 
 
 def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
-    """Give a ladder with the collectives of as many ranks as a trace has.
+    """Return a ladder with the collectives of as many ranks as a trace has.
 
     Those of the most measured ranks grow as a tree of messages does; what sizes add to those that
     move a block for each rank, by the number of other ranks.

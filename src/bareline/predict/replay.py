@@ -70,12 +70,12 @@ class Replayed:
 
 
 def is_local(shape: Shape) -> bool:
-    """Tell whether a call on a communicator is over at once."""
+    """Return whether a call on a communicator is over at once."""
     return shape.comm_size <= 1 or shape.comm == 0 or shape.call in _ENDS_COMMUNICATOR
 
 
 def is_rendezvous(shape: Shape) -> bool:
-    """Tell whether a send waits for its receiver, however short the message is."""
+    """Return whether a send waits for its receiver, however short the message is."""
     return shape.call in ("MPI_Ssend", "MPI_Issend")
 
 
@@ -89,7 +89,7 @@ def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[
 
 
 def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, float, str]:
-    """Give a collective's time, the share of a rank that does not wait, and who waits."""
+    """Return a collective's time, the share of a rank that does not wait, and who waits."""
     if shape.kind == "communicator":
         each = costs.collective("mpi.allreduce", shape.comm_size, nodes, 8)
         return COMMUNICATOR_REDUCTIONS * each, 0.0, "all"
@@ -103,7 +103,7 @@ def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, floa
 
 
 def why_not_replayable(trace: Trace) -> str:
-    """Say what keeps a trace from being replayed; empty if nothing does."""
+    """Describe what keeps a trace from being replayed; empty if nothing does."""
     if trace.why_partial:
         return trace.why_partial
     odd = {"one-sided", "one-sided-sync"}
@@ -229,7 +229,7 @@ class _Tables:
             self.job[name] = value
 
     def _row(self, stream: CallStream) -> tuple[int, ...]:
-        """Give where a rank's stream lies, its shapes and what they cost, and how long it is."""
+        """Return where a rank's stream lies, its shapes and what they cost, and how long it is."""
         own_comms = _numbers()
         shapes = np.array([self._shape(shape, own_comms) for shape in stream.shapes], _SHAPE)
         costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)

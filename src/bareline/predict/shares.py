@@ -103,7 +103,7 @@ class LossSplit:
         return float(np.median(self.measured_b))
 
     def rows(self) -> list[LossShare]:
-        """Give a tidy row for each share, in SI units: the steps of a waterfall."""
+        """Return a tidy row for each share, in SI units: the steps of a waterfall."""
         head = {"base": self.base, "platform": self.platform, "loss_s": self.loss_s}
         return [row_of(LossShare, share, **head) for share in self.shares]
 
@@ -174,7 +174,7 @@ def _resample(
 
 
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
-    """Give what each input costs, in s.
+    """Return what each input costs, in s.
 
     A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
     alone are scaled. All are then of the median launch instead of the profiled one.
@@ -223,7 +223,7 @@ def _differing(a: Costs, b: Costs) -> list[Input]:
 def shapley(
     inputs: Sequence[Input], worth: Callable[[frozenset[Input]], float]
 ) -> dict[Input, float]:
-    """Give each input's change of `worth`, averaged over all orders of swapping."""
+    """Return each input's change of `worth`, averaged over all orders of swapping."""
     known = {
         frozenset(chosen): worth(frozenset(chosen))
         for size in range(len(inputs) + 1)
@@ -244,7 +244,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Give the shares' half-widths over drawn ladders and factors, by the difference model."""
+    """Return the shares' half-widths over drawn ladders and factors, by the difference model."""
     low, high = math.log(case.compute.lo), math.log(case.compute.hi)
 
     def once() -> dict[Input, float]:
@@ -322,7 +322,7 @@ def _control(
 
 
 def _start_up(*both: Application) -> str:
-    """Say what MPI_Init takes longer on the second, which the application's clock leaves out."""
+    """Describe MPI_Init's additional time on the second, which the application's clock omits."""
     inits = [
         [one.profile.rank_table["init_ns"].to_numpy().max() for one in app.launches] for app in both
     ]

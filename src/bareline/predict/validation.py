@@ -119,7 +119,7 @@ class Trial:
         return self.lo_s <= self.truth_s <= self.hi_s
 
     def row(self) -> PredictedTrial:
-        """Give it as a tidy row in SI units."""
+        """Return it as a tidy row in SI units."""
         return row_of(
             PredictedTrial,
             self,
@@ -205,7 +205,7 @@ class Validation:
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[Any]:
-        """Give tidy rows, told apart by ``type``."""
+        """Return tidy rows, told apart by ``type``."""
         again = [self.repeated] if self.repeated else []
         calls = [
             LackingCall("call", on.application, on.platform, **asdict(one))

@@ -48,7 +48,7 @@ class Kernel(Probe[Any]):
         return native(self.name.replace(".", "_"), params.problem_class, *part, mpi=True)
 
     def iterations_asked(self, params: Any) -> int:
-        """Give how many of its iterations are to run; 0 for all of them."""
+        """Return how many of its iterations are to run; 0 for all of them."""
         return 0
 
     def report(self, output: Output) -> Report:
@@ -74,7 +74,7 @@ class Kernel(Probe[Any]):
 
     @abstractmethod
     def rank_rule(self, problem_class: str, ranks: int) -> str:
-        """Say which rule a number of ranks breaks; "" when it breaks none."""
+        """Describe which rule a number of ranks breaks; "" when it breaks none."""
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
         report = self.report(output)

@@ -41,7 +41,7 @@ def native(program: str, *words: str, mpi: bool = False, storage_bytes: int = 0)
 
 
 def options(params: object, *names: str) -> tuple[str, ...]:
-    """Give parameters as options of a program: ``budget_s`` becomes ``--budget``, without unit."""
+    """Return parameters as a program's options: ``budget_s`` becomes ``--budget``, without unit."""
     words: list[str] = []
     for name in names:
         value = getattr(params, name)
@@ -51,12 +51,12 @@ def options(params: object, *names: str) -> tuple[str, ...]:
 
 
 def counted(**counts: int) -> tuple[str, ...]:
-    """Give numbers as options of one letter; 0 leaves the program's choice."""
+    """Return numbers as options of one letter; 0 leaves the program's choice."""
     return tuple(word for key, n in counts.items() if n for word in (f"-{key}", str(n)))
 
 
 def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
-    """Give the metrics of `spread_samples`."""
+    """Return the metrics of `spread_samples`."""
     details = {f"{metric}_{name}": Metric(unit, better, detail=True) for name in QUANTILES}
     return {metric: Metric(unit, better), **details}
 
@@ -69,16 +69,16 @@ class MeasuredPoint:
     fields: Mapping[str, Any]
 
     def number(self, name: str) -> float:
-        """Give a numeric field, or raise ParseError: it is missing or no number."""
+        """Return a numeric field, or raise ParseError: it is missing or no number."""
         return _number(self.fields, name, self.at)
 
     def positive(self, name: str, quantile: str = "") -> float:
-        """Give a time or rate, or its quantile, that cannot be zero or negative; see `number`."""
+        """Return a time or rate, or its quantile, that cannot be zero or negative; see `number`."""
         value = self.quantile(name, quantile) if quantile else self.number(name)
         return positive(value, name, self)
 
     def quantile(self, series: str, name: str) -> float:
-        """Give a quantile of a per-iteration series; see `number`."""
+        """Return a quantile of a per-iteration series; see `number`."""
         values = self.fields.get(series)
         if not isinstance(values, Mapping):
             raise ParseError(f"the point {dict(self.at)} has no '{series}'")
@@ -101,7 +101,7 @@ class Report:
         return self.points[0]
 
     def count(self, name: str) -> int:
-        """Give a count above zero of the header, or raise ParseError: it has none."""
+        """Return a count above zero of the header, or raise ParseError: it has none."""
         value = self.header.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ParseError(f"the header has {name} = {value!r}")
@@ -183,7 +183,7 @@ def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> f
 
 
 def positive(value: float, name: str, point: MeasuredPoint) -> float:
-    """Give a time or rate back that cannot be zero or negative; raises ParseError where it is."""
+    """Return a time or rate back that cannot be zero or negative; raises ParseError where it is."""
     if value <= 0:
         raise ParseError(f"the point {dict(point.at)} has {name} = {value}")
     return value
@@ -196,7 +196,7 @@ def cut_caveats(output: Output) -> Iterable[str]:
 
 
 def asked_size(output: Output) -> int:
-    """Give the bytes of an array as the header has them, or raise ParseError: it does not say."""
+    """Return the bytes of an array as the header has them, or raise ParseError: it does not say."""
     options = json.loads(output.stdout.splitlines()[0]).get("options", {})
     size_bytes = options.get("size_bytes")
     if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
@@ -207,7 +207,7 @@ def asked_size(output: Output) -> int:
 def spread_samples(
     point: MeasuredPoint, series: str, metric: str, at: Mapping[str, Scalar]
 ) -> Iterable[Sample]:
-    """Give a series' median as `metric` and its other quantiles as ``metric_min`` and so on."""
+    """Yield a series' median as `metric` and its other quantiles as ``metric_min`` and so on."""
     yield Sample(metric, positive(point.quantile(series, "median"), metric, point), at)
     for name in QUANTILES:
         yield Sample(f"{metric}_{name}", point.quantile(series, name), at)
@@ -221,7 +221,7 @@ _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
 
 
 def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Give the fact from the header of one of our programs, empty where it has none."""
+    """Return the fact from the header of one of our programs, empty where it has none."""
     kernels = header.get("blas_kernels")
     return {BLAS_KERNELS: kernels} if isinstance(kernels, str) and kernels else {}
 
@@ -239,7 +239,7 @@ def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:
-    """Give the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
+    """Return the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
     kernels = sorted(set(_PRINTED.findall(output.stderr)))
     return {BLAS_KERNELS: ", ".join(kernels)} if kernels else {}
 
@@ -282,6 +282,6 @@ class Nodebench(Probe[P]):
         """Turn a complete output that is of these parameters into samples."""
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Give how it was compiled, and the kernels of the BLAS, where the benchmark calls one."""
+        """Return the compiler's options, and the kernels of the BLAS, if one is called."""
         header = read_report(output, "nodebench", self.benchmark).header
         return {**build_of_header(header), **kernels_of_header(header)}

@@ -115,7 +115,7 @@ def read_place(output: Output) -> Seen:
 
 
 def library_named(text: str) -> str:
-    """Give the title and version of a library out of its own words; "" where it is not known."""
+    """Return the title and version of a library out of its own words; "" where it is not known."""
     found = _LIBRARY.search(text)
     if found is None:
         return ""

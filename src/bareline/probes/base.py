@@ -68,7 +68,7 @@ class Probe(ABC, Generic[P]):
 
     @abstractmethod
     def command(self, params: P, layout: Layout) -> Command:
-        """Say what to execute."""
+        """Describe what to execute."""
 
     @abstractmethod
     def parse(self, params: P, output: Output) -> Iterable[Sample]:
@@ -90,7 +90,7 @@ class Probe(ABC, Generic[P]):
             )
 
     def delivers(self, params: P) -> Mapping[str, Metric]:
-        """Give the metrics without which a trial with these parameters has failed.
+        """Return the metrics without which a trial with these parameters has failed.
 
         All of them, but where the program itself says fewer with some option.
         """
@@ -101,11 +101,11 @@ class Probe(ABC, Generic[P]):
         return ()
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Give what only a running program finds out about its platform, as facts."""
+        """Return what only a running program finds out about its platform, as facts."""
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
-        """Give the bytes of each array whose rate is to be memory's, by how its metrics begin.
+        """Return the bytes of each array whose rate is to be memory's, by how its metrics begin.
 
         Where the platform's last-level cache holds one, those metrics get the caveat `in-cache`.
         """
@@ -143,7 +143,7 @@ class Probe(ABC, Generic[P]):
         return checked
 
     def defaults(self) -> dict[str, Scalar]:
-        """Give the parameters and their defaults."""
+        """Return the parameters and their defaults."""
         return {
             field.name: field.default
             for field in fields(self.params)  # type: ignore[arg-type]
@@ -151,7 +151,7 @@ class Probe(ABC, Generic[P]):
         }
 
     def declaration(self) -> dict[str, Any]:
-        """Give what an analysis must know of this probe, as it is kept in a run."""
+        """Return what an analysis must know of this probe, as it is kept in a run."""
         return {
             "layer": self.layer.value,
             "title": self.title,
@@ -213,7 +213,7 @@ _PACKAGE = "bareline.probes"
 
 @cache
 def _adapter_of(params: Any) -> Any:
-    """Give what checks parameters; made once, since that takes milliseconds."""
+    """Return what checks parameters; made once, since that takes milliseconds."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(params)
@@ -250,7 +250,7 @@ def is_probe(name: str) -> bool:
 
 
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
-    """Give the probe of this name.
+    """Return the probe of this name.
 
     Raises ProbeError: there is none; the message names the closest.
     """
@@ -306,7 +306,10 @@ def probe_rows(name: str | None = None) -> list[ProbeListed]:
 
 
 def required_programs() -> Mapping[str, tuple[str, ...]]:
-    """Give the external programs that probes run, with their probes; the shell is no benchmark."""
+    """Return the external programs that probes run, with their probes.
+
+    The shell is no benchmark.
+    """
     needed: dict[str, list[str]] = {}
     for probe in load_probes().values():
         layout = Layout(nodes=2, ranks_per_node=max(1, probe.min_ranks // 2))

@@ -55,7 +55,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 
 
 def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
-    """Give the name of the node that a point names by its rank.
+    """Return the name of the node that a point names by its rank.
 
     Raises ParseError: there is no such rank.
     """

@@ -101,7 +101,7 @@ class ProfileComparison:
 
     @property
     def alike(self) -> str:
-        """Say what makes their numbers incomparable; empty if nothing does."""
+        """Describe what makes their numbers incomparable; empty if nothing does."""
         found = [
             f"{name}: {one} and {other}"
             for name, one, other in (
@@ -114,7 +114,7 @@ class ProfileComparison:
         return "; ".join(found)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give tidy rows, told apart by ``type``."""
+        """Return tidy rows, told apart by ``type``."""
         rows: list[ComparisonRow] = [*self.split, *self.calls, *self.sizes, *self.sites]
         return list(map(asdict, rows))
 

@@ -171,7 +171,7 @@ class ProfileRow(TypedDict):
 
 
 def to_rows(profile: Profile) -> list[dict[str, Any]]:
-    """Give everything as tidy rows in SI units, told apart by ``type``."""
+    """Return everything as tidy rows in SI units, told apart by ``type``."""
     return [_in_seconds(line) for line in _lines(profile)]
 
 

@@ -69,7 +69,7 @@ def is_journal(path: Path) -> bool:
 def _at(
     content: mmap.mmap, kind: np.dtype[Any], offset: int, count: int = 1
 ) -> npt.NDArray[Any] | None:
-    """Give `count` structures; None where the file ends before them."""
+    """Return `count` structures; None where the file ends before them."""
     if offset + count * kind.itemsize > len(content):
         return None
     # Copied: the file is closed when the profile is read.
@@ -192,7 +192,7 @@ def _ns_per_tick(one: Record) -> float:
 
 
 def _sheets(file: mmap.mmap, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
-    """Give the sheet and the rows in use of each thread of a rank."""
+    """Yield the sheet and the rows in use of each thread of a rank."""
     seen: set[int] = set()  # a place that appears twice would be counted twice, and for ever
     for place in one["sheet_at"][: int(one["sheets"])]:
         fresh = place and int(place) < layout.SLICE_BYTES and int(place) not in seen
@@ -213,7 +213,7 @@ def _sheets(file: mmap.mmap, at: int, one: Record) -> Iterator[tuple[Record, npt
 
 
 def _call_rows(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
-    """Give the rows of one rank, its threads united."""
+    """Return the rows of one rank, its threads united."""
     ns = _ns_per_tick(one)
     rows = np.concatenate([_NO_ROWS, *(rows for _, rows in _sheets(file, at, one))])
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
@@ -280,7 +280,7 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
-    """Give what is known of a rank; the system was not asked before the end."""
+    """Return what is known of a rank; the system was not asked before the end."""
     ns = _ns_per_tick(one)
     sums = {"compute": 0.0, "posix-io": 0.0, "mpi": 0.0}
     waited = paused = init = 0.0

@@ -20,7 +20,7 @@ PLACES = ("none", "self", "same-node", "other-node", "unknown")
 
 
 def struct(text: str, **nested: np.dtype[Any]) -> np.dtype[Any]:
-    """Give a structure by its fields and their types, in the order of the C headers."""
+    """Return a structure by its fields and their types, in the order of the C headers."""
     named = (word.split(":") for word in text.split())
     return np.dtype([(name, nested.get(kind, kind)) for name, kind in named])
 

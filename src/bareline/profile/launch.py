@@ -16,7 +16,7 @@ _LIBRARY = "{native}/../lib/libbareline_pmpi.so"
 
 
 def under_profiler(command: Command, trace_bytes: int) -> Command:
-    """Give the command with the profiler in every rank, which traces at most `trace_bytes`."""
+    """Return the command with the profiler in every rank, which traces at most `trace_bytes`."""
     variables = (
         ("LD_PRELOAD", _LIBRARY),
         ("BARELINE_PROFILE", f"{{workdir}}/{PROFILE_FILE}"),
@@ -28,7 +28,10 @@ def under_profiler(command: Command, trace_bytes: int) -> Command:
 
 
 def why_unprofiled(output: Output) -> str:
-    """Say why a launch has no whole profile, so that its times do not count; nothing if it has."""
+    """Describe why a launch has no whole profile, so that its times do not count.
+
+    Nothing if it has.
+    """
     from bareline.profile.files import parse_profile  # to import it takes as long as many a verb
 
     text = output.files.get(PROFILE_FILE, "")

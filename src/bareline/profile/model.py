@@ -29,7 +29,7 @@ _TYPES = {"": pl.Int64, "text": pl.String, "flag": pl.Boolean, "real": pl.Float6
 
 
 def _columns(text: str) -> Mapping[str, type[pl.DataType]]:
-    """Give columns with their types: whole numbers where none is named."""
+    """Return columns with their types: whole numbers where none is named."""
     named = (word.partition(":") for word in text.split())
     return MappingProxyType({name: _TYPES[kind] for name, _, kind in named})
 
@@ -61,7 +61,10 @@ SITE_COLUMNS = _columns(
 
 
 def why_implausible(frame: pl.DataFrame) -> str:
-    """Say which column holds a number that none can be; empty if none. -1 is what is not known."""
+    """Describe which column holds a number that none can be.
+
+    Empty if none. -1 is what is not known.
+    """
     for name in frame.columns:
         column = frame[name]
         if column.dtype == pl.Int64 and not column.is_between(-1, _LARGEST).all():
@@ -129,7 +132,7 @@ class Profile:
         return self.command.split(" ", 1)[0] or "unknown program"
 
     def header(self) -> dict[str, Any]:
-        """Give the first line of the file."""
+        """Return the first line of the file."""
         return {
             "type": "profile",
             "schema": SCHEMA,

@@ -133,7 +133,7 @@ def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallSt
 
 
 def calls_of(stream: CallStream) -> Iterator[Shape]:
-    """Give a rank's calls, one after the other."""
+    """Yield a rank's calls, one after the other."""
     return (stream.shapes[number] for number in stream.shape.tolist())
 
 

@@ -47,7 +47,7 @@ class Shape:
     received: int
 
     def is_possible(self, ranks: int) -> bool:
-        """Tell whether a job of so many ranks can have made such a call."""
+        """Return whether a job of so many ranks can have made such a call."""
         if self.kind == "done":
             return self.to >= 0 and NOBODY <= self.from_ < ranks
         ends = (self.to, self.from_, self.root)
@@ -81,7 +81,7 @@ Decode = Callable[[bytes, list[list[str]], int, Room], Records]
 
 
 def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
-    """Give a shape of its values in the stream: the call, whether it posts, and the rest."""
+    """Return a shape of its values in the stream: the call, whether it posts, and the rest."""
     name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
     found = Shape(name, kind, bool(values[1]), *values[2:])
     if not found.is_possible(ranks):

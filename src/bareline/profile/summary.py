@@ -123,7 +123,7 @@ class Imbalance:
 
 
 def time_split(profile: Profile) -> list[TimeShare]:
-    """Say where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
+    """Describe where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
 
     Computing, waiting, file calls and MPI calls are those of the main threads and add up to the
     wall time. MPI calls are divided in proportion to the kinds of calls of all threads.
@@ -172,14 +172,14 @@ DISTURBED = 0.05
 
 
 def queued_share(profile: Profile) -> float:
-    """Give the share of the ranks' time in which they were ready but had no core."""
+    """Return the share of the ranks' time in which they were ready but had no core."""
     ranks = profile.rank_table.filter(pl.col("queued_ns") >= 0)
     wall = float(ranks["wall_ns"].sum())
     return float(ranks["queued_ns"].sum()) / wall if wall > 0 else 0.0
 
 
 def stolen_share(profile: Profile) -> float:
-    """Give the largest share of a rank's time that the hypervisor gave to other guests."""
+    """Return the largest share of a rank's time that the hypervisor gave to other guests."""
     ranks = profile.rank_table.filter((pl.col("steal_ns") > 0) & (pl.col("wall_ns") > 0))
     if ranks.is_empty():
         return 0.0
@@ -187,7 +187,7 @@ def stolen_share(profile: Profile) -> float:
 
 
 def other_threads_mpi_s(profile: Profile) -> float:
-    """Give the time per rank that threads beside the main one spent in MPI calls, in s."""
+    """Return the time per rank that threads beside the main one spent in MPI calls, in s."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
     everyone = float((calls["time_ns"] + calls["waited_ns"]).sum())
     main = float(profile.rank_table["mpi_ns"].sum())
@@ -262,7 +262,7 @@ def sizes(profile: Profile) -> list[SizeSum]:
 
 
 def communication_matrix(profile: Profile, most: int) -> Matrix:
-    """Give who sends how much to whom, at most `most` rows; point to point and one-sided."""
+    """Return who sends how much to whom, at most `most` rows; point to point and one-sided."""
     step = -(-profile.cells // most)
     size = -(-profile.cells // step)
     count = np.zeros((size, size), np.int64)
@@ -275,7 +275,7 @@ def communication_matrix(profile: Profile, most: int) -> Matrix:
 
 
 def region_split(profile: Profile) -> list[tuple[str, float, float]]:
-    """Give computing and call time (s, all ranks together) per region; empty without regions."""
+    """Return computing and call time (s, all ranks together) per region; empty without regions."""
     table = profile.call_table.filter(~pl.col("call").is_in(START_UP))
     if table["region"].n_unique() < 2:
         return []
@@ -293,7 +293,7 @@ def region_split(profile: Profile) -> list[tuple[str, float, float]]:
 
 
 def remarks(profile: Profile) -> list[str]:
-    """Say what limits the numbers."""
+    """Describe what limits the numbers."""
     ranks = profile.rank_table
     dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
     most, split = stolen_share(profile), profile.calls.filter(pl.col("waited_ns") > 0)

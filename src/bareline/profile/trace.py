@@ -174,7 +174,7 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
 def _slices(
     path: Path, content: mmap.mmap | bytes, ranks: int, distance: int
 ) -> Iterator[tuple[int, int]]:
-    """Give where each rank's slice begins, and its length."""
+    """Yield where each rank's slice begins, and its length."""
     at = layout.PIECE_BYTES
     if distance and distance < _STREAM_AT:
         raise ValueError

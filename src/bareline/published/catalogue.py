@@ -24,7 +24,7 @@ from bareline.vocabulary.units import format_size, listing
 
 @cache
 def publications() -> dict[str, PublishedStudy]:
-    """Give all publications by their id."""
+    """Return all publications by their id."""
     found = {}
     for entry in sorted(resources.files(__package__).iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
@@ -49,7 +49,7 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
 
 
 def find_publications(name: str) -> list[PublishedStudy]:
-    """Give the publication of this id, or all that a study of this name repeats.
+    """Return the publication of this id, or all that a study of this name repeats.
 
     Raises UsageError: there is neither.
     """
@@ -67,7 +67,7 @@ def find_publications(name: str) -> list[PublishedStudy]:
 
 
 def find_part(reference: str) -> tuple[PublishedStudy, Part]:
-    """Give the part that a reference such as ``nebula:table-4`` names.
+    """Return the part that a reference such as ``nebula:table-4`` names.
 
     Raises UsageError: there is no such publication, or it has no such part.
     """

@@ -331,19 +331,19 @@ class PublishedStudy(_Table):
         return self
 
     def part(self, name: str) -> Part:
-        """Give a part by its id; KeyError without one."""
+        """Return a part by its id; KeyError without one."""
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Give a platform by its id; None for one that the document merely names."""
+        """Return a platform by its id; None for one that the document merely names."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:
-        """Give which probe measures a benchmark of the document; None where none does."""
+        """Return which probe measures a benchmark of the document; None where none does."""
         return next((row for row in self.benchmarks if row.name == name), None)
 
     def doubts(self, result: str) -> list[str]:
-        """Give what is inconsistent about a result."""
+        """Return what is inconsistent about a result."""
         return [row.says for row in self.inconsistencies if result in row.results]
 
 

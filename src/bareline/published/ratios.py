@@ -70,17 +70,20 @@ class PublishedRatio:
         return dict(self.at)
 
     def leaves_out(self, probe: str) -> bool:
-        """Tell whether the document leaves out what a probe runs: ``npb.cg`` where CG is."""
+        """Return whether the document leaves out what a probe runs: ``npb.cg`` where CG is."""
         return probe.rpartition(".")[2].upper() in self.excludes
 
     def measured_by(self, probe: str) -> bool:
-        """Tell whether a probe measures it."""
+        """Return whether a probe measures it."""
         alike = self.probe is not None and fnmatchcase(probe, self.probe)
         return alike and not self.leaves_out(probe)
 
 
 def span_of(result: Result) -> Span | None:
-    """Give how many times worse than its baseline a result is; None for what is no ratio to one."""
+    """Return how many times worse than its baseline a result is.
+
+    None for what is no ratio to one.
+    """
     if result.baseline is None or result.baseline == "peak" or result.better == "none":
         return None
 
@@ -102,7 +105,7 @@ def span_of(result: Result) -> Span | None:
 
 
 def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
-    """Give every ratio to a platform that the document prints; no second printings."""
+    """Yield every ratio to a platform that the document prints; no second printings."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline == result.platform:
@@ -116,7 +119,7 @@ def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
-    """Give the ratios of the absolute values that the document prints of two platforms.
+    """Yield the ratios of the absolute values that the document prints of two platforms.
 
     The median stands for listed trials. A pair with a printed ratio is left out.
     """
@@ -159,7 +162,7 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Give all that a publication says of two platforms as ratios, once for each probe of it."""
+    """Return all that a publication says of two platforms as ratios, once for each probe of it."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     return [*ratios, *(again for ratio in ratios for again in likewise(study, ratio))]
 
@@ -175,12 +178,12 @@ def likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[Published
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
-    """Give the trials of a benchmark that the document lists, by platform."""
+    """Return the trials of a benchmark that the document lists, by platform."""
     return {row.platform: row for row in study.trials if row.benchmark == benchmark}
 
 
 def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
-    """Give how many times worse a value is than the baseline's."""
+    """Return how many times worse a value is than the baseline's."""
     return base / value if better == "higher" else value / base
 
 
@@ -225,6 +228,6 @@ def _texts(at: Mapping[str, Condition]) -> tuple[str, ...]:
 
 
 def _key(result: Result, platform: str) -> tuple[object, ...]:
-    """Give what two absolute values must share to be of one comparison."""
+    """Return what two absolute values must share to be of one comparison."""
     at = {key: value for key, value in result.at.items() if key not in _OWN}
     return result.benchmark, result.metric, result.unit, *_texts(at), platform

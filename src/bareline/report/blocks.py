@@ -189,7 +189,7 @@ class Rows(Generic[R]):
         return self.column(title, field, "light")
 
     def table(self, foot: tuple[Field, ...] = (), look: Look = "data", **how: Any) -> Table:
-        """Give the table; `how` as `Table` has it."""
+        """Return the table; `how` as `Table` has it."""
         keys = [self._group(row) if self._group else None for row in self.rows]
         starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
         rows = tuple(zip(*self._fields, strict=True))

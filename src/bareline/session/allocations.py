@@ -106,7 +106,7 @@ class Allocations:
     # In use ------------------------------------------------------------------------------------
 
     def ready(self, trial: Trial) -> Allocation | Failed:
-        """Give the platform of a trial, up and alone on this machine, or why it is not."""
+        """Return the platform of a trial, up and alone on this machine, or why it is not."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
         again_at = self._again_at.get(name, math.inf)
@@ -135,7 +135,7 @@ class Allocations:
         return allocation
 
     def boot(self, name: str) -> int | None:
-        """Give which coming up of a platform this is, from 1; None where nodes stay the same."""
+        """Return which coming up of a platform this is, from 1; None where nodes stay the same."""
         return self._boots.get(name) if self._is_new_each_time(name) else None
 
     def broke(self, name: str, *, broken: bool) -> None:
@@ -163,7 +163,7 @@ class Allocations:
     # What they are -----------------------------------------------------------------------------
 
     def facts(self, name: str) -> Mapping[str, Scalar]:
-        """Give what is known of a platform that came up; empty of one that never did."""
+        """Return what is known of a platform that came up; empty of one that never did."""
         return self._facts.get(name, {})
 
     def learn(self, name: str, facts: Mapping[str, Scalar]) -> None:
@@ -209,7 +209,7 @@ class Allocations:
         return min(known, default=0.0)
 
     def renewals(self, name: str, block: int, last: int) -> int:
-        """Tell how often a platform is made anew between one block and a later one."""
+        """Return how often a platform is made anew between one block and a later one."""
         return self._epoch(name, last) - self._epoch(name, block)
 
     # Coming and going --------------------------------------------------------------------------
@@ -269,7 +269,7 @@ class Allocations:
         return allocation
 
     def _waits(self, name: str) -> bool:
-        """Tell whether trials wait for a platform as its `queue_s` says: no other one can go on."""
+        """Return whether trials wait for a platform as its `queue_s` says: no other can run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -328,13 +328,16 @@ class Allocations:
         self._resumed = None
 
     def note(self, name: str, text: str, seconds: float | None = None) -> None:
-        """Say what happened to a platform, and keep it in the run."""
+        """Report what happened to a platform, and keep it in the run."""
         self._tell(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
 
 
 def failure_of(error: Exception) -> str:
-    """Say why a platform failed; raises StoreError, to end the run: this machine's disk fails."""
+    """Describe why a platform failed.
+
+    Raises StoreError, to end the run: this machine's disk fails.
+    """
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None
@@ -351,7 +354,7 @@ def failure_of(error: Exception) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Say in words what was raised: a bareline error says it itself."""
+    """Describe in words what was raised: a bareline error says it itself."""
     if isinstance(error, BarelineError):
         return str(error)
     return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -73,7 +73,7 @@ class BatchSystem:
 
 
 def find_system(name: str) -> BatchSystem:
-    """Give a batch system by its name, or raise UsageError: None is called so."""
+    """Return a batch system by its name, or raise UsageError: None is called so."""
     if name not in SYSTEMS:
         raise UsageError(
             f"no batch system is called '{name}'", hint=f"use one of: {', '.join(SYSTEMS)}"
@@ -242,7 +242,7 @@ def _ended(code: str) -> JobStanding:
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
-    """Give what a program says; None where it does not know the job any more."""
+    """Return what a program says; None where it does not know the job any more."""
     _need(argv[0])
     done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
     if re.search(gone, done.stderr + done.stdout):

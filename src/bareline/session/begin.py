@@ -31,7 +31,7 @@ _STAND_INS = ("netns", "local", "null")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
-    """Give the baseline: that of the command line, else of the study, else the first platform.
+    """Return the baseline: that of the command line, else of the study, else the first platform.
 
     Raises UsageError: the one that the command line names is not part of the run.
     """
@@ -52,7 +52,7 @@ def cast_study(
     *,
     anyway: bool = False,
 ) -> tuple[Study, list[str]]:
-    """Give each role of a study its platform; a default that this machine lacks takes none.
+    """Return each role of a study its platform; a default that this machine lacks takes none.
 
     - `given`, `on`, `platforms`: what ``--as``, ``--on`` and ``--platforms`` say.
     - `anyway`: go on where fewer than two roles can be measured, though nothing will be compared.
@@ -110,7 +110,7 @@ def _alone(
     lacking: Mapping[str, Availability],
     known: Mapping[str, PlatformSpec],
 ) -> UsageError:
-    """Say that a study would compare nothing here, and the one step that mends most of it."""
+    """Explain that a study would compare nothing here, and the one step that mends most of it."""
     taken = [role.platform for role in study.roles.values() if role.platform]
     fewer = _FEWEST_ROLES - len(taken)
     free = (
@@ -191,14 +191,14 @@ def create_run(
 
 
 def seed_of(study: Study, given: int | None) -> int:
-    """Give the seed of a run: of the command line, of the study, or a fresh one."""
+    """Return the seed of a run: of the command line, of the study, or a fresh one."""
     if given is not None:
         return given
     return fresh_seed() if study.seed is None else study.seed
 
 
 def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
-    """Give how many cases a platform takes at a turn: as the study or the dearest platform asks."""
+    """Return how many cases a platform takes in a turn, as the study or a platform asks."""
     if study.cases_per_turn is not None:
         return study.cases_per_turn
     types = load_platform_types()

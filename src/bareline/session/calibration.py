@@ -66,7 +66,7 @@ class Calibration:
         return max(map(statistics.median, errors.values()), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give the checks as plain rows for ``--json``."""
+        """Return the checks as plain rows for ``--json``."""
         return list(map(asdict, self.checks))
 
 
@@ -144,7 +144,7 @@ def _choose(records: Records, given: str | None) -> str:
 def _between_nodes(
     tables: Sequence[pl.DataFrame], probe: str, metric: str = ""
 ) -> Iterator[tuple[int, float, str]]:
-    """Give size, value and unit of a probe's points between nodes, of the first that has any."""
+    """Yield size, value and unit of a probe's points between nodes, of the first that has any."""
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
     # Nodes are 0 where the study left them to the platform.
     apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)
@@ -169,7 +169,7 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
 
 
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
-    """Give what a node carries in both directions together; None where it is twice one direction.
+    """Return what a node carries in both directions together; None where it is twice one direction.
 
     A processor that moves every byte itself moves no more when they come from two sides.
     """
@@ -186,7 +186,7 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
 
 
 def _byte_s(curve: _Curve) -> float:
-    """Give what a byte of the largest message takes, beyond the latency of an empty one, in s."""
+    """Return what a byte of the largest message takes, beyond the latency of an empty one, in s."""
     (_, least), (size, most) = curve[0], curve[-1]
     return (most - least) / size
 
@@ -194,7 +194,7 @@ def _byte_s(curve: _Curve) -> float:
 def _overheads(
     tables: Sequence[pl.DataFrame], curve: _Curve, eager_bytes: int
 ) -> dict[str, list[list[float]]]:
-    """Give how long sender and receiver are busy with a message, and when it leaves, by its size.
+    """Return how long sender and receiver are busy with a message, and when it leaves, by its size.
 
     The rate says how long the busier of both is, which is taken to be the sender: writing to a
     socket or a queue does more of the work than finding the message there. What a receiver does
@@ -231,14 +231,17 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Give small messages the least cost of any; larger ones keep theirs while sent at once."""
+    """Return small messages the least cost of any; larger ones keep theirs while sent at once."""
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
     return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []
 
 
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:
-    """Give size and value of a probe's messages that are not empty; of one size the better one."""
+    """Return size and value of a probe's messages that are not empty.
+
+    Of one size the better one.
+    """
     better = min if metric else max
     found: dict[int, float] = {}
     for size, value, _ in _between_nodes(tables, probe, metric):

@@ -155,12 +155,15 @@ class History:
         return not budget_s or sum(self._spent_s.values()) < budget_s
 
     def wanted(self, probe: str) -> Collection[str]:
-        """Give the metrics of a probe that decisions look at; a run may have millions of others."""
+        """Return the metrics of a probe that decisions look at.
+
+        A run may have millions of others.
+        """
         found = self._study.find_probe(probe)
         return (found.headline,) if self._study.precision_of(found.layer) > 0 else ()
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
-        """Give the plan block by block."""
+        """Yield the plan block by block."""
         return (self._blocks[block] for block in range(self._study.launches))
 
     def blocks_done(self) -> int:
@@ -176,7 +179,7 @@ class History:
         return done
 
     def unneeded(self, trial: Trial) -> str:
-        """Say why a trial is not needed any more, or nothing if it is.
+        """Describe why a trial is not needed any more, or nothing if it is.
 
         A case ends on all platforms at once, so that its blocks stay complete; but where a trial
         repeats exactly the first one is all.
@@ -199,7 +202,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Give the planned look up to a block that answered the question; None where none did."""
+        """Return the planned look up to a block that answered the question; None where none did."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -214,7 +217,7 @@ class History:
         return None
 
     def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
-        """Tell whether an emulated processor would be compared with a real one.
+        """Return whether an emulated processor would be compared with a real one.
 
         Nor are the real one's case and its control's needed once nothing else is compared with it.
         """
@@ -229,7 +232,7 @@ class History:
         return bool(others) and all(emulates(name) for name in others)
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
-        """Tell whether a platform's processor was software in the blocks before a trial's."""
+        """Return whether a platform's processor was software in the blocks before a trial's."""
         record = self._measured_before(trial, platform)
         return None if record is None else "emulated-cpu" in record.caveats
 
@@ -269,7 +272,7 @@ class History:
         return True
 
     def hopeless(self, trial: Trial) -> str:
-        """Say why a trial would only time out again, or nothing if it may work."""
+        """Describe why a trial would only time out again, or nothing if it may work."""
         before = (
             record
             for record in reversed(self._by_case[trial.case][trial.platform])
@@ -283,7 +286,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Give what a case's time budget grows by: fourfold for each earlier one too short."""
+        """Return what a case's time budget grows by: fourfold for each earlier one too short."""
         short = {
             record.trial.block
             for records in self._by_case[trial.case].values()
@@ -335,7 +338,7 @@ class History:
         return total_s + whole * whole_s + less * less_s + pauses_s + again_s
 
     def _later(self, trial: Trial) -> float:
-        """Give the share of the later blocks that have a trial's case: after a look not all do."""
+        """Return the share of the later blocks with a trial's case: after a look some lack it."""
         blocks = self._study.launches - trial.block - 1
         return (self._planned[trial.platform, trial.case] - trial.block - 1) / blocks
 

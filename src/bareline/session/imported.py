@@ -62,7 +62,7 @@ class Intake:
         return bool(self.failed or self.lost)
 
     def lines(self) -> list[str]:
-        """Say in lines for people what was imported, and how little one trial says."""
+        """Describe in lines for people what was imported, and how little one trial says."""
         lines = []
         formats: dict[str, list[Imported]] = defaultdict(list)
         for row in self.rows:

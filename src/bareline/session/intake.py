@@ -222,7 +222,7 @@ class Spool:
         pickler.dump(content)
 
     def read(self, titles: Iterable[str]) -> Iterator[FoundTrial]:
-        """Give the trials whose platforms are called so, in the order in which they came."""
+        """Yield the trials whose platforms are called so, in the order in which they came."""
         importers = load_importers()
         for offset in sorted(offset for title in titles for offset in self._offsets[title]):
             self._file.seek(offset)
@@ -408,13 +408,13 @@ def _append(
 
 
 def _launch_of(run: Run, record: Record) -> str:
-    """Give the hash of a trial's launch; runs of before it was recorded have only the output."""
+    """Return the hash of a trial's launch; runs of before it was recorded have only the output."""
     output = None if record.launch else run.read_raw(record.trial)
     return text_hash(output.stdout) if output else record.launch
 
 
 def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
-    """Give what numbers the repetitions of a platform's cases, apart from other platforms'."""
+    """Return what numbers the repetitions of a platform's cases, apart from other platforms'."""
     trials = [record.trial for record in records]
     own = sorted({trial.block for trial in trials if trial.platform == platform})
     unused = itertools.count(max((trial.block for trial in trials), default=-1) + 1)

@@ -27,7 +27,7 @@ from bareline.vocabulary.nodeset import fold
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that measure today, by name."""
+    """Return the versions that measure today, by name."""
     found = {"bareline": __version__, "python": platform.python_version()}
     for library in ("polars", "numpy", "pydantic"):
         with suppress(PackageNotFoundError):
@@ -183,7 +183,10 @@ def _host(host: Mapping[str, str]) -> _Description:
 
 
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
-    """Say what a platform is by the facts of all its nodes; a fact that is missing says nothing."""
+    """Describe what a platform is by the facts of all its nodes.
+
+    A fact that is missing says nothing.
+    """
     found: _Description = {}
     said: dict[str, set[str]] = defaultdict(set)  # by all nodes
     for key, value in facts.items():
@@ -220,7 +223,7 @@ def host_of_today() -> dict[str, str]:
 
 
 def _line(file: str, key: str = "") -> str:
-    """Give the first line of a file, or what follows a key in the first that begins with it."""
+    """Return the first line of a file, or what follows a key in the first that begins with it."""
     try:
         with Path(file).open(encoding="utf-8", errors="replace") as lines:
             line = next((line for line in lines if line.startswith(key)), "")

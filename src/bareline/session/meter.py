@@ -29,7 +29,7 @@ _WRITE_S = 5.0
 
 
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
-    """Tell what a node of a platform costs, and a core of it; nothing without a price."""
+    """Return what a node of a platform costs, and a core of it; nothing without a price."""
     price, nodes = limits.price_per_hour, facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
         return {}
@@ -117,14 +117,14 @@ class Meter:
     # What may be used ----------------------------------------------------------------------------
 
     def left_s(self, name: str) -> float:
-        """Give for how long a trial may run on a platform before a limit is reached."""
+        """Return for how long a trial may run on a platform before a limit is reached."""
         self.count()
         limits = [({other}, limit) for other, limit in self._limits.items()]
         limits.append((set(self._used_s), self._limit))
         return min(self._left_s(limit, of, name) for of, limit in limits)
 
     def _left_s(self, limit: float | None, of: set[str], running: str) -> float:
-        """Give after how many seconds some platforms have used a limit, while one of them runs."""
+        """Return after how many seconds some platforms have used a limit while one of them runs."""
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
@@ -138,7 +138,7 @@ class Meter:
         return left / rate if rate else float("inf")
 
     def limit_words(self, left: int) -> str:
-        """Say that a limit is reached, what is used, and how many trials are left to do."""
+        """Explain that a limit is reached, what is used, and how many trials are left to do."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
         if self._limit is not None:
@@ -223,7 +223,7 @@ def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
 
 
 def _earlier(study: str) -> dict[tuple[str, Case], float]:
-    """Give the mean time of a trial in the latest runs of a study here, by platform and case."""
+    """Return the mean time of a trial in the latest runs of a study here, by platform and case."""
     took: dict[tuple[str, Case], list[float]] = defaultdict(list)
     runs = [run for run in list_runs(RUNS) if run.header.study["study"]["name"] == study]
     for run in runs[-3:]:
@@ -235,6 +235,6 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
 
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
-    """Say in a line what a plan costs, and which limit ends it before; nothing of no cost."""
+    """Describe in a line what a plan costs, and which limit ends it before; nothing of no cost."""
     ends = "" if limit is None else f"; it ends at {limit:g}"
     return [f"core hours: {'; '.join(map(str, rows))}{ends}"] if rows else []

@@ -28,7 +28,7 @@ from bareline.vocabulary.platform import PlatformSpec
 
 
 def study_of(run: Run) -> Study:
-    """Give the study of a run, as it was when the run was made.
+    """Return the study of a run, as it was when the run was made.
 
     Raises UsageError: the results were imported: nothing was planned.
     Raises StoreError: it measured with a parameter that its probe does not have any more.
@@ -56,7 +56,7 @@ def study_of(run: Run) -> Study:
 
 
 def platforms_of(run: Run) -> list[PlatformSpec]:
-    """Give the platforms of a run, as they were when the run was made."""
+    """Return the platforms of a run, as they were when the run was made."""
     return [
         make_spec(name, table, where=f"{run.path}/run.toml, [platform.{name}]")
         for name, table in run.header.platforms.items()
@@ -104,7 +104,7 @@ def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any
 
 
 def owner_of(path: Path) -> int | None:
-    """Give the number of the user that a run belongs to; None where it is the caller's own."""
+    """Return the number of the user that a run belongs to; None where it is the caller's own."""
     for place in (path, path / HEADER_FILE):
         owner = place.stat().st_uid
         if owner != os.geteuid():

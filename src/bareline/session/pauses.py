@@ -48,7 +48,7 @@ def see_hours(
 
 
 def closed_until(not_between: str, now: datetime) -> datetime | None:
-    """Give when trials may begin again, None if now; `now` is in the zone of the hours."""
+    """Return when trials may begin again, None if now; `now` is in the zone of the hours."""
     at = now
     # An end may lie in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):
@@ -74,7 +74,7 @@ def see_to_quiet(
     wait_s: float | None,
     say: Callable[[str], None],
 ) -> None:
-    """Say that this machine is busy, or wait until it is not, where trials run on it.
+    """Report that this machine is busy, or wait until it is not, where trials run on it.
 
     - `wait_s`: longest time to wait; None not at all.
     """
@@ -94,7 +94,7 @@ def see_to_quiet(
 def foreign_load(
     before: LoadReading | None, helpers_s: float | None, allocation: Allocation
 ) -> tuple[float | None, tuple[str, ...]]:
-    """Say how many cores others kept busy since a reading, and whether that is a caveat."""
+    """Return how many cores others kept busy since a reading, and whether that is a caveat."""
     if before is None or helpers_s is None:
         return None, ()
     after, helpers_after_s = read_load(), allocation.helpers_s()

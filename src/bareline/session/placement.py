@@ -37,7 +37,7 @@ class Placements:
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Give what was seen of a trial's layout; as it was asked for where nobody looked."""
+        """Return what was seen of a trial's layout; as it was asked for where nobody looked."""
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
@@ -108,7 +108,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
-    """Say where ranks are: as asked for if that holds, else what they are kept on.
+    """Describe where ranks are: as asked for if that holds, else what they are kept on.
 
     - `allowed`: hardware threads of a node that its processes may use; 0 where that is not known.
     """
@@ -173,7 +173,7 @@ def _cores(rank: Rank) -> int:
 
 
 def _shares(ranks: Sequence[Rank]) -> bool:
-    """Tell whether two ranks may use the same hardware thread of a node."""
+    """Return whether two ranks may use the same hardware thread of a node."""
     used: dict[int, set[int]] = defaultdict(set)
     for rank in ranks:
         if not used[rank.node].isdisjoint(rank.cpus):
@@ -183,7 +183,7 @@ def _shares(ranks: Sequence[Rank]) -> bool:
 
 
 def _words(ranks: Sequence[Rank]) -> str:
-    """Say how much of a node each rank may use: ``1 core each, 2 sockets in use``."""
+    """Describe how much of a node each rank may use: ``1 core each, 2 sockets in use``."""
     if not ranks:
         return ""
     first = [rank for rank in ranks if rank.node == ranks[0].node]

@@ -173,7 +173,7 @@ def profile_environment(
     split: bool = False,
     regions: Mapping[int, str] | None = None,
 ) -> dict[str, str]:
-    """Give the variables that have a program's ranks profiled; the profiler is built if need be.
+    """Return the variables that have a program's ranks profiled; the profiler is built if need be.
 
     They are for the ranks, not for the launcher: every rank of a job must have them, or none.
     """
@@ -232,7 +232,7 @@ def preloaded(
     variables: Mapping[str, str],
     folder: Path | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Give the command line and environment with which every rank gets the variables.
+    """Return the command line and environment with which every rank gets the variables.
 
     Launchers that do not export them to other nodes are told to, and stay unprofiled themselves.
     Open MPI's option holds for one program of a launch, so each gets it: behind every ``:``, and
@@ -327,7 +327,7 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _launches(first: Path) -> list[Path]:
-    """Give the names that the profiler gave to launches after the first, in order."""
+    """Return the names that the profiler gave to launches after the first, in order."""
     numbers: set[int] = set()
     for path in first.parent.iterdir():
         match = re.fullmatch(re.escape(first.name) + r"\.([1-9]\d{0,3})(\.journal)?", path.name)
@@ -339,7 +339,7 @@ def _launches(first: Path) -> list[Path]:
 def collect_launches(
     exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation
 ) -> ProfiledRun:
-    """Give what the launches of a command have left, each profile finished and under its name.
+    """Return what the launches of a command have left, each profile finished and under its name.
 
     A single one has the name `out`; several are numbered, and replace no file that is there.
     """
@@ -418,7 +418,7 @@ def _move_trace(path: Path, name: Path) -> None:
 
 
 def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
-    """Say why the profiler saw nothing of a program: what is known, else the likely causes."""
+    """Describe why the profiler saw nothing of a program: what is known, else the likely causes."""
     program = _program_of(argv)
     if program is not None:
         libraries = _libraries(program)
@@ -449,7 +449,7 @@ def _program_of(argv: Sequence[str]) -> Path | None:
 
 
 def _libraries(program: Path) -> str | None:
-    """Give what ``ldd`` prints of a program; None for a script or without ``ldd``."""
+    """Return what ``ldd`` prints of a program; None for a script or without ``ldd``."""
     try:
         with program.open("rb") as file:
             if file.read(4) != b"\x7fELF":

@@ -70,7 +70,7 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
     specs = platforms_of(run)
 
     def cases_of(one: Study) -> dict[Hashable, Case]:
-        """Give cases by what makes them: a parameter given as its default is one left out."""
+        """Return cases by what makes them: a parameter given as its default is one left out."""
         return {
             (replace(case, params=""), *sorted(asdict(one.params_of(case)).items())): case
             for _, case in one.cases(specs)
@@ -167,7 +167,7 @@ class Reread:
         return self.read, len(self.changed)
 
     def rows(self) -> list[ReadAgain]:
-        """Give what came out differently, and what could not be read, as rows for ``--json``."""
+        """Return what came out differently, and what could not be read, as rows for ``--json``."""
         changed = [
             (old, new.status, new.outcome.reason if isinstance(new.outcome, Failed) else None)
             for old, new in self.changed

@@ -218,7 +218,7 @@ class Runner:
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
 
     def _tell_skipped(self) -> None:
-        """Say once what several blocks in a row did not need."""
+        """Report once what several blocks in a row did not need."""
         if self._skipped:
             reasons = listing(sorted(self._skipped))
             self._observer.skipped(self._skipped.total(), reasons)
@@ -296,7 +296,7 @@ class Runner:
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, done: Done) -> Output:
-        """Give an output as it is kept: of failed trials only so much in a whole run."""
+        """Return an output as it is kept: of failed trials only so much in a whole run."""
         assert done.output is not None
         if isinstance(done.outcome, Measured):
             return done.output
@@ -310,7 +310,7 @@ class Runner:
         return output
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
-        """Give the platform, up and alone, and what runs there; all that is not to be timed."""
+        """Return the platform, up and alone, and what runs there; all that is not to be timed."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.GIVEN_UP, hopeless)

@@ -65,7 +65,7 @@ class Simulations:
         self._tell = tell
 
     def compute_factor(self, table: dict[str, Any]) -> float:
-        """Give how many times as long the measured kernels computed; 1 where there are none.
+        """Return how many times as long the measured kernels computed; 1 where there are none.
 
         It is the median of all kernels: a factor for each would leave nothing to check.
         """
@@ -161,7 +161,7 @@ class Simulations:
 def simulated(
     name: str, path: Path | None, per_node: int | None
 ) -> Iterator[Callable[[Trace], float]]:
-    """Give what replays traces on a simulated platform, `per_node` ranks on a node, or all cores.
+    """Yield what replays traces on a simulated platform, `per_node` ranks on a node, or all cores.
 
     Raises PlatformError: it does not exist, or is too small.
     Raises UsageError: it is no simulated one.

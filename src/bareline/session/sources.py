@@ -150,7 +150,7 @@ class Sources:
     def furnish(
         self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
     ) -> Command:
-        """Give a probe's command what its source loads; what the probe itself sets counts.
+        """Return a probe's command what its source loads; what the probe itself sets counts.
 
         Raises ToolMissing: it is not there, or not unambiguous, or lacks a program.
         """
@@ -231,7 +231,7 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
 
 
 def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
-    """Give what fits of what Spack has installed; where nothing does, it only says so."""
+    """Return what fits of what Spack has installed; where nothing does, it only says so."""
     try:
         text = ask("find", *source.words)
     except _NotThereError as error:

@@ -128,7 +128,7 @@ def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
 
 
 def _slowness(found: list[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
-    """Give by trial the logarithm of how many times as long its slower points took as usual."""
+    """Return by trial the logarithm of how many times as long its slower points took as usual."""
     values: dict[tuple[str, Case, str], dict[int, float]] = defaultdict(dict)
     for record in found:
         trial, probe = record.trial, probes[record.trial.case.probe]

@@ -70,7 +70,7 @@ class Standing(TypedDict):
 
 
 def status_of(run: Run) -> Standing:
-    """Say how a run stands: counts over all and by platform, and its latest failures."""
+    """Describe how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
     history = History(
         study,
@@ -137,7 +137,7 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
 
 
 def shortfall(run: Run, blocks: int) -> str:
-    """Say how many blocks a run had, and which of its questions stay open on which platforms."""
+    """Describe how many blocks a run had, and the questions that stay open on each platform."""
     study = study_of(run)
     ended = f"the time budget of {study.budget_s:g} s ended the run after {blocks} of "
     return f"{ended}{study.launches} blocks{_open(run)}"

@@ -105,7 +105,7 @@ class Order:
         )
 
     def script(self, folder: Path, mark: str) -> str:
-        """Give the script of every job of a run directory."""
+        """Return the script of every job of a run directory."""
         # -P: the job begins in the user's folder, whose queue.py is none of Python's.
         command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
         command.append(str(folder.resolve()))
@@ -121,7 +121,7 @@ class Order:
         return "\n".join([*lines, ""])
 
     def command(self, folder: Path) -> list[str]:
-        """Give the command that hands over the first job."""
+        """Return the command that hands over the first job."""
         return find_system(self.system).submit(self.request, folder.resolve() / _SCRIPT)
 
 
@@ -173,7 +173,7 @@ def submit(run: Run, order: Order) -> Submission:
 
 
 def submission_of(run: Run) -> Submission | None:
-    """Give the jobs that measure a run, None where none was submitted or nobody can tell which."""
+    """Return the jobs that measure a run, None without a submission or where they are unknown."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, 1 << 16, within=run.path))
         # Runs of earlier versions name one job.
@@ -247,7 +247,7 @@ def see_to_jobs(run: Run) -> list[str]:
 
 
 def runs_in_job(run: Run) -> bool:
-    """Tell whether this process measures a run in a job that it was submitted as."""
+    """Return whether this process measures a run in a job that it was submitted as."""
     return os.environ.get(_INSIDE) == run.id
 
 

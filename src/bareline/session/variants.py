@@ -113,7 +113,7 @@ def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformS
 
 
 def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
-    """Tell what a platform's build is: its path, and of a single file what it holds."""
+    """Return what a platform's build is: its path, and of a single file what it holds."""
     if not spec.build:
         return {}
     facts: dict[str, Scalar] = {"build.path": spec.build}
@@ -174,7 +174,7 @@ def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> Platf
 
 
 def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
-    """Tell whether a command of the study, or a variable of the platforms, names a build."""
+    """Return whether a command of the study, or a variable of the platforms, names a build."""
     return any("{build}" in value for spec in platforms for _, value in spec.environment) or any(
         needs_build(study.command_of(case)) for _, case in study.cases(platforms)
     )

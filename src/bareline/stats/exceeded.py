@@ -81,7 +81,7 @@ def _test(own: FloatArray, base: FloatArray) -> tuple[float, float]:
 
 
 def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give how far apart both shares can lie, and how probable that is: launches as wholes."""
+    """Return how far apart both shares can lie, and how probable that is: launches as wholes."""
     n, m = own.size, base.size
     total = int(own.sum() + base.sum())
     counts = np.arange(max(0, total - m), min(n, total) + 1)
@@ -91,7 +91,7 @@ def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Give how far apart both means lie in each deal, and how much each of them weighs."""
+    """Return how far apart both means lie in each deal, and how much each of them weighs."""
     if comb(every.size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(every.size), n)))
     else:

@@ -88,7 +88,7 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
 
 def _others(values: FloatArray) -> FloatArray:
-    """Give what each unit is held against in each launch: the median of the other units."""
+    """Return what each unit is held against in each launch: the median of the other units."""
     if len(values) > _FEW:
         return np.broadcast_to(_median(values), values.shape)
     return np.stack([_median(np.delete(values, unit, axis=0)) for unit in range(len(values))])
@@ -121,7 +121,7 @@ def _scale(spread: FloatArray, typical: float) -> FloatArray:
 
 
 def _between(shift: FloatArray, level: float) -> float:
-    """Give what the estimates of healthy units vary by: half of two have no such spread.
+    """Return what the estimates of healthy units vary by: half of two have no such spread.
 
     The median absolute deviation of so many units is itself known to about 1 in the root of them.
     """
@@ -157,7 +157,10 @@ class _Tail:
         return cls(largest, 2 * _DRAWS, float((largest - largest[0]).mean()))
 
     def p(self, reached: FloatArray) -> FloatArray:
-        """Give how often a healthy unit's shift is at least so large; below the tail at most 1."""
+        """Return how often a healthy unit's shift is at least so large.
+
+        Below the tail at most 1.
+        """
         begin = len(self.extreme) / self.draws
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             far = begin * np.exp(-(reached - self.extreme[0]) / self.mean_excess)
@@ -167,7 +170,7 @@ class _Tail:
         return found
 
     def reaches(self, level: float) -> float:
-        """Give what a healthy unit's shift exceeds so often."""
+        """Return what a healthy unit's shift exceeds so often."""
         begin = len(self.extreme) / self.draws
         if level >= begin:
             at = len(self.extreme) - max(1, int(level * self.draws))

@@ -61,7 +61,7 @@ def lopsided_p(differences: ArrayLike) -> float:
 
 
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
-    """Tell of which cases the medians lie no farther apart than launches spread.
+    """Return of which cases the medians lie no farther apart than launches spread.
 
     Lopsided noise with equal medians claims no more than that; a larger difference is one of the
     middles, too. The spread is the interquartile range of the side that has more of it, relative to

@@ -165,7 +165,7 @@ def _differences(
 
 
 def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give the estimate between its ends, and the end that is known of one that is open."""
+    """Return the estimate between its ends, and the end that is known of one that is open."""
     least, most = _opened(least), _opened(most)
     above, below = np.isposinf(most), np.isneginf(least)
     unknown = above & below

@@ -90,7 +90,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Say that it went on on another machine, and what that is; empty where it did not."""
+        """Explain that it went on on another machine, and what that is; empty where it did not."""
         if not self.differs:
             return ""
         when = self.started[:16].replace("T", " ")
@@ -133,7 +133,7 @@ class BesideRecords:
             return read_raw(self.path, self.raw_folder(trial.index, attempt))
 
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
-        """Give where a file of a trial's program is kept; raises StoreError if it is a link."""
+        """Return where a file of a trial's program is kept; raises StoreError if it is a link."""
         file = self.raw_folder(index, attempt) / f"file.{name}"
         with self._explaining_raw():
             for place in (self.path / "raw", file.parent, file):
@@ -141,7 +141,7 @@ class BesideRecords:
         return file
 
     def raw_folder(self, index: int, attempt: int = 1) -> Path:
-        """Give the folder of a trial's raw output."""
+        """Return the folder of a trial's raw output."""
         return self.path / "raw" / (f"{index:06d}" + (f".{attempt}" if attempt > 1 else ""))
 
     @contextmanager
@@ -269,14 +269,14 @@ class BesideRecords:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Say why the run cannot be written to, and what helps, where that fails inside."""
+        """Describe why the run cannot be written to, and what helps, where that fails inside."""
         try:
             yield
         except OSError as error:
             raise self.unwritable(error) from error
 
     def unwritable(self, error: OSError) -> StoreError:
-        """Say that the run cannot be written to, and what helps."""
+        """Explain that the run cannot be written to, and what helps."""
         why = error.strerror
         if isinstance(error, NotRegular | IsADirectoryError) and error.filename is not None:
             why = f"'{Path(error.filename).name}': {why}"
@@ -288,7 +288,7 @@ class BesideRecords:
 
 
 def now() -> str:
-    """Give the present time as it stands in run directories (ISO 8601, UTC)."""
+    """Return the present time as it stands in run directories (ISO 8601, UTC)."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

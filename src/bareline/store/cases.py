@@ -48,7 +48,7 @@ class _LeftOut(_Planned):
 
 
 def case_keys(case: Case) -> dict[str, Any]:
-    """Give the keys of a line that say which case it is about."""
+    """Return the keys of a line that say which case it is about."""
     keys = asdict(case)
     if not case.pinning:
         del keys["pinning"]
@@ -56,7 +56,10 @@ def case_keys(case: Case) -> dict[str, Any]:
 
 
 def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Case:
-    """Give the case of a line; raises ValueError: damaged, or not declared in the run's header."""
+    """Return the case of a line.
+
+    Raises ValueError: damaged, or not declared in the run's header.
+    """
     if line.platform not in platforms:
         raise ValueError(f"the run has no platform '{line.platform}'")
     if line.probe not in probes:
@@ -66,7 +69,7 @@ def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) 
 
 
 def planned_line(platform: str, case: Case) -> str:
-    """Give the line of a case that a platform is asked for, with its newline."""
+    """Return the line of a case that a platform is asked for, with its newline."""
     return json.dumps({"platform": platform, **case_keys(case)}, ensure_ascii=False) + "\n"
 
 
@@ -79,7 +82,7 @@ def read_planned(
 
 
 def left_out_line(row: LeftOut) -> str:
-    """Give the line, with its newline."""
+    """Return the line, with its newline."""
     content = {"platform": row.platform, **case_keys(row.case), "reason": row.reason}
     return json.dumps(content, ensure_ascii=False) + "\n"
 

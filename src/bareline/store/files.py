@@ -64,7 +64,7 @@ def keep_owner(descriptor: int, folder: Path) -> None:
 
 
 def next_step(error: OSError, run: Path, *, imported: bool) -> str:
-    """Say what to do where a run cannot be written to."""
+    """Describe what to do where a run cannot be written to."""
     verb = (
         "the same `bareline import`" if imported else f"`bareline continue {shlex.quote(str(run))}`"
     )

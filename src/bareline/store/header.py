@@ -54,7 +54,7 @@ class Header:
 
     @property
     def imported(self) -> bool:
-        """Tell whether the results were imported, not measured."""
+        """Return whether the results were imported, not measured."""
         return any(table.get("type") == "import" for table in self.platforms.values())
 
     @property
@@ -64,7 +64,7 @@ class Header:
         return {name: RoleKeys.model_validate(table) for name, table in tables.items()}
 
     def calibration(self, platform: str) -> CalibrationKeys | None:
-        """Give what a simulated platform was calibrated with; None without calibration."""
+        """Return what a simulated platform was calibrated with; None without calibration."""
         return _Platform.model_validate(self.platforms.get(platform, {"type": ""})).calibration
 
     @property
@@ -85,7 +85,7 @@ class Header:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
-        """Give the text of the file; raises ValueError where `read_header` would refuse it."""
+        """Return the text of the file; raises ValueError where `read_header` would refuse it."""
         import tomli_w
 
         content = {
@@ -298,7 +298,7 @@ def _header(content: dict[str, Any]) -> Header:
 
 
 def first_problem(error: Exception) -> str:
-    """Say in one line what is wrong with a file of a run, and at which key."""
+    """Describe in one line what is wrong with a file of a run, and at which key."""
     if not isinstance(error, ValidationError):
         return str(error)
     problem = problem_of(error)

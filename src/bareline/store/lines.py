@@ -37,7 +37,7 @@ _POINTS = 1 << 16
 
 
 def to_line(record: Record) -> str:
-    """Give the line of a record, with its newline."""
+    """Return the line of a record, with its newline."""
     trial, outcome = record.trial, record.outcome
     failure = outcome if isinstance(outcome, Failed) else None
     samples = () if isinstance(outcome, Failed) else outcome.samples

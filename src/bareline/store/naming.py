@@ -32,7 +32,7 @@ class RunListed(TypedDict):
 
 
 def run_row(run: Run) -> RunListed:
-    """Say in a row what a run is."""
+    """Describe in a row what a run is."""
     study = run.header.study["study"]
     return {
         "run": str(run.path),
@@ -78,7 +78,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def find_run(text: str) -> Path:
-    """Give the path that a run's name stands for.
+    """Return the path that a run's name stands for.
 
     - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
       other begins with, or such a beginning with ``@latest`` for the latest of several.

@@ -90,7 +90,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Give a text with its middle left out if it is longer than that."""
+    """Return a text with its middle left out if it is longer than that."""
     length = max(most, _KEPT_CHARACTERS)
     if len(text) <= length:
         return text
@@ -99,5 +99,5 @@ def shortened(text: str, most: int) -> str:
 
 
 def was_shortened(output: Output) -> bool:
-    """Tell whether `shortened` left out the middle of what a program printed."""
+    """Return whether `shortened` left out the middle of what a program printed."""
     return any(_LEFT_OUT.search(text) for text in (output.stdout, output.stderr))

@@ -182,7 +182,7 @@ class Run(BesideRecords):
         remove_parts(self.path / "raw")
 
     def is_being_written(self) -> bool:
-        """Tell whether a bareline is writing to the run now."""
+        """Return whether a bareline is writing to the run now."""
         with open_regular(self._records_file(), within=self.path) as file:
             return is_locked(file.fileno(), self.path / RECORDS_FILE)
 
@@ -231,7 +231,7 @@ class Run(BesideRecords):
         return self._records_file().stat().st_size
 
     def heads(self) -> dict[int, Record]:
-        """Give the latest record of every finished trial without its samples, by index.
+        """Return the latest record of every finished trial without its samples, by index.
 
         Raises StoreError: a line other than a torn last one is damaged before its samples.
         """
@@ -244,7 +244,10 @@ class Run(BesideRecords):
         return {record.trial.index: record for record in lines}
 
     def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
-        """Give the latest record of every finished trial, by index; parameters as of `records`."""
+        """Return the latest record of every finished trial, by index.
+
+        Parameters as of `records`.
+        """
         return {record.trial.index: record for record in self.records(wanted)}
 
     def tables(self) -> Tables:
@@ -268,7 +271,7 @@ class Run(BesideRecords):
         return Tables(trials, samples)
 
     def _records_file(self) -> Path:
-        """Give the file, if it is there; refuse it without bounds where somebody else made it."""
+        """Return the file, if it is there; refuse it without bounds where somebody else made it."""
         file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
             found = file.lstat()
@@ -292,7 +295,7 @@ def _header_text(header: Header, path: Path) -> str:
 
 
 def _is_unmade(path: Path) -> bool:
-    """Tell whether a folder holds nothing but what a kill leaves that came before ``run.toml``."""
+    """Return whether a folder contains only what a kill leaves that came before ``run.toml``."""
     before = {LEFT_OUT_FILE, PLANNED_FILE}
     before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():

@@ -40,7 +40,7 @@ _WHOLE: dict[str, TypeAdapter[Any]] = {
 
 
 def run_schemas() -> dict[str, dict[str, Any]]:
-    """Give the schema of each file by its name; of a ``.jsonl`` that of a line."""
+    """Return the schema of each file by its name; of a ``.jsonl`` that of a line."""
     lines = {
         name: {**TypeAdapter(kind).json_schema(), "title": f"a line of {name}"}
         for name, kind in _LINES.items()

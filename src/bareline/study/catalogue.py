@@ -61,12 +61,12 @@ def _read(name: str) -> Study:
 
 
 def named_studies() -> dict[str, Study]:
-    """Give the studies that can be asked for by name."""
+    """Return the studies that can be asked for by name."""
     return {name: _read(name) for name in _files()}
 
 
 def find_study(name: str) -> Study:
-    """Give the study with a name of the catalogue or in a file.
+    """Return the study with a name of the catalogue or in a file.
 
     A name is a study whatever lies beside it, such as a folder of its runs; a file without the
     suffix that is called like one is ``./name``.

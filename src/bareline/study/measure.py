@@ -108,7 +108,7 @@ class MeasureScale(_Table):
         return {**measure, **plain, **tables}
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
-        """Say what it changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
+        """Describe what it changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
         before = {**measure}
@@ -191,11 +191,11 @@ class Measure(PinningKeys, _Table):
     scale: dict[str, MeasureScale] = {}
 
     def asks(self, platform: str) -> bool:
-        """Tell whether it is measured on a platform of this name."""
+        """Return whether it is measured on a platform of this name."""
         return self.platforms is None or platform in self.platforms
 
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
-        """Give its ranks and nodes; see `Sweep`."""
+        """Return its ranks and nodes; see `Sweep`."""
         return Sweep(
             ranks=self.ranks,
             nodes=self.nodes,
@@ -263,7 +263,7 @@ class Measure(PinningKeys, _Table):
         return self.profile.trace if isinstance(self.profile, Profiling) else TRACE_BYTES
 
     def _ends(self, probe: Probe[Any]) -> int:
-        """Give the nodes that the probe measures between where the study names none."""
+        """Return the nodes that the probe measures between where the study names none."""
         return probe.nodes or 1 if self.nodes is None and self.ranks_per_node is None else 1
 
     def _check_sweep(self, where: str) -> None:

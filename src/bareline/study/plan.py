@@ -63,7 +63,7 @@ class Choice:
 
 
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
-    """Say what is measured where, and what is left out and why.
+    """Describe what is measured where, and what is left out and why.
 
     Raises StudyError: a measure is impossible on any platform.
     """
@@ -219,7 +219,7 @@ def lay_out(
 
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
-    """Give the smallest layout that covers all that a plan asks of a platform."""
+    """Return the smallest layout that covers all that a plan asks of a platform."""
     layouts = [trial.layout for trial in trials if trial.platform == platform and trial.layout]
     return Layout(
         max((layout.nodes for layout in layouts), default=1),
@@ -229,7 +229,7 @@ def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
-    """Say in a line for each reason what is left out: on which platforms, of which probes."""
+    """Describe in a line for each reason what is left out: on which platforms, of which probes."""
     probes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in left_out:
         cases = probes.setdefault((row.platform, row.reason), {})
@@ -254,7 +254,7 @@ def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
-    """Say in lines which layouts could not be compared with the baseline's, and what mends it."""
+    """List the layouts that could not be compared with the baseline's, and the remedy."""
     if study.layouts != "equal":
         return []
     choice = choose(study, platforms)

@@ -31,7 +31,7 @@ LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
-    """Say what is wrong with a study in the words of its file, and with its keys."""
+    """Describe what is wrong with a study in the words of its file, and with its keys."""
     problem = problem_of(error)
     place = list(problem.place)
     table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")

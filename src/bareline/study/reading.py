@@ -49,7 +49,7 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _trace_file(file: Path, study: Path, name: str) -> Path:
-    """Give where a trace lies; a run directory names it, it may be large."""
+    """Return where a trace lies; a run directory names it, it may be large."""
     if not file.is_file():
         raise StudyError(
             f"there is no trace '{file}'",
@@ -76,7 +76,7 @@ def _input_text(file: Path, study: Path, name: str) -> str:
 
 
 def study_schema() -> dict[str, Any]:
-    """Give the schema of a file such as `load_study` reads."""
+    """Return the schema of a file such as `load_study` reads."""
     whole = Study.model_json_schema()
     keys, definitions = whole["properties"], whole.pop("$defs")
     # What makes a source of a text is no property: both forms are named here.

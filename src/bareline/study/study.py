@@ -106,7 +106,7 @@ class Study(Limits, BaseModel):
         return self
 
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
-        """Give every case with the measure it comes from.
+        """Yield every case with the measure it comes from.
 
         A parameter that is given as its default and one that is left out are the same.
 
@@ -132,7 +132,7 @@ class Study(Limits, BaseModel):
                 yield measure, case
 
     def params_of(self, case: Case) -> Any:
-        """Give the checked parameters of a case; those left out have the defaults of the run.
+        """Return the checked parameters of a case; those left out have the defaults of the run.
 
         Raises ProbeError: one is not what the probe takes.
         """
@@ -142,19 +142,19 @@ class Study(Limits, BaseModel):
     def command_of(
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
-        """Give what a case executes, by default on one node; `budgets` scales its time budget."""
+        """Return what a case executes, by default on one node; `budgets` scales its time budget."""
         probe, params = self.find_probe(case.probe), self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)
         return probe.command(params, layout or Layout(1, case.ranks))
 
     def trace_bytes(self, case: Case) -> int:
-        """Give the most that a profiled case's trace may take: what its probe's measures say."""
+        """Return the most that a profiled case's trace may take: what its probe's measures say."""
         profiled = [one for one in self.measures if one.probe == case.probe and one.profile]
         return max((one.trace_bytes for one in profiled), default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Give the study that asks of further platforms what it asks of one."""
+        """Return the study that asks of further platforms what it asks of one."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:
@@ -187,14 +187,14 @@ class Study(Limits, BaseModel):
         }
 
     def find_probe(self, name: str, *, where: str | None = None) -> Probe[Any]:
-        """Give the probe of this name: one of the study's own programs, or a known one.
+        """Return the probe of this name: one of the study's own programs, or a known one.
 
         Raises ProbeError: there is none; the message names the closest.
         """
         return self._own_probes.get(name) or find_probe(name, where=where)
 
     def source_of(self, probe: str) -> Source | None:
-        """Give where a probe's program comes from: as its own name says, or its family's."""
+        """Return where a probe's program comes from: as its own name says, or its family's."""
         return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
 
     def source_lines(self) -> list[str]:
@@ -222,13 +222,13 @@ class Study(Limits, BaseModel):
         return frozenset(asked or self.probes)
 
     def launches_of(self, case: Case) -> int:
-        """Give how often a case is launched: after the first look the question's programs alone."""
+        """Return how often a case is launched: after the first look only for the question."""
         if self.looks is None or case.probe in self.asked_probes:
             return self.launches
         return self.looks[0]
 
     def with_launches(self, launches: int) -> Study:
-        """Give the study with another number of launches, a single look, no more required."""
+        """Return the study with another number of launches, a single look, no more required."""
         fewest = min(self.min_launches, launches)
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
         changed = {
@@ -237,7 +237,7 @@ class Study(Limits, BaseModel):
         return self.model_copy(update=changed)
 
     def asking(self, question: Sequence[str]) -> Study:
-        """Give the study with another question.
+        """Return the study with another question.
 
         Raises StudyError: it measures nothing of that.
         """
@@ -251,7 +251,7 @@ class Study(Limits, BaseModel):
         check_question(self.question, measured, platforms, **where)
 
     def at_scale(self, name: str) -> Study:
-        """Give the study as it is at one of its scales.
+        """Return the study as it is at one of its scales.
 
         Raises StudyError: it has no scale of this name, or is impossible at it.
         """
@@ -277,7 +277,7 @@ class Study(Limits, BaseModel):
         return study_from_toml(scaled, where=f"{where} at scale {name}", defaults=self._defaults)
 
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
-        """Give the study with a platform for each role, as it stands in a run directory.
+        """Return the study with a platform for each role, as it stands in a run directory.
 
         Raises StudyError: see `cast_roles`; or no role has a platform.
         """
@@ -303,11 +303,11 @@ class Study(Limits, BaseModel):
         return self.model_copy(update={**changed, "baseline": baseline})
 
     def precision_of(self, layer: Layer) -> float:
-        """Give the target for the relative half-width of a layer's intervals; 0 for none."""
+        """Return the target for the relative half-width of a layer's intervals; 0 for none."""
         return DEFAULT_PRECISION[layer] if self.precision is None else self.precision
 
     def to_toml(self) -> dict[str, Any]:
-        """Give the study as it stands in a file, for the run directory."""
+        """Return the study as it stands in a file, for the run directory."""
         content = self.model_dump(mode="json", exclude_none=True)
         tables = {table: content.pop(key) for table, (key, _) in TABLES.items()}
         for measure in tables["measure"]:

@@ -75,7 +75,7 @@ class Sweep:
         return self.within_cores or self._open_nodes
 
     def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
-        """Give ranks and nodes, each pair once.
+        """Yield ranks and nodes, each pair once.
 
         - `room`: what the platforms hold, by name; without any, the smallest case of each sweep.
         - `check`: refuses a number of ranks that the probe cannot run with.
@@ -221,7 +221,7 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
-    """Give ``start`` times 1, 2, 4 ... up to a limit, or else the smallest that the probe takes."""
+    """Yield ``start`` times 1, 2, 4 ... up to a limit, or the smallest that the probe takes."""
     refused: ProbeError | None = None
     found = False
     for power in range(_LARGEST_POWER):

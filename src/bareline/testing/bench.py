@@ -124,7 +124,7 @@ class OpenBenches:
         self._opened: dict[str, Bench] = {}
 
     def bench(self, kind: str, rank_program: str | None = None, **options: Any) -> Bench:
-        """Give a platform of a type in use, with a mark of its own."""
+        """Return a platform of a type in use, with a mark of its own."""
         key = f"{kind} {sorted(options.items())}"
         if key not in self._opened:
             # A new one each time: one that did not open leaves its folder behind.

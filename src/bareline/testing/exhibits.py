@@ -17,7 +17,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 
 @pytest.fixture(scope="session")
 def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """Give what a report shows of a run with a planted truth; import it beside the contract."""
+    """Return what a report shows of a run with a planted truth; import it beside the contract."""
     run = planted_run(tmp_path_factory.mktemp("exhibits") / "run", params={"points": 3})
     return document_of(Comparison(read_runs([run])))
 
@@ -58,7 +58,7 @@ class ExhibitContract:
 
 
 def seen_as(document: Document, **views: object) -> Document:
-    """Give a document of which some views of its comparison are others."""
+    """Return a document of which some views of its comparison are others."""
     other = replace(document)
     other.__dict__.update(views)
     return other

@@ -63,7 +63,7 @@ class ImporterContract:
 
 
 def _words(text: str) -> set[str | float]:
-    """Give the words of a text, numbers by their value: JSON writes one in several ways."""
+    """Return the words of a text, numbers by their value: JSON writes one in several ways."""
     found: set[str | float] = set()
     for word in re.findall(r"[\w.+-]+", text):
         try:

@@ -29,7 +29,7 @@ def _hosts(bench: Bench) -> HostsAllocation:
 def forgotten_of(
     allocation: type[Allocation], platform: type[Platform[Any]] | None = None
 ) -> list[str]:
-    """Say in plain words what a platform type leaves as it was, but should not.
+    """Describe in plain words what a platform type leaves as it was, but should not.
 
     What is abstract, `bareline.testing.bench.open_bench` refuses; a method that is inherited from
     a class which did something else is silently wrong.

@@ -26,7 +26,7 @@ class ProbeContract:
     result_file = ""
 
     def output(self, text: str) -> Output:
-        """Give an output that says this."""
+        """Return an output that says this."""
         files = {self.result_file: text} if self.result_file else {}
         stdout = "" if self.result_file else text
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)

@@ -156,7 +156,7 @@ def read_caveats(texts: Iterable[str] | None) -> tuple[Caveat, ...]:
 
 
 def codes(caveats: Iterable[Caveat]) -> frozenset[str]:
-    """Give the codes of caveats, whatever their share."""
+    """Return the codes of caveats, whatever their share."""
     return frozenset(caveat.code for caveat in caveats)
 
 
@@ -171,7 +171,7 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 
 
 def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
-    """Give caveats by their words in brief, without those that a sentence may leave out."""
+    """Return caveats by their words in brief, without those that a sentence may leave out."""
     alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):
         if caveat.brief:
@@ -189,7 +189,7 @@ def _most(alike: set[Caveat]) -> str:
 
 
 def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Say what can be done about caveats, once of those that differ by their trials alone."""
+    """Return what can be done about caveats, once of those that differ by their trials alone."""
     next_steps: dict[Caveat, str] = {}
     kinds: set[tuple[str, str]] = set()
     for caveat in dict.fromkeys(caveats):
@@ -199,6 +199,6 @@ def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
 
 
 def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Say what caveats mean and what can be done about them, as it stands under a table."""
+    """Return what caveats mean and what can be done about them, as it stands under a table."""
     next_steps = steps(caveats)
     return {one: f"{one.text}; {step}" if step else one.text for one, step in next_steps.items()}

@@ -102,6 +102,6 @@ SIZED = tuple(each for each in MEASURED if each.smallest_bytes)
 
 
 def collective_of(call: str) -> Collective | None:
-    """Give the collective of a blocking, non-blocking or persistent call; None for others."""
+    """Return the collective of a blocking, non-blocking or persistent call; None for others."""
     name = call.removeprefix("MPI_").removesuffix("_init").lower()
     return COLLECTIVES.get(name) or COLLECTIVES.get(name.removeprefix("i"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
-    """Give the hint that names the closest of what is known, or another one where none is close."""
+    """Return the hint that names the closest known name, or another one where none is close."""
     close = difflib.get_close_matches(wrong, known, 1)
     return f"did you mean '{close[0]}'?" if close else otherwise
 

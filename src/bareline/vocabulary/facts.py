@@ -93,7 +93,7 @@ def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> 
 
 
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
-    """Give what core hours of a platform have cost, and the currency; None without a price."""
+    """Return what core hours of a platform have cost, and the currency; None without a price."""
     price = facts.get(PRICE_PER_CORE_HOUR)
     if core_hours is None or not isinstance(price, int | float):
         return None
@@ -143,7 +143,7 @@ _NODE_KEY = re.compile(r"node\[([\d,-]+)\]\.(.+)")
 
 
 def key_of_nodes(nodes: Iterable[int], key: str) -> str:
-    """Give the key of a fact of some nodes by their numbers: ``node[1-3,7].net.mtu``."""
+    """Return the key of a fact of some nodes by their numbers: ``node[1-3,7].net.mtu``."""
     return f"node[{fold_numbers(nodes)}].{key}"
 
 
@@ -158,13 +158,13 @@ _SOURCE = {"spec": "Build of {}", "hash": "Hash of {}", "prefix": "Folder of {}"
 
 
 def source_fact(probe: str, what: str) -> str:
-    """Give the key of a fact of a probe's program: its spec, hash or prefix."""
+    """Return the key of a fact of a probe's program: its spec, hash or prefix."""
     return f"from.{probe}.{what}"
 
 
 @cache
 def describe(key: str) -> FactKey:
-    """Say how a fact is shown; an unknown one by the first word and the suffix of its key."""
+    """Describe how a fact is shown; an unknown one by the first word and the suffix of its key."""
     nodes, plain = split_nodes(key)
     if nodes:
         fact = describe(plain)
@@ -207,7 +207,7 @@ _SPELLED = {
 
 
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
-    """Tell whether values agree, measured ones to 1/1000: each boot calibrates frequencies anew."""
+    """Return whether values agree, measured ones to 1/1000: each boot measures frequencies."""
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-3)
     return left == right and isinstance(left, bool) == isinstance(right, bool)

@@ -34,14 +34,17 @@ class NotRegular(OSError):
 
 
 def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
-    """Say what helps where a file cannot be read; `otherwise` where permission is not the cause."""
+    """Describe what helps where a file cannot be read.
+
+    `otherwise` where permission is not the cause.
+    """
     if isinstance(error, PermissionError):
         return "let its owner make it readable for you (`chmod -R a+rX`), or read it as that user"
     return otherwise
 
 
 def step_to_write(error: OSError, option: str = "--out") -> str:
-    """Say what helps where a file cannot be written, whose name came by an option."""
+    """Describe what helps where a file cannot be written, whose name came by an option."""
     if isinstance(error, NotRegular):
         return f"remove it, or choose another {option}: nothing is written through it"
     if isinstance(error, IsADirectoryError):
@@ -101,7 +104,7 @@ def check_replaceable(path: Path) -> None:
 def replacing(
     path: Path, *, within: Path | None = None, mode: int = 0o666, durable: bool = True
 ) -> Iterator[BinaryIO]:
-    """Give a file to write to; its content is then at `path`, whole, or nothing has changed.
+    """Yield a file to write to; its content is then at `path`, whole, or nothing has changed.
 
     The file gets a new name in the folder of `path`, and is renamed in the end. Whatever has the
     name of `path` is replaced if it is a regular file, and refused otherwise: nothing is written

@@ -86,7 +86,7 @@ KERNEL_SETS = (
 
 
 def kernel_set(flags: Collection[str]) -> KernelSet:
-    """Give the widest set that a processor with these flags of the kernel can run."""
+    """Return the widest set that a processor with these flags of the kernel can run."""
     return next(one for one in KERNEL_SETS if one.flags <= set(flags))
 
 

@@ -66,7 +66,10 @@ class Problem:
 
 
 def problem_of(error: ValidationError) -> Problem:
-    """Give the first thing wrong; where a value has several kinds, of the kind that was written."""
+    """Return the first thing wrong.
+
+    Where a value has several kinds, of the kind that was written.
+    """
     every = error.errors(include_url=False)
     first = every[0]
     place = _place(first["loc"])

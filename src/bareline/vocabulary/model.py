@@ -77,7 +77,7 @@ class Metric:
         return self.better != "none"
 
     def worse(self, value: float | None, base: float | None) -> float | None:
-        """Say how many times worse (above 1) a value is; None if undirected, missing or zero."""
+        """Return how many times worse (above 1) a value is; None if undirected, missing or zero."""
         if not self.directed or not value or not base:
             return None
         return value / base if self.better == "lower" else base / value

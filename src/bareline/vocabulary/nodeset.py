@@ -55,7 +55,10 @@ def unfold_numbers(text: str) -> tuple[int, ...]:
 
 
 def unfold(text: str) -> list[str]:
-    """Give the names of ``n[01,03-05].cluster,login``; raises ValueError: no names, or too many."""
+    """Return the names of ``n[01,03-05].cluster,login``.
+
+    Raises ValueError: no names, or too many.
+    """
     return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
 
 

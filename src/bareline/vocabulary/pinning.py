@@ -78,7 +78,7 @@ class Pinning:
 
     @property
     def words(self) -> str:
-        """Say it in words: ``bound to cores, 2 ranks a socket``."""
+        """Format it in words: ``bound to cores, 2 ranks a socket``."""
         parts = [_BOUND[self.binding]]
         if self.ranks_per_domain:
             many = "rank" if self.ranks_per_domain == 1 else "ranks"

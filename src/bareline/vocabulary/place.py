@@ -102,12 +102,12 @@ class Place:
 
     @property
     def where(self) -> str:
-        """Say its nodes: ``within a node``, ``between two nodes``; empty where unknown."""
+        """Format its nodes: ``within a node``, ``between two nodes``; empty where unknown."""
         return nodes_words(self.ran_on)
 
     @property
     def words(self) -> str:
-        """Say all of it but the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
+        """Format all of it but the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
         known = self.coordinates
         ranks, threads, _ = (known.pop(name, None) for name in ("ranks", "threads", "nodes"))
         point = [name for name in known if name in parse_point(self.point)]
@@ -122,7 +122,7 @@ class Place:
         return ", ".join(filter(None, parts))
 
     def words_of(self, names: Iterable[str]) -> str:
-        """Say some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
+        """Format some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
         known, point = self.coordinates, parse_point(self.point)
         there = [name for name in names if name in known]
         wanted = sorted(there, key=lambda name: name not in point)
@@ -135,7 +135,10 @@ class Place:
 
 
 def nodes_words(nodes: int | None) -> str:
-    """Say on how many nodes something ran: ``within a node``; empty where that is not known."""
+    """Describe on how many nodes something ran: ``within a node``.
+
+    Empty where that is not known.
+    """
     if not nodes:
         return ""
     if nodes == 1:
@@ -144,7 +147,7 @@ def nodes_words(nodes: int | None) -> str:
 
 
 def layout_words(nodes: int, ranks_per_node: int, threads: int = 1) -> str:
-    """Say a layout in words: ``two nodes with 4 ranks each``."""
+    """Format a layout in words: ``two nodes with 4 ranks each``."""
     if ranks_per_node == 1:
         each = ""
     elif nodes == 1:
@@ -173,7 +176,7 @@ def parameter_name(name: str) -> str:
 
 
 def parameter_unit(name: str) -> str:
-    """Give the unit of a parameter by the end of its name; empty for sizes and bare numbers."""
+    """Return the unit of a parameter by the end of its name; empty for sizes and bare numbers."""
     return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
 
 

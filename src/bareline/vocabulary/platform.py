@@ -60,7 +60,7 @@ class Options(BaseModel):
         return None
 
     def refuses(self, command: Command) -> str:
-        """Say why such a command can never run there; "" where it may."""
+        """Describe why such a command can never run there; "" where it may."""
         replays = command.argv[0] == REPLAY
         return "is a trace, which only simulated platforms replay" if replays else ""
 
@@ -124,7 +124,7 @@ class Capacity:
     cores_per_node: int | None = None
 
     def ranks(self, threads: int, nodes: int) -> int:
-        """Give how many ranks of so many threads have cores of their own on so many nodes."""
+        """Return how many ranks of so many threads have cores of their own on so many nodes."""
         return (self.cores_per_node or 0) // threads * nodes
 
 
@@ -169,11 +169,11 @@ class PlatformSpec(Generic[O_co]):
         return Capacity(self.options.node_count, self.cores_per_node or self.options.cores_per_node)
 
     def settled(self) -> PlatformSpec[O_co]:
-        """Give the spec with what this machine decides put down, for the run directory."""
+        """Return the spec with what this machine decides put down, for the run directory."""
         return replace(self, cores_per_node=self.capacity.cores_per_node)
 
     def refuses(self, command: Command) -> str:
-        """Say why such a command can never run there; "" where it may."""
+        """Describe why such a command can never run there; "" where it may."""
         if needs_build(command) and not self.build:
             return "needs a build: give --build-a and --build-b, or `build` in the platform's table"
         if COMMAND in command.argv and not self.command:
@@ -208,7 +208,7 @@ class PlatformSpec(Generic[O_co]):
         return [_BRACED.sub(BRACE, word) for word in self.command]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the spec as it stands in a platform file, defaults included."""
+        """Return the spec as it stands in a platform file, defaults included."""
         return {
             "type": self.type,
             **({"title": self.title} if self.title else {}),
@@ -222,6 +222,6 @@ class PlatformSpec(Generic[O_co]):
 
 
 def needs_build(command: Command) -> bool:
-    """Tell whether a command names a build, wherever it stands."""
+    """Return whether a command names a build, wherever it stands."""
     texts = [*command.argv, *(text for _, text in (*command.env, *command.inputs))]
     return any(_BUILD in text for text in texts)

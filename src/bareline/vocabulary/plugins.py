@@ -59,7 +59,7 @@ def brought(group: str) -> Iterator[Found[Any]]:
 
 
 def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
-    """Give what was found by name; `noun` is what they are, e.g. ``probe``.
+    """Return what was found by name; `noun` is what they are, e.g. ``probe``.
 
     Raises PluginError: two have one name.
     """

@@ -31,12 +31,12 @@ class Bounds(TypedDict):
 
 
 def row_of(columns: type[_Row], found: object, **given: Any) -> _Row:
-    """Give each column of a ``TypedDict`` as given, or else the attribute of its name."""
+    """Return each column of a ``TypedDict`` as given, or else the attribute of its name."""
     return _picked(columns.__annotations__, found, given)  # type: ignore[return-value]
 
 
 def printed_row(columns: type, found: object, **given: Any) -> dict[str, Any]:
-    """Give each field of a dataclass as given, or else the attribute of its name."""
+    """Return each field of a dataclass as given, or else the attribute of its name."""
     return _picked((field.name for field in fields(columns)), found, given)
 
 

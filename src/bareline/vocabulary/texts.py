@@ -51,7 +51,7 @@ def shown_name(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """Give a name that a run takes; of a longer one both ends, and between them a hash of it."""
+    """Return a name that a run takes; of a longer one both ends, and between them a hash of it."""
     text = cleaned(text)
     if len(text) <= LONGEST_NAME:
         return text

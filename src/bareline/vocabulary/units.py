@@ -50,7 +50,7 @@ _PREFIXES: Mapping[str, float] = {
 
 
 def conversion(unit: str, into: str) -> float | None:
-    """Give the factor from a unit into another; None for another kind, or one that is unknown."""
+    """Return the factor from a unit into another; None for another kind, or one that is unknown."""
     if unit == into:
         return 1.0
     (dimension, size), (other, other_size) = _measure(unit), _measure(into)
@@ -58,7 +58,7 @@ def conversion(unit: str, into: str) -> float | None:
 
 
 def _measure(unit: str) -> tuple[str, float]:
-    """Give the dimension of a unit, and how large it is in it; no dimension of an unknown one."""
+    """Return the dimension of a unit, and how large it is in it; no dimension of an unknown one."""
     if unit in _DIMENSIONS:
         return _DIMENSIONS[unit]
     for length in (1, 2):
@@ -122,7 +122,7 @@ def grouped(text: str) -> str:
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
-    """Give the factor and the unit that display a stored `value` best, e.g. ``(1e6, "µs")``."""
+    """Return the factor and the unit that display a stored `value` best, e.g. ``(1e6, "µs")``."""
     if unit not in _SCALES:
         return 1.0, "" if unit == "1" else unit
     for size, name in _SCALES[unit]:

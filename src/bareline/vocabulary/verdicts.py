@@ -108,7 +108,7 @@ def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
 
 
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
-    """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
+    """Return the grade of a verdict; `sure` tells whether a difference holds over the page."""
     if verdict.decided:
         return Grade.CERTAIN if sure else Grade.LIKELY
     return _GRADES.get(verdict, Grade.MISSING)

@@ -143,7 +143,7 @@ def test_what_all_cores_lose_together_is_no_loss_of_a_rank():
 
 
 def _kernels(shares, loss):
-    """Give the samples of programs that divide their time, and of what computes below them."""
+    """Yield the samples of programs that divide their time, and of what computes below them."""
 
     def samples(trial, generator):
         noise = 1 + 0.002 * generator.standard_normal()

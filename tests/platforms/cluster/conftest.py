@@ -33,7 +33,7 @@ class Shared:
         self._made: dict[str, Any] = {}
 
     def get(self, name: str, make: Callable[[], AbstractContextManager[T]]) -> T:
-        """Give a cluster, made by the first who asks."""
+        """Return a cluster, made by the first who asks."""
         if name not in self._made:
             self._made[name] = self._stack.enter_context(make())
         made: T = self._made[name]

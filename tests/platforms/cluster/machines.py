@@ -136,7 +136,7 @@ def inside_network(pid: int) -> Iterator[None]:
 
 @contextmanager
 def ssh_hosts(count: int) -> Iterator[tuple[Machines, Path]]:
-    """Give hosts with an sshd each, and the configuration with which ssh reaches them."""
+    """Yield hosts with an sshd each, and the configuration with which ssh reaches them."""
     sshd = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     assert sshd is not None
     with machines(count) as those, ExitStack() as stack:
@@ -290,7 +290,7 @@ def _program(name: str) -> str:
 
 @contextmanager
 def slurm_cluster(count: int, *, timeout_s: int = 10) -> Iterator[SlurmCluster]:
-    """Give a cluster with controller, munge and `count` nodes, all of them idle."""
+    """Yield a cluster with controller, munge and `count` nodes, all of them idle."""
     with machines(count) as those, ExitStack() as stack:
         folder = those.folder
         folder.chmod(0o755)

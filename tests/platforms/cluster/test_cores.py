@@ -29,7 +29,7 @@ def daemons_of(machines, host, name):
 
 @pytest.fixture
 def small_second_node(ssh_cluster):
-    """Give the second of two hosts one core: what its sshd starts inherits that."""
+    """Yield the second of two hosts one core: what its sshd starts inherits that."""
     machines, _ = ssh_cluster
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:

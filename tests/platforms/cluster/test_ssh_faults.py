@@ -172,7 +172,7 @@ def test_two_runs_do_not_share_a_host(ssh_options, acquire, open_bench, monkeypa
 
 @pytest.fixture
 def locks(monkeypatch):
-    """Give a place for locks that we can see: each host has a /dev/shm of its own."""
+    """Yield a place for locks that we can see: each host has a /dev/shm of its own."""
     place = Path(f"/tmp/bl-locks-{os.getpid()}")
     monkeypatch.setattr(connection_module, "_LOCKS", str(place))
     own = place.with_name(f"{place.name}-{os.geteuid()}")

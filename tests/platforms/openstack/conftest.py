@@ -50,7 +50,7 @@ def _cloud(_may_run) -> Iterator[Plane]:
 
 @pytest.fixture
 def plane(_cloud) -> Iterator[Plane]:
-    """Give the cloud as it was in the beginning, and this test inside its network."""
+    """Yield the cloud as it was in the beginning, and this test inside its network."""
     with _cloud.inside():
         yield _cloud
         _cloud.clear()

@@ -33,7 +33,7 @@ _PROXIED = {"compute": "/v2.1", "network": "/v2.0"}
 
 
 def reason_not_here() -> str:
-    """Say why no cloud can be brought up here, or nothing."""
+    """Describe why no cloud can be brought up here, or nothing."""
     if os.geteuid() != 0:
         return "needs root"
     if not Path(CLOUD[0]).exists():

@@ -42,7 +42,7 @@ class Refusal:
     meanwhile: Callable[[], None] | None = None
 
     def is_for(self, method: str, path: str) -> bool:
-        """Tell whether a request is of the kind."""
+        """Return whether a request is of the kind."""
         return bool(re.fullmatch(self.method, method) and re.search(self.path, path))
 
 
@@ -59,7 +59,7 @@ class Proxy(ThreadingHTTPServer):
         self._lock = threading.Lock()
 
     def take(self, method: str, path: str) -> Refusal | None:
-        """Give what is planned for a request, once."""
+        """Return what is planned for a request, once."""
         with self._lock:
             self.seen.append(f"{method} {path}")
             for one in self.refusals:
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Report nothing."""
 
 
 @contextmanager

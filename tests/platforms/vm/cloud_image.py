@@ -58,7 +58,7 @@ unshare --mount sh -e -c '
 
 
 def cloud_image(cache: Path, scratch: Path) -> Path:
-    """Give the image as qcow2, built once."""
+    """Return the image as qcow2, built once."""
     suite = host_suite()
     text = "\0".join((suite, PACK, *PACKAGES))
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -94,7 +94,7 @@ def _build(suite: str, image: Path, scratch: Path) -> None:
 
 
 def _boot_sectors(scratch: Path) -> bytes:
-    """Give what lies before the partition: boot loader and partition table."""
+    """Return what lies before the partition: boot loader and partition table."""
     core = (scratch / "core.img").read_bytes()
     assert SECTOR + len(core) < PARTITION
     first = bytearray((scratch / "boot.img").read_bytes()[:440].ljust(SECTOR, b"\0"))

@@ -78,7 +78,10 @@ Opener = Callable[..., AbstractContextManager[Bench]]
 
 @pytest.fixture(scope="session")
 def open_guests(tmp_path_factory) -> Opener:
-    """Give a function that brings up guests with options; the image comes from the user's cache."""
+    """Yield a function that brings up guests with options.
+
+    The image comes from the user's cache.
+    """
 
     @contextmanager
     def open_them(nodes: int = 2, *, cache: Path | None = None, **options) -> Iterator[Bench]:
@@ -98,7 +101,7 @@ def open_guests(tmp_path_factory) -> Opener:
 
 @pytest.fixture
 def cache_without_states(tmp_path: Path) -> Path:
-    """Give a cache with all that the user's holds except the saved states of earlier guests."""
+    """Return a cache with all that the user's holds except the saved states of earlier guests."""
     known, new = cache_folder(), tmp_path / "cache"
     (new / "vm").mkdir(parents=True)
     for name in ("native", "vm/images"):

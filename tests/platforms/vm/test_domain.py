@@ -92,7 +92,7 @@ def places_of(options: VmOptions, accelerator: str = "tcg", node: int = 0) -> Pl
 
 
 def every_combination():
-    """Give all pairs of options of two parts, and all of the NIC with the rest's extremes."""
+    """Yield all pairs of options of two parts, and all of the NIC with the rest's extremes."""
     parts = {
         "nic": NICS,
         "cpu": CPUS,

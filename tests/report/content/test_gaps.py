@@ -11,7 +11,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 def rows_of(blocks: list[Block], title: str) -> list[tuple[str, ...]]:
-    """Give the fields of the table in the section of a title."""
+    """Return the fields of the table in the section of a title."""
     (table,) = (block for one in blocks if isinstance(one, Section) and one.title == title
                 for block in one.blocks if isinstance(block, Table))  # fmt: skip
     return [tuple(field.plain for field in row) for row in table.rows]

@@ -15,7 +15,7 @@ RANKS, SIZES, KERNELS = 200, 8, 3
 def frames(
     probe: str = "mpi.large", metrics: tuple[str, ...] = ("latency", "latency_p99")
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Give a summary and a comparison of two platforms; rank 137 is slowest with 4 bytes."""
+    """Return a summary and a comparison of two platforms; rank 137 is slowest with 4 bytes."""
     rows = [
         {
             "platform": platform, "probe": probe, "params": format_point({"kernel": kernel}),

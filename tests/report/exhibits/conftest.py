@@ -14,11 +14,11 @@ from . import drawn
 
 @pytest.fixture(scope="session")
 def figures() -> Callable[..., list[Figure]]:
-    """Give a function that draws a kind of exhibit."""
+    """Return a function that draws a kind of exhibit."""
     return drawn.figures
 
 
 @pytest.fixture(scope="session")
 def rows_of() -> Callable[[Figure], list[dict[str, Any]]]:
-    """Give a function that collects every row that a figure's drawing holds."""
+    """Return a function that collects every row that a figure's drawing holds."""
     return lambda figure: drawn.rows_of(figure.panels)

@@ -21,7 +21,7 @@ def figures(document: Document, **spec: Any) -> list[Figure]:
 
 
 def sets_of(spec: Any) -> Iterator[Sequence[dict[str, Any]]]:
-    """Give each set of rows that a Vega-Lite specification, or several, draw."""
+    """Yield each set of rows that a Vega-Lite specification, or several, draw."""
     if isinstance(spec, dict):
         if "data" in spec:
             yield spec["data"]["values"]

@@ -28,7 +28,7 @@ from .drawn import check, figures, rows_of
 
 
 def tips(figure: Figure) -> list[str]:
-    """Give each tooltip once."""
+    """Return each tooltip once."""
     found = rows_of(figure.panels)
     return list(dict.fromkeys(row["tip"] for row in found if "tip" in row))
 

@@ -23,7 +23,7 @@ Draw = Callable[..., list[Figure]]
 
 @pytest.fixture(scope="module")
 def nebula(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """Give a run of the study with the printed losses, of the probes that these tables hold."""
+    """Return a run of the study with the printed losses, of the probes that these tables hold."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         from planted_study import plant

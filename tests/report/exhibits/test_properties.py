@@ -36,7 +36,7 @@ values = st.one_of(st.none(), st.just(0.0), st.floats(1e-9, 1e9))
 
 @st.composite
 def cell_sets(draw: st.DrawFn) -> tuple[Row, ...]:
-    """Give consistent cells: a ratio only where both sides of the same layout have a value."""
+    """Return consistent cells: a ratio only where both sides of the same layout have a value."""
     better = draw(st.sampled_from(("lower", "higher", "none")))
     sizes = draw(st.sampled_from(((None,), (8, 64, 1024, 4096))))
     cells = []
@@ -90,7 +90,7 @@ def around(value: float | None) -> Estimate | None:
 
 
 def holding(document: Document, cells: tuple[Row, ...]) -> Document:
-    """Give the document with these cells, without any trials."""
+    """Return the document with these cells, without any trials."""
     return seen_as(document, samples=document.samples.clear(), cells=cells)
 
 
@@ -179,7 +179,7 @@ def _assert_whole(cells: tuple[Row, ...], platform: str, places: list[float]) ->
 
 
 def of_one_line(cells: tuple[Row, ...]) -> list[Row]:
-    """Give the cells that differ from the first one in platform and ranks alone."""
+    """Return the cells that differ from the first one in platform and ranks alone."""
     first = cells[0]
     return [
         cell

@@ -60,7 +60,7 @@ def test_where_it_was_measured_is_told_in_words() -> None:
 
 
 def marks(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Give what was drawn of each published figure, by what is printed."""
+    """Return what was drawn of each published figure, by what is printed."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if (

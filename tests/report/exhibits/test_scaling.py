@@ -71,7 +71,7 @@ def kernel(trial: Trial, drift: float) -> Any:
 
 @pytest.fixture(scope="module")
 def strong(plant: Plant) -> Document:
-    """Give a kernel by powers of ranks; four ranks fail everywhere, one on a platform."""
+    """Return a kernel by powers of ranks; four ranks fail everywhere, one on a platform."""
     measure = {"probe": "npb.ep", "params": {"problem_class": "S"}, "ranks": "powers"}
     return plant(measure, kernel)
 

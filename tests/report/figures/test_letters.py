@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def letters_px(drawing: str) -> float:
-    """Give the size of the smallest letters of a drawing on a phone."""
+    """Return the size of the smallest letters of a drawing on a phone."""
     width = float(re.search(r'viewBox="\S+ \S+ (\S+)', drawing)[1])  # type: ignore[index]
     sizes = re.findall(r'font-size="([\d.]+)px"', drawing)
     return min(ENLARGED, PHONE_PX / width) * min(map(float, sizes))

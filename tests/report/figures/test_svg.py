@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawing(*marks: str) -> str:
-    """Give a drawing as Vega makes it, with some marks in one group."""
+    """Return a drawing as Vega makes it, with some marks in one group."""
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 90" width="90" height="90">'
         '<g fill="none" stroke-miterlimit="10"><g class="mark-symbol role-mark marks">'
@@ -33,7 +33,7 @@ def for_reading(text: str) -> ElementTree.Element:
 
 
 def corners(outline: str) -> list[tuple[float, float]]:
-    """Give where an outline of straight lines turns."""
+    """Return where an outline of straight lines turns."""
     x = y = 0.0
     found = []
     for command, rest in re.findall(r"([A-Za-z])([^A-Za-z]*)", outline):

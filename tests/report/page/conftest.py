@@ -13,7 +13,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Give a running browser, one for each module: its driver leaves an event loop behind."""
+    """Yield a running browser, one for each module: its driver leaves an event loop behind."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("no chromium: apt-get install chromium")

@@ -307,7 +307,7 @@ def test_copied_tables_are_clean(visit: Callable[..., Visit]) -> None:
 
 @pytest.fixture(scope="module")
 def roles_file(in_roles: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a page with every kind of exhibit and published figures."""
+    """Return a page with every kind of exhibit and published figures."""
     kinds = [
         *({"kind": kind} for kind in ("characteristics", "factors", "suitability")),
         {"kind": "trials", "probe": "net.nuttcp", "metric": "rate"},

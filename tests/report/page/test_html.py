@@ -55,7 +55,7 @@ class Outline(HTMLParser):
 
 
 def words_of(page: str) -> str:
-    """Give the text of a page without tags and links."""
+    """Return the text of a page without tags and links."""
     return html.unescape(re.sub(r"<[^>]*>", "", page))
 
 
@@ -390,7 +390,7 @@ def test_a_run_of_very_many_points_gives_a_moderate_page(
 
 
 def terms_linked(page: str) -> list[tuple[str, str]]:
-    """Give the terms that a page links, each with its word, in order."""
+    """Return the terms that a page links, each with its word, in order."""
     return re.findall(r'<a class="term" href="#term-([a-z0-9-]+)">([^<]+)</a>', page)
 
 

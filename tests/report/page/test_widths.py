@@ -81,7 +81,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=WIDTHS)
 def page(request: pytest.FixtureRequest, browser: Any, file: Path) -> Iterator[Any]:
-    """Give the page with everything unfolded, at each width."""
+    """Yield the page with everything unfolded, at each width."""
     context = browser.new_context(viewport={"width": request.param, "height": 900})
     seen = context.new_page()
     seen.goto(file.as_uri())

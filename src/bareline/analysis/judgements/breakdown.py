@@ -259,7 +259,7 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
 
 
 def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str, Call]:
-    """Give the call of each piece that adds most in the middle one of the launches."""
+    """Return the call of each piece that adds most in the middle one of the launches."""
     found: dict[str, Call] = {}
     for key, paired in calls.items():
         extra = median([one for one, _, _ in paired] + [0.0] * (launches - len(paired)))

@@ -250,7 +250,7 @@ class JudgedComparison:
         return explain(self.findings, self.records.facts, self.baseline, splits)
 
     def why_not(self, cause: str) -> list[WhyNot]:
-        """Say of each platform why a cause is, or is not, named.
+        """Describe of each platform why a cause is, or is not, named.
 
         Raises AnalysisError: there is nothing to compare.
         Raises UsageError: there is no cause of that name.

@@ -86,7 +86,7 @@ class _Figures:
         params: Mapping[str, Scalar] | None = None,
         **point: Scalar,
     ) -> _Values:
-        """Give one value per trial or block; what stands for several cases is left out."""
+        """Return one value per trial or block; what stands for several cases is left out."""
         rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
         asked = (params or {}).items()
         rows = _where(rows, "params", lambda said: asked <= {**self.defaults, **said}.items())
@@ -107,7 +107,7 @@ def _where(
 
 
 def conclude(records: Records) -> list[Conclusion]:
-    """Give what the figures of each platform mean together, for each rule that applies."""
+    """Return what the figures of each platform mean together, for each rule that applies."""
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)
     found = []

@@ -235,7 +235,7 @@ class FailCondition:
         return Match(cell, How.ESTIMATE, value=value) if met else None
 
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Give the rows that the selector names.
+        """Return the rows that the selector names.
 
         Raises UsageError: the selector matches no row.
         """

@@ -81,7 +81,7 @@ class Finding:
         return " ".join(filter(None, [self.title, sizes, self.where]))
 
     def label(self, point: Row) -> str:
-        """Say what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
+        """Describe what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
         return point.place.words_of(self.telling)
 
     @property
@@ -169,7 +169,7 @@ class Finding:
         return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
     def of(self, verdict: Verdict) -> list[Row]:
-        """Give the points with a verdict: certain ones first, then the farthest from equality."""
+        """Return the points with a verdict: certain ones first, then the farthest from equality."""
         own = [point for point in self.points if point.verdict is verdict]
         return sorted(own, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size))
 

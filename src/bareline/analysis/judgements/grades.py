@@ -45,7 +45,7 @@ _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: V
 
 
 def question_of(records: Records) -> tuple[str, ...]:
-    """Give what the study asks, as selectors: by default the layers of its programs."""
+    """Return what the study asks, as selectors: by default the layers of its programs."""
     asked = records.study.get("question") or ()
     texts = [asked] if isinstance(asked, str) else asked
     return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS

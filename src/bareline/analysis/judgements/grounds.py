@@ -130,7 +130,7 @@ class Ground:
 def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
-    """Give what a comparison says of each class, one ground per point."""
+    """Return what a comparison says of each class, one ground per point."""
     of_probe: dict[str, list[Place]] = {}
     for cell in cells:
         of_probe.setdefault(cell.place.probe, []).append(cell.place)
@@ -161,7 +161,7 @@ def _profiled(place: Place) -> bool:
 def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Ground | None:
-    """Give the ground of one point; none where its size is of no class, or it is missing."""
+    """Return the ground of one point; none where its size is of no class, or it is missing."""
     without = cell.verdict in _FAILURES and cell.ratio is None
     if cell.verdict in _NOT_THERE:
         return None
@@ -229,7 +229,7 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
 
 
 def published_grounds(study: PublishedStudy) -> list[Ground]:
-    """Give what a publication's own figures say of each class.
+    """Return what a publication's own figures say of each class.
 
     Only ratios to a platform that is not virtualized, and none that is cited from elsewhere; what
     is printed twice counts once. Listed trials are compared as trials that share no blocks.

@@ -142,7 +142,7 @@ class Judgement:
 
 
 def levels_of(ground: Ground) -> tuple[Suitability, ...]:
-    """Give the answers that a ground allows: one where its whole span gives the same."""
+    """Return the answers that a ground allows: one where its whole span gives the same."""
     low, high = ground.lo or 0.0, inf if ground.hi is None else ground.hi
     best = next(number for number, (_, end) in enumerate(_LEVELS) if low <= end)
     worst = next(number for number, (_, end) in enumerate(_LEVELS) if high <= end)

@@ -101,14 +101,14 @@ class Cube:
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
-        """Give which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
+        """Return which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
         own = self._boots.filter(pl.col("p").is_in(codes))
         number = own.select(pl.struct("p", "boot_code").rank("dense")).to_series()
         return own.get_column("at").to_numpy().astype(np.int64), number.to_numpy().astype(np.int64)
 
     def of(self, platform: str) -> FloatCube:
-        """Give a platform's values, shape (points, blocks)."""
+        """Return a platform's values, shape (points, blocks)."""
         found: FloatCube = self.values[self.platforms.index(platform)]
         return found
 

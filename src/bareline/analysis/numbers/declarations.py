@@ -23,7 +23,7 @@ Factors = dict[tuple[str, str], float]  #: By probe and metric.
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
-    """Give what metrics are, and what each run's values are multiplied by to be that.
+    """Return what metrics are, and what each run's values are multiplied by to be that.
 
     Gives a row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
     And for each run the factors that are not 1.
@@ -94,7 +94,7 @@ def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
 
 
 def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.DataFrame:
-    """Give the values of a run in the units that are common to all runs."""
+    """Return the values of a run in the units that are common to all runs."""
     if not factors:
         return values
     schema = {"probe": pl.String, "text": pl.String, "factor": pl.Float64}

@@ -53,7 +53,7 @@ def family_wise(
     weights: Sequence[FloatCube] | None = None,
     looks: Looks = _ONE_LOOK,
 ) -> Family:
-    """Say what is certain over all points of all pairs, and means over some of them, together.
+    """Describe what is certain over all points of all pairs, and means over some of them, together.
 
     - `tested`: which points of each pair are asked about; the others get NaN.
     - `groups`: for each pair the points whose mean is asked about: those of a finding.
@@ -105,7 +105,7 @@ def family_wise(
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> tuple[list[FloatCube], list[IntCube]]:
-    """Give q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
+    """Return q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
     for blocks, numbers in _families(pairs, apart=False):
@@ -137,7 +137,7 @@ def certainly_beyond(
     above: bool,
     looks: Looks = _ONE_LOOK,
 ) -> list[BoolCube]:
-    """Tell of which points the ratio certainly lies above, or below, a limit.
+    """Return of which points the ratio certainly lies above, or below, a limit.
 
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
@@ -173,7 +173,7 @@ def certainly_beyond(
 def _families(
     pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
 ) -> list[tuple[IntCube, list[int]]]:
-    """Give the blocks that are exchanged together, and the pairs that this serves, noisy or all.
+    """Return the blocks that are exchanged together, and the pairs that this serves, noisy or all.
 
     `apart`: also pairs of separate runs, whose launches are paired by their order.
 

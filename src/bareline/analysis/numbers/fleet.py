@@ -62,7 +62,7 @@ class NodeFleet:
 
 
 def fleets(records: Records) -> list[NodeFleet]:
-    """Give the fleet of every platform of which nodes were measured one by one."""
+    """Return the fleet of every platform of which nodes were measured one by one."""
     points = records.values.get_column("point").unique().cast(pl.String)
     ours = points.filter(points.str.starts_with("node="))
     if ours.is_empty():

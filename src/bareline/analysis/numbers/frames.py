@@ -121,7 +121,7 @@ ANY = "any"
 
 
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
-    """Give platform, case, layout and nodes_used of each case whose layout is one and known."""
+    """Return platform, case, layout and nodes_used of each case whose layout is one and known."""
     every = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
     known = every.filter(pl.len().over("platform", *CASE) == 1)
     nodes = {text: Layout.parse(text).nodes for text in known.get_column("layout").unique()}
@@ -131,7 +131,7 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def unlike_text(own: str | None, base: str | None) -> str:
-    """Say how two layouts differ; nothing where they do not, or one is unknown."""
+    """Describe how two layouts differ; nothing where they do not, or one is unknown."""
     if own is None or base is None or own == base:
         return ""
     both = [Layout.parse(text) for text in (own, base)]
@@ -142,7 +142,7 @@ def unlike_text(own: str | None, base: str | None) -> str:
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
-    """Give trials with the nodes and threads that theirs ran on as those of the case.
+    """Return trials with the nodes and threads that theirs ran on as those of the case.
 
     A study may ask for the same with its nodes said: such launches are more blocks of one case.
     """
@@ -154,7 +154,7 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:
-    """Give what speaks of cases, once for each layout of a case."""
+    """Return what speaks of cases, once for each layout of a case."""
     joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
     return joined.with_columns(
         pl.coalesce("layout_nodes", "nodes").alias("nodes"),

@@ -46,7 +46,7 @@ class Looks:
 
     @classmethod
     def of(cls, records: Records) -> Looks:
-        """Give the looks of a run; of several runs together none was planned.
+        """Return the looks of a run; of several runs together none was planned.
 
         Raises AnalysisError: the run's file plans impossible ones.
         """

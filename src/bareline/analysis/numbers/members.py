@@ -60,7 +60,7 @@ class Members:
         return self.rows.size + len(self._told)
 
     def blank(self) -> FloatCube:
-        """Give a p-value for every member: 0 without noise, else none yet."""
+        """Return a p-value for every member: 0 without noise, else none yet."""
         return np.full(self.size, 0.0 if self.pair.exact else np.nan)
 
     def _with_means(self, points: FloatCube, of: Callable[[Points], Any]) -> FloatCube:
@@ -68,7 +68,7 @@ class Members:
         return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])
 
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
-        """Give the differences of all members in blocks that are exchanged together.
+        """Return the differences of all members in blocks that are exchanged together.
 
         `until`: those of a run's first blocks, as a planned look saw them.
         """
@@ -83,12 +83,12 @@ class Members:
         ]).astype(np.bool_)  # fmt: skip
 
     def zone(self, margin: float) -> FloatCube:
-        """Give the distance from no difference that does not matter, of all members."""
+        """Return the distance from no difference that does not matter, of all members."""
         return self._with_means(self.pair.zone(margin)[self.rows], lambda _: np.log1p(margin))
 
     @property
     def weight(self) -> FloatCube:
-        """Give what each member's statistic is multiplied by: a mean speaks for many points.
+        """Return what each member's statistic is multiplied by: a mean speaks for many points.
 
         Among fifty noisy points one is often as extreme as their mean by some exchange of six
         blocks. The sixth root gives the mean of fifty points, 5 % slower with 5 % of noise, 99
@@ -106,7 +106,7 @@ class Members:
         return found
 
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
-        """Give the mean over every group."""
+        """Return the mean over every group."""
         found: list[Mean | None] = [None] * len(self.groups)
         for at, own_p, loss in zip(
             self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
@@ -156,7 +156,7 @@ class Members:
         return (*ends, int(min(shift.n, shift.n_baseline)))
 
     def over(self) -> tuple[FloatCube, FloatCube, list[bytes]]:
-        """Give the shares of launches that both sides lost, of all members, and what tells apart.
+        """Return the shares of launches that both sides lost, of all members, and what tells apart.
 
         Points of one case that were lost in the same launches are one test.
         """

@@ -32,7 +32,7 @@ _ERROR = "sim.calibration_error_ratio"
 
 
 def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
-    """Tell whether a processor is software, by its platform's facts or by its trials' caveats.
+    """Return whether a processor is software, by its platform's facts or by its trials' caveats.
 
     An imported run has no facts, and what was measured on one side only no caveats.
     """
@@ -49,7 +49,7 @@ def emulated_platforms(records: Records) -> set[str]:
 def unlike_processors(
     points: pl.DataFrame, pair: PlatformPair, emulated: Collection[str]
 ) -> BoolCube:
-    """Tell of which points only one side has a real processor, so that they do not compare.
+    """Return of which points only one side has a real processor, so that they do not compare.
 
     Beside a real baseline a run launches an emulated processor only twice: two such platforms do
     not compare with each other then, either. Points are those of the pair's values.
@@ -63,7 +63,7 @@ def unlike_processors(
 
 
 def model_errors(records: Records) -> Mapping[str, float]:
-    """Give the relative errors of the platforms that are models throughout; NaN where unknown."""
+    """Return the relative errors of the platforms that are models throughout; NaN where unknown."""
     measured = records.trials.filter(pl.col("status") == "measured")
     clocks = measured.group_by("platform").agg((pl.col("clock") == "simulated").all())
     errors = {}
@@ -84,7 +84,7 @@ class SimulatedPair(PlatformPair):
         self.bounded = not np.isnan(error)
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
-        """Give the ratio of every point; its interval is the models' error."""
+        """Return the ratio of every point; its interval is the models' error."""
         worse, than = stats.summarize(self._worse), stats.summarize(self._than)
         there = (worse.n > 0) & (than.n > 0)
         positive = there & (worse.median > 0) & (than.median > 0)
@@ -108,7 +108,7 @@ class SimulatedPair(PlatformPair):
 def pair_of(
     records: Records, errors: Mapping[str, float], platform: str, baseline: str
 ) -> PlatformPair:
-    """Give a platform beside its baseline: as samples, or exact where both are simulated."""
+    """Return a platform beside its baseline: as samples, or exact where both are simulated."""
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)

@@ -60,7 +60,7 @@ class Boots:
 
 
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Give the mean of a launch's points, each from its own mean, in the shape (cases, blocks)."""
+    """Return the mean of a launch's points, each from its own mean; shape (cases, blocks)."""
     there = ~np.isnan(values)
     apart = np.where(there, values, 0.0)
     apart -= apart.sum(axis=-1, keepdims=True) / np.maximum(there.sum(axis=-1, keepdims=True), 1)
@@ -95,7 +95,7 @@ def mean_of(rows: FloatCube) -> FloatCube:
 
 
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
-    """Give a platform without noise its value in every block that another one was measured in.
+    """Return a platform without noise its value in every block that another one was measured in.
 
     What exceeded a time limit (`but`) stays absent. Shapes are (points, blocks).
     """
@@ -166,7 +166,7 @@ class PlatformPair:
         )
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
-        """Give the ratio of every point, with its interval."""
+        """Return the ratio of every point, with its interval."""
         how: Callable[..., stats.Ratio] = stats.unpaired_ratio
         if self.paired:
             how = partial(stats.paired_ratio, floor=self._floor)
@@ -211,7 +211,7 @@ class PlatformPair:
         )
 
     def differences_until(self, blocks: int | None) -> FloatCube:
-        """Give the differences of a run's first blocks, NaN in the others; None for all."""
+        """Return the differences of a run's first blocks, NaN in the others; None for all."""
         if blocks is None:
             return self.differences
         return np.where(self.blocks < blocks, self.differences, np.nan)
@@ -265,7 +265,7 @@ class PlatformPair:
         return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Give the logarithms of some points on both sides, the one that is worse if above first.
+        """Return the logarithms of some points on both sides, the one that is worse if above first.
 
         A launch lost to a limit counts as the slowest that was measured.
         """
@@ -288,7 +288,7 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[tuple[BoolCube, BoolCube], tuple[BoolCube, BoolCube]]:
-        """Give of both sides what was lost or crashed, and what was launched."""
+        """Return of both sides what was lost or crashed, and what was launched."""
         return (
             (self.lost | self.crashed, self.tried | self.crashed),
             (self.base_lost | self.base_crashed, self.base_tried | self.base_crashed),
@@ -325,9 +325,9 @@ class PlatformPair:
         }
 
     def zone(self, margin: float) -> FloatCube:
-        """Give the distance from no difference that does not matter, in units of `differences`."""
+        """Return the distance from a difference that does not matter, in units of `differences`."""
         return np.where(self.ratio.on_logs, np.log1p(margin), self.tolerance(margin))
 
     def tolerance(self, margin: float) -> FloatCube:
-        """Give the difference that does not matter, in the unit of each point."""
+        """Return the difference that does not matter, in the unit of each point."""
         return margin * np.nan_to_num(np.abs(stats.summarize(self._than).median))

@@ -23,7 +23,7 @@ Said = tuple[str, str]
 
 
 def defaults_of(header: Header) -> dict[str, Params]:
-    """Give the parameters that each probe of a run had, and their defaults, where that is known."""
+    """Return the parameters of each probe of a run, and their defaults, where they are known."""
     before = {} if header.imported else _of_before()
     programs = header.study.get("app", {})
     own = {f"app.{name}": program.get("params", {}) for name, program in programs.items()}
@@ -38,7 +38,7 @@ def _of_before() -> dict[str, Params]:
 
 
 def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
-    """Give the defaults of all runs together; those in which runs differ are in none."""
+    """Return the defaults of all runs together; those in which runs differ are in none."""
     every = _every(known)
     return {
         probe: {
@@ -60,7 +60,7 @@ def _every(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, dict[st
 def case_texts(
     said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]]
 ) -> list[dict[Said, str]]:
-    """Say which text names each case, so that equal texts are equal parameters.
+    """Describe which text names each case, so that equal texts are equal parameters.
 
     A parameter that a run does not know has the default on which all others agree: what a probe
     learns later is what it did before. `known` is what `defaults_of` gives for each run.
@@ -98,7 +98,7 @@ def case_texts(
 def differences(
     said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]], runs: Sequence[str]
 ) -> tuple[str, ...]:
-    """Say which parameters had other defaults in some runs: such cases are not alike."""
+    """Describe which parameters had other defaults in some runs: such cases are not alike."""
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):
         for probe, text in texts:

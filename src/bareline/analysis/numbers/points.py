@@ -244,7 +244,7 @@ def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> p
 
 
 def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Tell in "asked" of which cases the plan means both sides: others are not missing."""
+    """Return in "asked" of which cases the plan means both sides: others are not missing."""
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
         probes = [known for name in sides if (known := records.asked(name)) is not None]

@@ -29,7 +29,7 @@ LaunchKey = tuple[int, int]
 def profiles_of(
     records: Records, platform: str, case: tuple[object, ...]
 ) -> Mapping[LaunchKey, Path]:
-    """Give the profiles that a run still has of a case's launches (parameters ``profile=true``)."""
+    """Return the profiles that a run has of a case's launches (parameters ``profile=true``)."""
     trials = _launches(records, platform, case).filter(pl.col("profile").fill_null(False))
     found = {
         (run, block): records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
@@ -43,7 +43,7 @@ def profiles_of(
 def launch_values(
     records: Records, platform: str, case: tuple[object, ...], metric: str = "time"
 ) -> Mapping[LaunchKey, float]:
-    """Give what each launch of a case says of itself, such as its time by the program's clock."""
+    """Return what each launch of a case says of itself, such as its time by the program's clock."""
     rows = _launches(records, platform, case).join(records.values, on="row")
     rows = rows.filter(pl.col("metric").cast(pl.String) == metric)
     return {(run, block): v for run, block, v in rows.select("run", "block", "value").iter_rows()}
@@ -56,7 +56,7 @@ def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.D
 
 
 def under_profiler(place: Place) -> Place:
-    """Give the place as it is under the profiler, which may be beside its other launches."""
+    """Return the place as it is under the profiler, which may be beside its other launches."""
     return replace(place, params=format_point({**parse_point(place.params), "profile": True}))
 
 
@@ -101,7 +101,7 @@ class Splits:
         self._by_profile = cache(self._read)
 
     def of(self, platform: str, place: Place) -> Split | None:
-        """Give the split of a program on the baseline; None where nothing tells it."""
+        """Return the split of a program on the baseline; None where nothing tells it."""
         computes, talks = (
             self._cells.get((platform, place.case, metric)) for metric in (COMPUTING, COMMUNICATING)
         )
@@ -198,7 +198,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
-    """Give what was predicted from the baseline; nothing where none was kept or read."""
+    """Return what was predicted from the baseline; nothing where none was kept or read."""
     found: dict[tuple[str, str], float] = {}
     for run in records.runs:
         try:

@@ -61,7 +61,7 @@ class Records:
         return self.whole or self
 
     def of_platforms(self, names: Collection[str]) -> Records:
-        """Give the records of some platforms alone."""
+        """Return the records of some platforms alone."""
         theirs = pl.col("platform").is_in(sorted(names))
         trials = self.trials.filter(theirs)
         values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
@@ -124,7 +124,7 @@ class Records:
         return margin_of(self.runs[0])
 
     def asked(self, platform: str) -> set[str] | None:
-        """Give the probes that the studies asked of a platform; None for all of them.
+        """Return the probes that the studies asked of a platform; None for all of them.
 
         A study may measure something on some of its platforms only: elsewhere it is not missing.
         """
@@ -143,7 +143,7 @@ class Records:
 
     @property
     def growing(self) -> dict[str, set[str]]:
-        """Give the parameters that the studies make grow with the ranks, by probe."""
+        """Return the parameters that the studies make grow with the ranks, by probe."""
         found: dict[str, set[str]] = {}
         for run in self.runs:
             for measure in run.header.study.get("measure", []):
@@ -152,7 +152,7 @@ class Records:
 
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
-        """Give what the parameters of each probe are that the text of a case leaves out."""
+        """Return what the parameters of each probe are that the text of a case leaves out."""
         return parameters.common_defaults([parameters.defaults_of(run.header) for run in self.runs])
 
     @cached_property
@@ -170,11 +170,11 @@ class Records:
         return self._samples(self.trials, self.values)
 
     def samples_of(self, probe: str) -> pl.DataFrame:
-        """Give the rows of `samples` that are of one probe, without joining all others."""
+        """Return the rows of `samples` that are of one probe, without joining all others."""
         return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
-        """Give `samples` at some places (a case's columns, and point), and of all other probes."""
+        """Return `samples` at some places (a case's columns, and point), and all other probes'."""
         theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
         crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
         wanted = crowded.join(places, on=CASE).select("row", text="point")
@@ -200,7 +200,7 @@ class Records:
 
 
 def margin_of(run: Run) -> float:
-    """Give the equivalence margin that a run's study declares."""
+    """Return the equivalence margin that a run's study declares."""
     margin = run.header.study.get("study", {}).get("margin")
     return float(margin) if margin else DEFAULT_MARGIN
 

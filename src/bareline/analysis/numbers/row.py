@@ -48,7 +48,7 @@ class Estimate:
         return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
 
     def times(self, factor: float) -> Estimate:
-        """Give it in another unit."""
+        """Return it in another unit."""
         lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))
         return Estimate(self.value * factor, lo, hi)
 
@@ -65,14 +65,14 @@ class Estimate:
         return Estimate(self.value / below.value, lo, hi)
 
     def inverse(self) -> Estimate:
-        """Give the reciprocal, for saying how much better what is worse than 1 is."""
+        """Return the reciprocal, for saying how much better what is worse than 1 is."""
         return Estimate(
             1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
         )
 
 
 def bounds(found: Estimate | None) -> Bounds:
-    """Give a ratio and the ends of its interval as columns of a row."""
+    """Return a ratio and the ends of its interval as columns of a row."""
     lo, hi = (found.lo, found.hi) if found else (None, None)
     return {"ratio": found.value if found else None, "lo": lo, "hi": hi}
 
@@ -289,12 +289,12 @@ def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
 
 
 def finite(value: float | None) -> float | None:
-    """Give a figure, or None where it is not finite."""
+    """Return a figure, or None where it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def reason_of(row: _Fields) -> str:
-    """Say why a row of a comparison cannot be compared; nothing where it can."""
+    """Describe why a row of a comparison cannot be compared; nothing where it can."""
     match row["verdict"]:
         case Verdict.NOT_COMPARABLE:
             return str(row.get("refused") or "")

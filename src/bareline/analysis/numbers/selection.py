@@ -16,7 +16,7 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 
 
 def selector_filter(selector: str) -> pl.Expr:
-    """Tell which rows a selector names.
+    """Return which rows a selector names.
 
     - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in
       front to name one platform only; without a metric the headline.
@@ -42,7 +42,7 @@ class Selection:
         return any(getattr(self, field.name) for field in fields(self))
 
     def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
-        """Give the rows of a table that were asked for; records have all that could be.
+        """Return the rows of a table that were asked for; records have all that could be.
 
         Raises UsageError: a name stands nowhere in the records.
         """
@@ -54,7 +54,7 @@ class Selection:
         return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
 
     def among(self, known: pl.DataFrame) -> pl.DataFrame:
-        """Give the rows of a table that itself has all that could be asked for, in four columns.
+        """Return the rows of a table that itself has all that could be asked for, in four columns.
 
         Raises UsageError: a name stands in none of them.
         """

@@ -39,7 +39,7 @@ class SizeClass:
     high: float
 
     def holds(self, place: Place) -> bool:
-        """Tell whether a place's size is of this class."""
+        """Return whether a place's size is of this class."""
         size = parse_point(place.point).get(self.parameter)
         return isinstance(size, int) and self.low <= size < self.high
 

@@ -46,7 +46,7 @@ class MetricRow:
 
 
 def table_columns(row: type) -> list[str]:
-    """Give the columns of the table that has the rows of a type, in order."""
+    """Return the columns of the table that has the rows of a type, in order."""
     names = [one.name for one in fields(row)]
     first = [name for name in ("platform", "baseline") if name in names]
     ordered = dict.fromkeys((*first, *names))
@@ -118,7 +118,7 @@ def summarize(records: Records) -> pl.DataFrame:
 
 
 def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Give a summary or comparison as plain rows for ``--json``, with parameters in one column."""
+    """Return a summary or comparison as rows for ``--json``, with parameters in one column."""
     rows = []
     for row in table.iter_rows(named=True):
         params: dict[str, Any] = {"ranks": row.pop("ranks"), "threads": row.pop("threads")}
@@ -171,7 +171,7 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
-    """Give a list of one caveat, a code or a text, where a condition holds, else an empty one."""
+    """Return a list of one caveat, a code or a text, where a condition holds, else an empty one."""
     one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
     return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
@@ -225,7 +225,7 @@ def _series_caveats(records: Records) -> pl.DataFrame:
 
 
 def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Give one logarithm a launch and case; a case with a value that is not positive has none."""
+    """Return one logarithm a launch and case; a case with a value that is not positive has none."""
     if not begins.size:
         return np.empty((0, values.shape[-1]))
     absent = np.isnan(values)

@@ -25,7 +25,7 @@ _OWN = frozenset((*_FIRST, *_PLACE, *_VALUE, *_TRIAL, "params", "point"))
 
 
 def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
-    """Give samples, as of `Records.samples`, with a column for each parameter.
+    """Return samples, as of `Records.samples`, with a column for each parameter.
 
     Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
     nodes, placement, layout; the parameters of case and point, null where a probe has none of that
@@ -37,7 +37,7 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def tidy_trials(records: Records) -> pl.DataFrame:
-    """Give trials, failed ones among them, with a column for each parameter of their case.
+    """Return trials, failed ones among them, with a column for each parameter of their case.
 
     Gives as `tidy_samples`, a row per trial: status is measured or failed, with stage and reason.
     """

@@ -67,7 +67,7 @@ def _percent(share: float) -> str:
 
 
 def word(rate: bool, *, worse: bool) -> str:
-    """Say worse or better of a rate or a time."""
+    """Describe worse or better of a rate or a time."""
     worst, best = ("lower", "higher") if rate else ("slower", "faster")
     return worst if worse else best
 
@@ -114,7 +114,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
 
 
 def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
-    """Say how much points of one direction differ: one with its interval, several by range."""
+    """Describe how much points of one direction differ: one with its interval, several by range."""
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)
@@ -132,7 +132,7 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
 
 
 def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
-    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
+    """Format a change without its interval, the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
     text = Form.of(point.ratio.value, rate).text(point.ratio.value)
@@ -141,7 +141,7 @@ def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> lis
 
 
 def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
-    """Say the mean over a finding's points: ``4.9 % slower [4.1, 5.6] in the mean of 9 points``."""
+    """Format a finding's mean: ``4.9 % slower [4.1, 5.6] in the mean of 9 points``."""
     mean = finding.mean
     assert mean is not None
     if mean.by_loss:  # their number decides, and the ratio of what ended may be near 1
@@ -165,7 +165,7 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
-    """Say from where to where an open point may lie, as a bound where one side hardly matters."""
+    """Format the range of an open point, as a bound where one side hardly matters."""
     ratio = point.ratio
     if ratio is not None:
         model = ", by the error of the model" if point.exact else ""
@@ -182,7 +182,7 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 
 
 def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Say how many more launches would make the middle one of a platform's points likely.
+    """Return how many more launches would make the middle one of a platform's points likely.
 
     A ratio within the margin they would show equal. The forecast is of a row by itself: what is
     certain over a whole page needs more (`bareline.stats.outlook`).
@@ -219,7 +219,7 @@ def _rounded(launches: float) -> str:
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:
-    """Say a difference where there is no ratio: a value is zero, or launches were lost."""
+    """Describe a difference where there is no ratio: a value is zero, or launches were lost."""
     apart = point.difference
     if apart is None:
         return _beyond_limit(point, rate)
@@ -251,7 +251,7 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
 
 
 def lost_words(point: Row) -> str:
-    """Say what launches were lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
+    """Describe what launches were lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
     lost = point.lost
     if lost is None:
         return ""
@@ -267,7 +267,7 @@ def lost_words(point: Row) -> str:
 
 
 def width(point: Row) -> float:
-    """Give the width of its interval, on logarithms."""
+    """Return the width of its interval, on logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
         return math.log(point.ratio.hi / point.ratio.lo)
     return math.inf

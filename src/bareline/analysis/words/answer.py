@@ -74,7 +74,7 @@ class AnswerScope:
     with_nodes: bool = False  #: Names need the nodes: not all ran on as many.
 
     def of(self, platform: str) -> AnswerScope:
-        """Give what is of one platform."""
+        """Return what is of one platform."""
         return replace(
             self,
             findings=[finding for finding in self.findings if finding.platform == platform],
@@ -85,7 +85,7 @@ class AnswerScope:
 
     @property
     def means(self) -> list[Finding]:
-        """Give what was asked and differs in the mean alone."""
+        """Return what was asked and differs in the mean alone."""
         asked = {(cell.platform, cell.place) for cell in self.cells}
         return [
             finding
@@ -119,7 +119,7 @@ class AnswerScope:
 
 
 def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
-    """Say what was asked of each platform, those that lose most first."""
+    """Describe what was asked of each platform, those that lose most first."""
     brief = len(platforms) > _MOST_PLATFORMS
     alike: dict[Sentence, list[str]] = {}
     measured = {finding.platform for finding in asked.findings}
@@ -207,7 +207,7 @@ def _figures(own: AnswerScope, layer: Layer, group: Sequence[Row], worst: Row) -
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
-    """Say a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
+    """Describe a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
         return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
@@ -228,7 +228,7 @@ def _because(own: AnswerScope, worst: Row) -> str:
 def _layers(
     own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, also: bool
 ) -> list[_Clause]:
-    """Say which other layers differ; `also`: what is asked has differed in the same way."""
+    """Describe which other layers differ; `also`: what is asked has differed in the same way."""
     found: dict[Layer, list[Finding]] = {}
     for finding in own.findings:
         differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
@@ -291,7 +291,7 @@ def _undelivered(own: AnswerScope) -> list[_Clause]:
 
 
 def _crashes(own: AnswerScope) -> list[_Clause]:
-    """Say how many launches lost something of what is compared all the same: all, or some sizes."""
+    """Describe how many launches lost a part of the compared results: all, or some sizes."""
     found: dict[tuple[str, bool], tuple[int, int]] = {}
     for finding in own.findings:
         for point in finding.compared:

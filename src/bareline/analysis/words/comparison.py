@@ -82,7 +82,7 @@ class Comparison(JudgedComparison):
         return [*self.statements, *self.steps, *conclusions]
 
     def rows(self) -> list[Mapping[str, object]]:
-        """Give findings, conclusions and judgements as plain rows for ``--json``, told by "kind".
+        """Return findings, conclusions and judgements as plain rows for ``--json``, told by "kind".
 
         Raises AnalysisError: as for `sentences`.
         """

@@ -73,7 +73,7 @@ _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
 
 
 def conclusion_sentence(conclusion: Conclusion) -> Sentence:
-    """Say a conclusion, a clause for each platform."""
+    """Format a conclusion, a clause for each platform."""
     lead, rest, words = _WORDS[conclusion.rule]
     rest = rest.format(size=format_size(conclusion.worst.size_bytes))
     clauses: list[list[Piece]] = [

@@ -17,7 +17,7 @@ _TIMES_FROM = 1.5
 
 
 def control_text(control: Control) -> str:
-    """Say how often the baseline differs from itself, and what that means."""
+    """Describe how often the baseline differs from itself, and what that means."""
     who = "the baseline" if control.of_baseline else control.platform
     if not control.tested:
         return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
@@ -37,7 +37,7 @@ def control_text(control: Control) -> str:
 
 
 def control_sentence(control: Control) -> str:
-    """Give `control_text` as a sentence of its own."""
+    """Return `control_text` as a sentence of its own."""
     return _sentence(control_text(control))
 
 
@@ -48,7 +48,7 @@ def _sentence(text: str) -> str:
 def promise(
     judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
-    """Say how sure a verdict is, from what was done, and what the controls say of that."""
+    """Describe how sure a verdict is, from what was done, and what the controls say of that."""
     certainty, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
     if certainty and not all(control.honest for control in controls):
         controlled[0] = f"that holds for chance alone, and {controlled[0]}"
@@ -94,7 +94,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
 
 
 def _looks(looks: Looks) -> str:
-    """Say which looks were planned, which were taken, and what came too early or late for them."""
+    """Describe the planned looks, the looks taken, and what came too early or late."""
     if not looks.planned:
         return ""
     spent = listing([f"{100 * share:.2g}" for share in looks.spending])

@@ -23,7 +23,7 @@ _Named = Callable[[Sequence[str]], str]
 
 
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say why losses of one layer are there: a sentence for each platform, then what differs."""
+    """Explain the losses of one layer: a sentence for each platform, then the differences."""
     heaviest = sorted(explanations, key=_heaviest)
     reasons: list[list[Piece]] = []
     for platform in dict.fromkeys(one.finding.platform for one in heaviest):
@@ -83,7 +83,7 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say of which losses nothing is known: the probe to run, or that there is no known cause."""
+    """List the losses without an explanation: the probe to run, or that there is no known cause."""
     unknown: dict[tuple[str, str, str], list[str]] = {}
     for one in explanations:
         if not one.known:
@@ -104,7 +104,7 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
-    """Give the platforms and codes of the caveats that causes of their losses say already."""
+    """Return the platforms and codes of the caveats that causes of their losses say already."""
     return frozenset(
         (one.finding.platform, cause.caveat)
         for one in explanations

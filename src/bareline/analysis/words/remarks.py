@@ -42,13 +42,13 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 
 
 def undecided_yet(finding: Finding) -> bool:
-    """Tell whether what it leaves open has too few launches for any verdict."""
+    """Return whether what it leaves open has too few launches for any verdict."""
     points = finding.of(Verdict.INCONCLUSIVE)
     return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
 
 
 def one_machine(findings: Sequence[Finding]) -> str:
-    """Say once that nodes share a machine, where that holds for everything that is compared."""
+    """Explain once that nodes share a machine, where that holds for everything that is compared."""
     compared = [finding for finding in findings if finding.compared]
     alike = compared and all("shared-host" in codes(finding.caveats) for finding in compared)
     return "; all nodes share one machine's cores and memory" if alike else ""
@@ -72,7 +72,7 @@ def seen_range(finding: Finding) -> str:
 
 
 def _rate_range(low: float, high: float) -> str:
-    """Say from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
+    """Format from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
     form = Form.of(low if high <= 1 else high, True, low, high)
     ends = sorted({form.write(low), form.write(high)}, key=float)
     if low < 1 < high:
@@ -81,7 +81,7 @@ def _rate_range(low: float, high: float) -> str:
 
 
 def launches_words(findings: Sequence[Finding]) -> str:
-    """Say how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
+    """Describe how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
     counts = {p.n_both for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)}
     few = sorted(count for count in counts if count < MIN_LAUNCHES)
     if few == [1]:
@@ -91,7 +91,7 @@ def launches_words(findings: Sequence[Finding]) -> str:
 
 
 def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Give the layers that are not comparable by the reason; the matrix has several layouts."""
+    """Return the layers that are not comparable by the reason; the matrix has several layouts."""
     unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
     layouts = {finding.reason for finding in unlike} - {EMULATED}
     several = len(layouts) > 1 or any("; " in layout for layout in layouts)
@@ -106,7 +106,10 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def disturbances(findings: Sequence[Finding]) -> list[str]:
-    """Say what disturbed so many trials that all figures are in doubt; not those of a model."""
+    """Describe what disturbed so many trials that all figures are in doubt.
+
+    Not those of a model.
+    """
     compared = [finding for finding in findings if finding.compared and not finding.exact]
 
     def share(finding: Finding, code: str) -> float:
@@ -143,7 +146,7 @@ def layer_name(layer: Layer) -> str:
 
 
 def survey_gaps(survey: Survey) -> Iterator[str]:
-    """Say what could not be judged and why, a sentence each."""
+    """Describe what could not be judged and why, a sentence each."""
     fleet, fewest = survey.fleet, survey.launches[0]
     nodes, switches = len(fleet.nodes), len(fleet.switches)
     if fewest < MIN_LAUNCHES:

@@ -81,7 +81,7 @@ class FindingRow(TypedDict):
 
 
 def finding_row(finding: Finding) -> FindingRow:
-    """Give a finding with its worst point's figures beside all points."""
+    """Return a finding with its worst point's figures beside all points."""
     worst, mean = finding.worst, finding.mean
     return row_of(
         FindingRow,
@@ -231,7 +231,7 @@ class ConclusionRow(TypedDict):
 
 
 def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
-    """Give what figures mean together, with the platform where it is largest."""
+    """Return what figures mean together, with the platform where it is largest."""
     worst = conclusion.worst
     return row_of(
         ConclusionRow,
@@ -266,7 +266,7 @@ class ControlRow(Control, _Kind):
 
 
 def control_row(control: Control) -> dict[str, Any]:
-    """Give what came of comparing the baseline with itself."""
+    """Return what came of comparing the baseline with itself."""
     return printed_row(ControlRow, control, kind="control", text=control_text(control))
 
 
@@ -304,7 +304,7 @@ SuitabilityRow.__doc__ = """What a platform means for a class of applications.""
 
 
 def judgement_row(judgement: Judgement) -> SuitabilityRow:
-    """Give what a platform means for a class of applications."""
+    """Return what a platform means for a class of applications."""
     asked = judgement.application_class
     return row_of(
         SuitabilityRow,

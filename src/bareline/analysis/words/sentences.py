@@ -78,7 +78,7 @@ def clauses_of(
     with_platforms: bool = True,
     causes: Set[tuple[str, str]] = frozenset(),
 ) -> list[_Clause]:
-    """Say what findings say, a clause for each kind of verdict and each changed subject.
+    """Describe what findings say, a clause for each kind of verdict and each changed subject.
 
     Platforms are named unless the lead does; platforms and codes of caveats that are said as causes
     are not said twice.
@@ -308,7 +308,7 @@ def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) 
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
-    """Say in one sentence what a step of a ladder changes."""
+    """Describe in one sentence what a step of a ladder changes."""
     clauses = joined(
         clauses_of(findings, margin, with_platforms=False), between=Break(), last=Break()
     )

@@ -19,7 +19,7 @@ _MEANING: Mapping[Suitability, str] = {
 
 
 def figure_words(ground: Ground) -> str:
-    """Say the figure of a ground, or why there is none."""
+    """Format the figure of a ground, or why there is none."""
     if text := ground.printed or ground.failure:
         return text
     if ground.figure is None and ground.cell is not None:
@@ -32,7 +32,7 @@ def _words(ground: Ground) -> str:
 
 
 def reason_of(judgement: Judgement) -> str:
-    """Give the answer in words, with its figures."""
+    """Return the answer in words, with its figures."""
     reason = _by_basis(judgement)
     failed, every = judgement.failed, len(judgement.failed) + len(judgement.grounds)
     if failed:

@@ -32,7 +32,7 @@ def sum_sentence(one: Explanation) -> str:
 
 
 def _head(one: Explanation) -> str:
-    """Say what it takes instead: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
+    """Describe what it takes instead: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
     place, base_s = one.point.place, one.base_s
     if base_s is None or place.probe in STREAMS:
         times = with_interval(one.measured)
@@ -65,7 +65,7 @@ def _rest_piece(one: Explanation, term: Term, words: str) -> str:
 
 
 def _left(one: Explanation) -> str:
-    """Say what is left over, and which probe would tell where the rung below is missing."""
+    """Describe what is left over, and which probe would tell where the rung below is missing."""
     if one.point.exact:
         return "nothing else was given otherwise"
     amount = one.amount(one.left)

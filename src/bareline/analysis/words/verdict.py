@@ -108,7 +108,7 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
 def layer_line(
     findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], Square], layer: Layer
 ) -> Sentence:
-    """Say a layer in one sentence: on each platform how many findings change, and the worst."""
+    """Format a layer in one sentence: on each platform how many findings change, and the worst."""
     clauses: list[list[Piece]] = []
     for (at, name), square in squares.items():
         if at is not layer:

@@ -64,7 +64,7 @@ class Access:
         return client_config(self.addresses, user, key=key, known=known, pattern=names)
 
     def user_data(self, name: str) -> str:
-        """Give what cloud-init makes of an instance: its name, its host key, who may log in."""
+        """Return what cloud-init makes of an instance: its name, its host key, who may log in."""
         keys, user = self.keys, self._options.user
         public = keys.client_public.strip()
         account: dict[str, object] = {"name": user, "ssh_authorized_keys": [public]}
@@ -82,7 +82,7 @@ class Access:
         return "#cloud-config\n" + json.dumps(content)
 
     def inner_files(self, folder: str) -> dict[str, str]:
-        """Give the files with which one instance logs in to the others, by their names."""
+        """Return the files with which one instance logs in to the others, by their names."""
         config = self._config(folder)
         return {"client": self.keys.client, "known_hosts": self._known, "config": config}
 
@@ -264,7 +264,7 @@ class InstanceGroup:
         member.things, member.instance = [], None
 
     def lost(self) -> list[tuple[Member, str]]:
-        """Give the members that are gone, failed or silent, with why."""
+        """Return the members that are gone, failed or silent, with why."""
         found = []
         for member in self.members:
             instance = self.look(member)
@@ -291,7 +291,7 @@ class InstanceGroup:
             self._journal.close()
 
     def facts(self) -> dict[str, Scalar]:
-        """Tell where the instances are and how they came up."""
+        """Return where the instances are and how they came up."""
         there = [(one, one.instance) for one in self.members if one.instance is not None]
         on = {one.name: instance.host for one, instance in there if instance.host}
         facts: dict[str, Scalar] = {

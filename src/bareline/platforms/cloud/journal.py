@@ -33,7 +33,7 @@ _NUMBERS = itertools.count(1)
 
 
 def is_abandoned(name: str) -> bool:
-    """Tell whether a thing of this name was made by a bareline of this machine that has ended."""
+    """Return whether a thing of this name was made by a bareline of this machine that has ended."""
     return name.startswith(PREFIX) and has_ended(name.removeprefix(PREFIX))
 
 
@@ -68,7 +68,7 @@ class Story:
         return [name for name in instances if name in self.up_since]
 
     def may_appear(self, thing: Thing, now: float) -> bool:
-        """Tell whether a thing that cannot be found may still come: its request had no answer."""
+        """Return whether a thing that cannot be found may still come: its request had no answer."""
         return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
 
     def take(self, entry: Mapping[str, Any]) -> None:
@@ -85,7 +85,7 @@ class Story:
 
 
 def folder_of(cache: Path) -> Path:
-    """Give the folder of the journals."""
+    """Return the folder of the journals."""
     return cache / "cloud" / "journals"
 
 
@@ -315,7 +315,7 @@ def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> l
 
 
 def running(cache: Path, kind: str, platform: str, now: float) -> str:
-    """Say what living barelines have in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    """Describe what living barelines have in a cloud: ``2 instances for 0.4 h (process 123)``."""
     found = []
     with suppress(OSError):
         for _, story in journals(cache):

@@ -131,7 +131,7 @@ def _knock(cloud: str) -> None:
 
 @contextmanager
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
-    """Say in bareline's errors what a cloud or the way to it refuses.
+    """Describe in bareline's errors what a cloud or the way to it refuses.
 
     - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 

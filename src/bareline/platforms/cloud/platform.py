@@ -122,7 +122,7 @@ class CloudPlatform(RemotePlatform[C_co]):
     @classmethod
     @abstractmethod
     def account(cls, options: C_co) -> Mapping[str, str]:  # type: ignore[misc]
-        """Say how the cloud is reached, without any secret."""
+        """Return how the cloud is reached, without any secret."""
 
     @classmethod
     @abstractmethod

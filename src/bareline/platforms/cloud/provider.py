@@ -80,7 +80,7 @@ class LaunchSpec:
     made: Sequence[Thing] = ()
 
     def ids(self, kind: str) -> list[str]:
-        """Give the ids of all that was made of a kind, in order."""
+        """Return the ids of all that was made of a kind, in order."""
         return [thing.id for thing in self.made if thing.kind == kind]
 
 
@@ -90,16 +90,16 @@ class Steward(Protocol):
     kinds: ClassVar[tuple[str, ...]]
 
     def find(self, thing: Thing) -> list[str]:
-        """Give the ids of all that have the kind and exactly the name of a thing."""
+        """Return the ids of all that have the kind and exactly the name of a thing."""
 
     def named(self, prefix: str) -> Iterable[Thing]:
-        """Give all things whose names begin so."""
+        """Return all things whose names begin so."""
 
     def delete(self, thing: Thing) -> None:
         """Have a thing removed; one that is gone is no error."""
 
     def is_gone(self, thing: Thing) -> bool:
-        """Tell whether a thing that was deleted does not exist any more."""
+        """Return whether a thing that was deleted does not exist any more."""
 
 
 class Provider(Steward, Protocol):
@@ -125,7 +125,7 @@ class Provider(Steward, Protocol):
         """Ask how an instance stands."""
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Tell what the instances are made of: image, size, what that costs."""
+        """Return what the instances are made of: image, size, what that costs."""
 
 
 T = TypeVar("T")
@@ -145,11 +145,11 @@ class BackOff:
     waits_for_silent: bool = True
 
     def own_s(self, failures: int) -> float:
-        """Give the pause after a number of failures, whatever the cloud asks for."""
+        """Return the pause after a number of failures, whatever the cloud asks for."""
         return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
 
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
-        """Give the pause after failures; `asked_s` is what the cloud asks for. None: give up."""
+        """Return the pause after failures; `asked_s` is what the cloud asks for. None: give up."""
         pause_s = self.own_s(failures) if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 
@@ -168,7 +168,7 @@ class Insistence:
         self._random = random.Random()
 
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
-        """Give what a request gives, as soon as it succeeds.
+        """Return what a request gives, as soon as it succeeds.
 
         - `done`: gives what an earlier try made that seemed to fail: nothing must be made twice.
         """

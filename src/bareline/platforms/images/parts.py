@@ -22,7 +22,7 @@ _CHECKED = "checked.json"
 
 
 def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Give size and hash of each part, for the record of a build."""
+    """Return size and hash of each part, for the record of a build."""
     return {
         name: {"bytes": _size_bytes(folder / name), "sha256": _content_hash(folder / name)}
         for name in names
@@ -44,7 +44,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Say what is wrong with what a record describes; nothing when it is whole."""
+    """Describe what is wrong with what a record describes; nothing when it is whole."""
     try:
         return find_damage(folder, {name: described["parts"][name] for name in names})
     except (KeyError, TypeError, AttributeError):
@@ -52,7 +52,7 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
-    """Say which part is not what was built; nothing when all are."""
+    """Describe which part is not what was built; nothing when all are."""
     known, seen = read_record(folder / _CHECKED), {}
     for name, built in parts.items():
         path = folder / name

@@ -33,7 +33,7 @@ _LISTS_S = 86_400.0
 
 
 def package_sources(suite: str) -> str:
-    """Give the host's own package sources, one line each: guests must run what the host runs."""
+    """Return the host's own package sources, one line each: guests must run what the host runs."""
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
         # Container images come without package lists.
@@ -83,7 +83,7 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Give the release's names of packages; `ours` are those that every image has."""
+        """Return the release's names of packages; `ours` are those that every image has."""
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
         known, found = self.show(chain(*names.values())), []
         for package, wanted in names.items():
@@ -98,7 +98,7 @@ class Archive:
         return found
 
     def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
-        """Describe packages by their fields, the newest version of each; unknown ones are left."""
+        """Return packages by their fields, the newest version of each; unknown ones are left."""
         argv = ["apt-cache", *self.options, "show", "--no-all-versions", *packages]
         found: dict[str, dict[str, str]] = {}
         for paragraph in _ask(argv, check=False).split("\n\n"):
@@ -129,12 +129,12 @@ class Archive:
 
 
 def host_suite() -> str:
-    """Give the code name of the host's release."""
+    """Return the code name of the host's release."""
     return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
-    """Give the packages of a release; of the host's own without any.
+    """Return the packages of a release; of the host's own without any.
 
     Others are looked up at the host's sources with the host's keys, in lists of the cache.
     """
@@ -195,7 +195,7 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
 
 
 def proxy_options() -> list[str]:
-    """Give the host's settings of how packages are fetched, for apt inside the new root."""
+    """Return the host's settings of how packages are fetched, for apt inside the new root."""
     lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
     proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]

@@ -36,7 +36,7 @@ class Hydra(Launcher):
         return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
 
     def binding(self, job: Job) -> list[str]:
-        """Give the options that bind ranks to cores, where the environment does not say it."""
+        """Return the options that bind ranks to cores, where the environment does not say it."""
         return []
 
     def settings(self, job: Job) -> dict[str, str]:

@@ -83,14 +83,14 @@ class MpiInstallation:
             )
 
     def argv(self, job: Job) -> list[str]:
-        """Give the launcher's command line for a job."""
+        """Return the launcher's command line for a job."""
         line = LAUNCHERS[self.flavour](self.mpirun, self.version).argv(job)
         if not self.folder:
             return line
         return ["sh", "-c", _WITH_FOLDER_FIRST, "sh", self.folder, *line]
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment of a job that another program than the launcher starts."""
+        """Return the environment of a job that another program than the launcher starts."""
         return LAUNCHERS[self.flavour](self.mpirun, self.version).settings(job)
 
 
@@ -137,7 +137,7 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
 
 
 def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
-    """Describe how MPI runs on this machine; nothing when there is no library."""
+    """Return how MPI runs on this machine; nothing when there is no library."""
     try:
         mpi = find_mpi(choice)
     except PlatformError:

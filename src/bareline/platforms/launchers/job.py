@@ -77,7 +77,7 @@ class Job:
 
     @property
     def oversubscribed(self) -> bool:
-        """Tell whether ranks or their threads have to share a core on some node."""
+        """Return whether ranks or their threads have to share a core on some node."""
         return self.layout.cores_per_node > self.cores
 
     @property
@@ -110,11 +110,11 @@ class Launcher(ABC):
 
     @abstractmethod
     def argv(self, job: Job) -> list[str]:
-        """Give the command line of a job."""
+        """Return the command line of a job."""
 
     @abstractmethod
     def settings(self, job: Job) -> dict[str, str]:
-        """Give the environment that makes the library use the job's transport and network."""
+        """Return the environment that makes the library use the job's transport and network."""
 
 
 _AGENT = """\

@@ -20,7 +20,7 @@ def srun_argv(
     binds: bool = True,
     before: Sequence[str] = (),
 ) -> list[str]:
-    """Give the command line with which Slurm starts a job inside an allocation.
+    """Return the command line with which Slurm starts a job inside an allocation.
 
     - `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
       MPICH or Intel MPI that was built without PMIx.

@@ -79,12 +79,12 @@ class Neighbours(BaseModel):
         require(*(self.programs if self.busy else ()), why="which keeps neighbours busy")
 
     def stress_argv(self, workers: int, folder: str) -> list[str]:
-        """Give the command line of one neighbour on a node, but for a network's load."""
+        """Return the command line of one neighbour on a node, but for a network's load."""
         argv = ["stress-ng", "--quiet", *_STRESSES[self.load], str(workers)]
         return [*argv, "--temp-path", folder] if folder else argv
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
-        """Tell on which cores they run, and how many processors were promised for each of them."""
+        """Return the neighbours' cores, and how many processors were promised for each of them."""
         cores = ", ".join(map(str, self.cores or ())) or "those of the nodes"
         facts: dict[str, Scalar] = {"neighbours.cores": cores} if self.busy else {}
         shared = self.count if self.busy and self.cores is None else 0
@@ -122,7 +122,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Tell what neighbours there are, and how busy they are where nothing is measured."""
+    """Return what neighbours there are, and how busy they are where nothing is measured."""
     facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
     if neighbours.count:
         facts["neighbours.load"] = neighbours.load
@@ -210,7 +210,7 @@ class _Load:
         return [*argv, "-P", str(streams), "-t", "86400", "-i", "0"]
 
     def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
-        """Give the command line that keeps a load on a node until its standard input ends."""
+        """Return the command line that keeps a load on a node until its standard input ends."""
         script = (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
         line = ["sh", "-c", script, "sh", folder, *argv]
         if self._neighbours.cores:
@@ -255,7 +255,7 @@ class _Load:
             raise self._failure(f"had {share:.1%} of a processor during the trial")
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
-        """Give how many processors it kept busy between a reading and another, or now."""
+        """Return how many processors it kept busy between a reading and another, or now."""
         now = now or self.read()
         return (now.ticks - before.ticks) * _TICK_S / (now.at_s - before.at_s)
 

@@ -62,7 +62,7 @@ class Pace:
     carried_bits_per_s: float | None
 
     def facts(self) -> dict[str, Scalar]:
-        """Describe the links."""
+        """Return the links."""
         carried = self.carried_bits_per_s
         return {
             "netns.timer_lateness_s": self.lateness_s,
@@ -157,7 +157,7 @@ _QUEUE_S = 0.020
 
 
 def host_address(index: int) -> str:
-    """Give the address of the host with that index, from 0."""
+    """Return the address of the host with that index, from 0."""
     return f"{_PREFIX}.{index + 1}"
 
 
@@ -214,7 +214,7 @@ def shape(
 
 
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
-    """Give the least and the most that the largest packet of a limited link may be, in bytes.
+    """Return the least and the most that the largest packet of a limited link may be, in bytes.
 
     Where nobody chose, segmentation is left to the device only as far as the link carries the
     packet in the time in which it carries a frame at 1 Gb/s, or five where the machine is slow.

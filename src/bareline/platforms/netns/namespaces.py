@@ -52,7 +52,7 @@ class Privilege(Enum):
     USER_NAMESPACE = "user namespace"
 
     def option(self, option: str) -> list[str]:
-        """Give ``--user`` and what goes with it to a program, where there is such a namespace."""
+        """Return ``--user`` and what goes with it to a program, where there is such a namespace."""
         return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
@@ -65,7 +65,7 @@ class Namespaces:
     privilege: Privilege
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Give the command line that runs a program inside, from outside of all of them."""
+        """Return the command line that runs a program inside, from outside of all of them."""
         kinds = [*self.privilege.option("--preserve-credentials"), *_KINDS]
         return [tool("nsenter"), f"--target={self.pid}", *kinds, "--", *argv]
 
@@ -84,11 +84,11 @@ class Namespaces:
             raise PlatformError(what, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
 
     def alive(self) -> bool:
-        """Tell whether they still exist."""
+        """Return whether they still exist."""
         return Path(f"/proc/{self.pid}/ns/net").exists()
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
-        """Give the command line that runs a program inside, from inside the switch."""
+        """Return the command line that runs a program inside, from inside the switch."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 

@@ -101,7 +101,7 @@ class NetnsAllocation(HereAllocation):
         return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
     def peers(self) -> list[MountingNode]:
-        """Give the hosts as nodes that serve each other files."""
+        """Return the hosts as nodes that serve each other files."""
         pairs = zip(self.nodes, self._hosts, strict=True)
         return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
 

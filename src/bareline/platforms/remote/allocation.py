@@ -175,7 +175,7 @@ class RemoteAllocation(HostsAllocation):
         super()._confirm_missing(without)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Give our own: the server's is set on its node, and what starts it here has no mark."""
+        """Return our own: the server's is set on its node, and what starts it here has no mark."""
         return local_environment()
 
     def exit_code_of(self, command: Command, done: Finished) -> int:
@@ -184,11 +184,11 @@ class RemoteAllocation(HostsAllocation):
         return signal_as_negative(done.exit_code)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
-        """Give the exit code of an MPI job out of its launcher's, and of what that one said."""
+        """Return the exit code of an MPI job out of its launcher's, and of what that one said."""
         return code
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Give our own: the mark is set on the nodes."""
+        """Return our own: the mark is set on the nodes."""
         return local_environment()
 
 
@@ -223,6 +223,6 @@ class RemotePlatform(Platform[O_co]):
         )
 
     def hosts_of(self, nodes: Any) -> RemoteAllocation:
-        """Give the hosts of what was acquired."""
+        """Return the hosts of what was acquired."""
         hosts: RemoteAllocation = nodes
         return hosts

@@ -89,7 +89,7 @@ class ClusterOptions(ContainerKeys, PinningOptions):
 def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
-    """Tell the nodes, their switches and what is left out; `switches`: nodes by switch."""
+    """Return the nodes, their switches and what is left out; `switches`: nodes by switch."""
     used, listing = set(names), []
     for switch, listed in switches.items():
         if nodes := [node for node in unfold(listed) if node in used]:
@@ -103,7 +103,10 @@ def cluster_facts(
 
 
 def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
-    """Say that nodes hang on more switches than `asked`, as Slurm takes it: ``1@60``; "" if not."""
+    """Explain that nodes hang on more switches than `asked`, as Slurm takes it: ``1@60``.
+
+    "" if not.
+    """
     count = str(facts.get(NODES_SWITCHES, "")).count(":")
     most = int(asked.partition("@")[0]) if asked else count
     return f"the nodes hang on {count} switches, {most} asked for" if count > most else ""

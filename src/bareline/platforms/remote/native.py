@@ -72,7 +72,7 @@ class NativePrograms:
     _seen_at: str = field(default="", init=False)
 
     def folder(self) -> str:
-        """Give the folder of the programs, on every node; made and brought there if need be."""
+        """Return the folder of the programs, on every node; made and brought there if need be."""
         if self.way == "shared":
             self._seen_at = self._seen_at or self._share()
             return self._seen_at
@@ -186,7 +186,7 @@ def build_there(nodes: Nodes) -> NativeBuild:
 
 
 def fetch(nodes: Nodes, build: Path) -> bytes:
-    """Give a build of the first node as a tar archive."""
+    """Return a build of the first node as a tar archive."""
     line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
     packed, code, said = _exchange(line, b"", "read", nodes.nodes[0].name)
     if code:
@@ -237,7 +237,10 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
 def _exchange(
     line: Sequence[str], content: bytes, done_what: str, where: str
 ) -> tuple[bytes, int, str]:
-    """Give bytes to a command line; give what comes back, how it ended, and its complaints' end."""
+    """Send bytes to a command line.
+
+    Return its output, its exit code, and the end of its errors.
+    """
     given, timeout_s = Ends(_MOST_BYTES), 1800.0 if content else 60.0
     done = run_process(
         line, timeout_s=timeout_s, stdin=content, output=given, lost=lambda: given.is_cut

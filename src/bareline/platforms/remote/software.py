@@ -42,7 +42,7 @@ _LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda e
 
 
 def loader(software: Sequence[str]) -> list[str]:
-    """Give the words before a command that load what it wants first; none where it wants nothing.
+    """Return the words before a command that load what it wants first; none where it wants nothing.
 
     A login shell, because that is where systems define the command ``module``.
     """

@@ -91,7 +91,7 @@ class Peer:
             raise self.lost() from error
 
     def hear(self) -> Iterator[tuple[str, str, str]]:
-        """Give what its nodes have said meanwhile: the node, a word, and what follows it."""
+        """Yield what its nodes have said meanwhile: the node, a word, and what follows it."""
         self._complain()
         for raw in self._lines():
             if not raw.startswith(_SIGN):
@@ -123,7 +123,7 @@ class Peer:
         del self._complaint[:-_COMPLAINT_BYTES]
 
     def reason(self) -> str:
-        """Give what it complained about last, or how it ended."""
+        """Return what it complained about last, or how it ended."""
         if self.excess:
             return self.excess
         self._complain()
@@ -133,7 +133,10 @@ class Peer:
         return "it does not answer" if code is None else f"exit code {code}"
 
     def lost(self) -> PlatformError:
-        """Say that it has ended, which it does right now, and why; another one may do better."""
+        """Explain that it has ended, which it does right now, and why.
+
+        Another one may do better.
+        """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
         return kind(f"the connection ended: {self.reason()}", where=nodes_text(sorted(self.names)))
@@ -218,7 +221,7 @@ _TURNS = count(1)
 
 @cache
 def script(name: str) -> str:
-    """Give a script of this folder."""
+    """Return a script of this folder."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
@@ -254,7 +257,7 @@ class Conversation:
             one.tell(order, content)
 
     def tell_living(self, order: str) -> tuple[str, ...]:
-        """Give an order to the nodes that are still there; name them."""
+        """Send an order to the nodes that are still there; return their names."""
         living = [one for one in self.peers if not one.has_ended]
         for one in living:
             with suppress(PlatformError):
@@ -310,7 +313,7 @@ class Conversation:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Give what a node said first after a word."""
+        """Return what a node said first after a word."""
         said = self.said[node].get(word)
         if not said:
             raise PlatformError(
@@ -319,7 +322,7 @@ class Conversation:
         return said[0]
 
     def lost(self) -> Peer | None:
-        """Give the first process that has ended, None while all go on."""
+        """Return the first process that has ended, None while all go on."""
         return next((one for one in self.peers if one.has_ended), None)
 
     def drop(self, word: str) -> None:

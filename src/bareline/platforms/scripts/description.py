@@ -85,7 +85,7 @@ class CommonSet:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Give what makes bareline's programs and OpenBLAS keep to the set."""
+        """Return what makes bareline's programs and OpenBLAS keep to the set."""
         return {
             "BARELINE_INSTRUCTION_SET": self.chosen.name,
             "OPENBLAS_CORETYPE": self.chosen.openblas,

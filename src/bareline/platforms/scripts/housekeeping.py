@@ -25,7 +25,7 @@ _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 
 def house_script() -> str:
-    """Give the script that does what a trial needs on its nodes, as the function ``keep_house``."""
+    """Return the script of what a trial needs on its nodes, as the function ``keep_house``."""
     names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
     own = (f"most_bytes={MOST_BYTES}\n", *map(script, names))
     return script("answers") + "".join(own)
@@ -65,13 +65,13 @@ class Housekeeping:
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Give the required programs that are not on a node's path, with the node."""
+        """Yield the required programs that are not on a node's path, with the node."""
         for node, said in self.talk.said.items():
             for tool in said.get("missing", ()):
                 yield node, tool
 
     def storage(self) -> list[str]:
-        """Give what every node says of the file system of the working directory."""
+        """Return what every node says of the file system of the working directory."""
         self.talk.tell("storage")
         self.talk.wait("storage", _ORDER_S)
         return [self.talk.answer(node, "storage") for node in self.talk.nodes]
@@ -99,7 +99,7 @@ class Housekeeping:
         return tuple(dict.fromkeys(found))
 
     def ports(self, node: str) -> Ports:
-        """Give the TCP ports of a node: those that were taken when the trial began."""
+        """Return the TCP ports of a node: those that were taken when the trial began."""
         listed = self.talk.answer(node, "ports").split()
         found = [text.rpartition(":")[2] for text in listed]
         taken = {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
@@ -129,7 +129,7 @@ class Housekeeping:
         return found
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Say in words what is left out of files that were fetched."""
+        """Describe in words what is left out of files that were fetched."""
         found: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
@@ -142,11 +142,11 @@ class Housekeeping:
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:
-        """Tell whether a node is lost."""
+        """Return whether a node is lost."""
         return self.talk.lost() is not None
 
     def raise_lost(self, hint: str) -> None:
-        """Say which node was lost, if one was."""
+        """Report which node was lost, if one was."""
         if lost := self.talk.lost():
             raise PlatformError(
                 f"the node was lost during the trial: {lost.reason()}",
@@ -157,7 +157,7 @@ class Housekeeping:
 
 @contextmanager
 def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[Housekeeping]:
-    """Give the housekeeping of a trial, and end it with the context."""
+    """Yield the housekeeping of a trial, and end it with the context."""
     house = Housekeeping(talk, cores)
     try:
         yield house

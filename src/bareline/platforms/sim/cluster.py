@@ -20,7 +20,7 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Give SMPI's options for the collective functions: as the library or the user chooses."""
+    """Return SMPI's options for the collective functions: as the library or the user chooses."""
     return {
         "smpi/coll-selector": "ompi" if library == "openmpi" else library,
         **{f"smpi/{function}": name for function, name in sorted(chosen.items())},
@@ -59,7 +59,7 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 
 
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
-    """Give the size from which sender and receiver meet in a job on so many nodes.
+    """Return the size from which sender and receiver meet in a job on so many nodes.
 
     SMPI has one for a whole job: on one node that of shared memory, which no network changes.
     """
@@ -67,7 +67,7 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 
 
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
-    """Give what a message within a node costs, whatever the network, as the simulator takes it.
+    """Return what a message within a node costs, whatever the network, as the simulator takes it.
 
     - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
       the simulator leaves out the overheads, so that the wait is longer by them.

@@ -53,7 +53,7 @@ class Rates:
 
     @property
     def summary(self) -> str:
-        """Say it for people."""
+        """Return the text for people."""
         return (
             f"DGEMM {self.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
             f"STREAM {self.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured beside "
@@ -61,7 +61,7 @@ class Rates:
         )
 
     def times_slower(self, other: Rates) -> float:
-        """Give how many times as long computation takes as on another: the geometric mean."""
+        """Return how many times as long computation takes as on another: the geometric mean."""
         return math.sqrt(
             (other.dgemm_flops_per_s / self.dgemm_flops_per_s)
             * (other.stream_bytes_per_s / self.stream_bytes_per_s)
@@ -70,19 +70,19 @@ class Rates:
 
 @cache
 def processors() -> Mapping[str, Mapping[str, Any]]:
-    """Give the processors that are known by name, as ``processors.toml`` holds them."""
+    """Return the processors that are known by name, as ``processors.toml`` holds them."""
     file = resources.files("bareline.platforms.sim") / "processors.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def rates_of(name: str) -> Rates:
-    """Give the printed rates of a processor, or raise KeyError: there is none of this name."""
+    """Return the printed rates of a processor, or raise KeyError: there is none of this name."""
     table = processors()[name]
     return Rates(table["dgemm_flops_per_s"], table["stream_bytes_per_s"])
 
 
 def rates_here(context: Context, processor: str) -> Rates:
-    """Give what a core of this machine does; measured once for a processor, then known."""
+    """Return what a core of this machine does; measured once for a processor, then known."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -134,7 +134,7 @@ def json_lines(text: str) -> Iterator[Any]:
 
 
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
-    """Give how many times as long as here computation takes; `name` is None on this processor."""
+    """Return how many times as long as here computation takes; `name` is None on this processor."""
     if name is None:
         return given
     return given * rates_of(name).times_slower(rates_here(context, processor))
@@ -147,7 +147,7 @@ def _first_processor() -> Mapping[str, str]:
 
 
 def processor_here() -> str:
-    """Give this machine's processor, as the kernel calls it."""
+    """Return this machine's processor, as the kernel calls it."""
     return _first_processor().get("model name", "unknown processor")
 
 
@@ -188,7 +188,7 @@ class Recording:
         return sum(calls * seconds for calls, seconds in timed) / ranks
 
     def to_inject(self, factor: float) -> str:
-        """Give the lines that the program reads, with all seconds times a factor."""
+        """Return the lines that the program reads, with all seconds times a factor."""
         return "".join(
             f"{' '.join(map(str, kind))} {calls} {seconds * self.scale * factor:.9g}\n"
             for kind, (calls, seconds) in self.stretches.items()
@@ -254,7 +254,7 @@ def computation(
     folded: bool,
     where: str,
 ) -> tuple[Recording, tuple[str, ...]]:
-    """Give what a program computes, and what is to be told of a recording that was made now.
+    """Return what a program computes, and what is to be told of a recording that was made now.
 
     - `command`, `argv`: the program as a probe names it, and as it is simulated.
     - `launch`: simulates the program with these variables besides its own.

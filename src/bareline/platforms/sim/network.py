@@ -30,7 +30,7 @@ Curve = Sequence[tuple[int, float]]
 
 
 def constant(seconds: float) -> Curve:
-    """Give what takes the same time for every size."""
+    """Return what takes the same time for every size."""
     return ((0, seconds),)
 
 
@@ -91,7 +91,7 @@ class SimulatedNetwork:
         return self.curve[0][1]
 
     def wire(self) -> list[tuple[int, float]]:
-        """Give the curve without what the processors do, made to rise.
+        """Return the curve without what the processors do, made to rise.
 
         SMPI leaves out the overheads of messages that sender and receiver meet for: the wire has a
         step there, and a point wherever an overhead has one.
@@ -139,7 +139,7 @@ class SimulatedNetwork:
         return max(self.bytes_per_s, *(1 / slope for slope in slopes))
 
     def costs(self) -> dict[str, str]:
-        """Give what a message between nodes costs, by its size, as the simulator takes it."""
+        """Return what a message between nodes costs, by its size, as the simulator takes it."""
         waits, bytes_s = [], []
         for size, _, slope, start in self._lines():
             if size == 0 and start < slope * _ENVELOPE_BYTES:
@@ -155,7 +155,7 @@ class SimulatedNetwork:
         }
 
     def _lines(self) -> Iterator[tuple[int, int, float, float]]:
-        """Give each stretch of the curve: first and last size, slope, and start at size 0."""
+        """Yield each stretch of the curve: first and last size, slope, and start at size 0."""
         for (size, time), (next_size, next_time) in pairwise(self.wire()):
             slope = max((next_time - time) / (next_size - size), _LEAST_SLOPE)
             start = time - slope * size
@@ -166,7 +166,7 @@ class SimulatedNetwork:
 
 
 def _rising(values: Sequence[float]) -> list[float]:
-    """Give the closest series that never falls (pool adjacent violators)."""
+    """Return the closest series that never falls (pool adjacent violators)."""
     pools: list[tuple[float, int]] = []
     for value in values:
         pools.append((value, 1))
@@ -179,13 +179,13 @@ def _rising(values: Sequence[float]) -> list[float]:
 
 @cache
 def presets() -> dict[str, dict[str, Any]]:
-    """Give the networks that are known by name, as ``networks.toml`` holds them."""
+    """Return the networks that are known by name, as ``networks.toml`` holds them."""
     file = resources.files("bareline.platforms.sim") / "networks.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def preset(name: str) -> SimulatedNetwork:
-    """Give a network by name, a line of latency and rate, or raise KeyError: there is none."""
+    """Return a network by name, a line of latency and rate, or raise KeyError: there is none."""
     table = presets()[name]
     sizes, overhead = (0, table["eager_bytes"], 4 << 20), constant(table["overhead_s"])
     return SimulatedNetwork(

@@ -33,7 +33,7 @@ FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
 
 
 def runs_simulated(command: Command) -> bool:
-    """Tell whether a command is a program that is built for the simulator, or a trace."""
+    """Return whether a command is a program that is built for the simulator, or a trace."""
     program = command.argv[0]
     name = PurePath(program).name
     # What overlaps messages with computation needs computation that takes simulated time, and what
@@ -148,7 +148,7 @@ class SimOptions(Options):
         return "" if runs_simulated(command) else "does not run simulated"
 
     def resolve(self) -> SimulatedNetwork:
-        """Give the network that is meant."""
+        """Return the network that is meant."""
         if self.curve is None:
             assert self.network is not None
             named = preset(self.network)

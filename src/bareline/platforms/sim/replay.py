@@ -40,7 +40,7 @@ def _function_of(call: str) -> str:
 
 
 def why_not(trace: Trace) -> str:
-    """Say what keeps a trace from being replayed by the simulator; empty if nothing does."""
+    """Describe what keeps a trace from being replayed by the simulator; empty if nothing does."""
     if trace.why_partial:
         return trace.why_partial
     for stream in trace.streams:
@@ -56,7 +56,7 @@ def why_not(trace: Trace) -> str:
 
 
 def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
-    """Give each call with the number of requests that were posted before it."""
+    """Yield each call with the number of requests that were posted before it."""
     posts = 0
     for number in stream.shape.tolist():
         shape: Shape = stream.shapes[number]
@@ -65,7 +65,7 @@ def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
 
 
 def _arrivals(stream: CallStream) -> dict[int, Shape]:
-    """Give what tells whose message came, by the number of its receive among all posts."""
+    """Return what tells whose message came, by the number of its receive among all posts."""
     if not any(map(_tells, stream.shapes)):
         return {}
     return {posts - 1 - shape.to: shape for posts, shape in _calls(stream) if _tells(shape)}
@@ -142,7 +142,7 @@ class _Rank:
 
 
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
-    """Give each rank and its lines; computation takes `factor` times as long as it was traced."""
+    """Yield each rank and its lines; computation takes `factor` times as long as it was traced."""
     reason = why_not(trace)
     if reason:
         raise PlatformError(f"the trace cannot be replayed: {reason}", where=str(trace.path))
@@ -203,7 +203,7 @@ def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object,
 
 
 def _collective_sizes(trace: Trace) -> list[int]:
-    """Give the size of each collective of all ranks: the mean of what the ranks had."""
+    """Return the size of each collective of all ranks: the mean of what the ranks had."""
     sums: dict[int, int] = defaultdict(int)
     for stream in trace.streams:
         shapes = [stream.shapes[number] for number in stream.shape.tolist()]

@@ -19,7 +19,7 @@ _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
 
 
 def outside_environment() -> dict[str, str]:
-    """Give the environment for asking Slurm, free of the job that this process may be part of."""
+    """Return the environment for asking Slurm, free of the job that this process may be part of."""
     return {
         name: value
         for name, value in local_environment().items()
@@ -39,7 +39,7 @@ def must(*argv: str) -> str:
 
 
 def last_line(text: str) -> str:
-    """Give the last line of what a program complained about."""
+    """Return the last line of what a program complained about."""
     return text.strip().rpartition("\n")[2].strip()[:300]
 
 
@@ -156,7 +156,10 @@ def settled_state(job: str) -> JobState:
 
 
 def requeued(job: str) -> str:
-    """Say that Slurm has started our own job again, and how it ended before; "" if it has not."""
+    """Explain that Slurm has started our own job again, and how it ended before.
+
+    "" if it has not.
+    """
     restarts, why = os.environ.get("SLURM_RESTART_COUNT", ""), ""
     if not restarts.isdigit() or int(restarts) == 0:
         return ""
@@ -184,7 +187,7 @@ def read_time_s(text: str) -> float | None:
 
 
 def broken_nodes(names: tuple[str, ...]) -> list[str]:
-    """Give those of the nodes that Slurm holds for down, draining or not answering."""
+    """Return those of the nodes that Slurm holds for down, draining or not answering."""
     if not names:
         return []
     said = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
@@ -194,7 +197,7 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
 
 
 def most_cores(partition: str | None) -> int | None:
-    """Give the cores of the largest node of a partition, or of any; None where nobody tells."""
+    """Return the cores of the largest node of a partition, or of any; None where nobody tells."""
     where = [f"--partition={partition}"] if partition else []
     try:
         done = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)
@@ -205,7 +208,7 @@ def most_cores(partition: str | None) -> int | None:
 
 
 def own_job() -> str:
-    """Give the job that this process is part of, or raise PlatformError: it is part of none."""
+    """Return the job that this process is part of, or raise PlatformError: it is part of none."""
     if "SLURM_JOB_ID" not in os.environ:
         raise PlatformError(
             "bareline does not run inside a Slurm allocation",

@@ -69,7 +69,7 @@ class _Queue:
         self.is_hopeless = False
 
     def look(self) -> bool:
-        """Tell whether the job waits for what never comes; twice the same, so as to be sure."""
+        """Return whether the job waits for what never comes; twice the same, so as to be sure."""
         if time.monotonic() < self._next:
             return self.is_hopeless
         reason, before = commands.waiting(self._job), self.reason
@@ -186,7 +186,7 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
 
 
 def clean() -> list[str]:
-    """Give back what killed barelines of this machine still hold; say what."""
+    """Return back what killed barelines of this machine still hold; say what."""
     removed: list[str] = []
     with contextlib.suppress(PlatformError):
         jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")

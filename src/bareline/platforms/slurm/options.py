@@ -58,7 +58,7 @@ class SlurmOptions(ClusterOptions):
         return self.native == "shared" and not self.wanted and shutil.which("mpirun") is not None
 
     def request(self) -> list[str]:
-        """Give the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""
+        """Return the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""
         words = [f"--nodes={self.nodes}", f"--time={self.time_min}"]
         for name in ("partition", "account", "qos", "constraint", "reservation"):
             value = getattr(self, name)

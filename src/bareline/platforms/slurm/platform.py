@@ -85,7 +85,7 @@ class SlurmAllocation(RemoteAllocation):
     # How programs are started --------------------------------------------------------------------
 
     def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
-        """Give the beginning of a step that runs one task on each of some nodes."""
+        """Return the beginning of a step that runs one task on each of some nodes."""
         count = len(names)
         line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
         line += ["--cpu-bind=none"] if self._binds else []
@@ -103,7 +103,7 @@ class SlurmAllocation(RemoteAllocation):
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give the command line of one step for all nodes: a step costs a third of a second."""
+        """Return the command line of one step for all nodes: a step costs a third of a second."""
         names = [self.nodes[node].name for node in nodes]
         argv = [*self.loader, "sh", "-c", text, "sh", "-", *arguments]
         return {tuple(names): [*self._step(names), *argv]}
@@ -161,13 +161,13 @@ class SlurmAllocation(RemoteAllocation):
         return commands.SRUN_ADDS.sub("", text)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
-        """Give the code of the rank that failed where srun gives that of those it ended then."""
+        """Return the code of the rank that failed where srun gives that of those it ended then."""
         by_srun = self._options.launcher == "srun" and code in commands.ENDED_BY_SRUN
         first = commands.first_ending(stderr) if by_srun else None
         return code if first is None else first
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Give the environment for srun: nothing of a job that bareline itself is part of.
+        """Return the environment for srun: nothing of a job that bareline itself is part of.
 
         The fence is not left to Slurm's choice: with it Open MPI 4.1 never ended MPI_Init in
         8 of 95 launches, and in none of 95 with this one; see docs/how-to/clusters.md.
@@ -197,7 +197,7 @@ class SlurmAllocation(RemoteAllocation):
         return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
 
     def _why_not_up(self, command: Command, output: Output) -> str:
-        """Say how a launch failed to start, as those of `srun --mpi=pmix` do now and then."""
+        """Describe how a launch failed to start, as those of `srun --mpi=pmix` do now and then."""
         by_srun = command.mpi and self._options.launcher == "srun"
         if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
             return ""

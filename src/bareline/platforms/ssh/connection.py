@@ -97,7 +97,7 @@ class Connection:
             raise
 
     def _said(self) -> Mapping[str, Sequence[str]]:
-        """Give what the host says of itself until it is ready, or silent."""
+        """Return what the host says of itself until it is ready, or silent."""
         assert self.peer is not None
         with listening([self.peer]) as talk:
             with suppress(PlatformError):
@@ -121,7 +121,7 @@ class Connection:
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def command(self) -> list[str]:
-        """Give ssh with its options, without the host: through the open connection only."""
+        """Return ssh with its options, without the host: through the open connection only."""
         # ssh would log in anew where the open connection is gone, and hang where the host is.
         return self._ssh("no", "ProxyCommand=false")
 

@@ -133,7 +133,7 @@ class SshAllocation(RemoteAllocation):
         return Network(device=device, subnet=subnet, launch_address=launch_address)
 
     def _agent(self) -> str:
-        """Give the program that reaches a host by its address on MPI's network."""
+        """Return the program that reaches a host by its address on MPI's network."""
         here = self.launches_here
         folder = str(self._context.scratch) if here else self._connections[0].remote_folder
         path = f"{folder}/agent"
@@ -205,7 +205,10 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
-        """Say whether ssh is here and the hosts have addresses; whether they answer shows later."""
+        """Return whether ssh is here and the hosts have addresses.
+
+        Whether they answer shows later.
+        """
         if not (found := super().available(spec)).ok:
             return found
         names, config = spec.options.names, spec.options.config

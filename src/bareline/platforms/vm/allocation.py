@@ -160,7 +160,7 @@ class VmAllocation(RemoteAllocation):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Tell a guest that dies or hangs during a trial apart from a failure."""
+        """Return a guest that dies or hangs during a trial apart from a failure."""
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()

@@ -79,7 +79,7 @@ _QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 
 def domain_xml(options: VmOptions, places: Places) -> str:
-    """Give the definition of one guest."""
+    """Return the definition of one guest."""
     ET.register_namespace("qemu", _QEMU)
     memory = options.memory
     numa = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
@@ -106,7 +106,7 @@ def domain_xml(options: VmOptions, places: Places) -> str:
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
-    """Give a definition with files in other places, for a guest that was saved elsewhere."""
+    """Return a definition with files in other places, for a guest that was saved elsewhere."""
     domain = ET.fromstring(definition)
     ramdisk, source = domain.find("os/initrd"), domain.find("devices/disk[@device='disk']/source")
     assert ramdisk is not None and source is not None
@@ -119,7 +119,7 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 
 def pool_xml(device: str) -> str:
-    """Give the network whose members are the free virtual functions of a physical one."""
+    """Return the network whose members are the free virtual functions of a physical one."""
     forward = _element("forward", _element("pf", dev=device), mode="hostdev", managed="yes")
     return _written(_element("network", _element("name", POOL), forward))
 
@@ -156,7 +156,10 @@ def _memory_backing(options: VmOptions) -> ET.Element | None:
 
 
 def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
-    """Give the host's processors for each virtual one of the guest `index`; empty without pins."""
+    """Return the host's processors for each virtual one of the guest `index`.
+
+    Empty without pins.
+    """
     first = index * vcpus
     if isinstance(cpu.pin, tuple):
         return list(cpu.pin[first : first + vcpus])
@@ -287,7 +290,7 @@ def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) 
 
 
 def share_tag(number: int) -> str:
-    """Give the name under which a guest mounts a share of a virtual device."""
+    """Return the name under which a guest mounts a share of a virtual device."""
     return f"share{number}"
 
 

@@ -33,7 +33,7 @@ from bareline.vocabulary.model import Scalar
 
 
 def exported(shares: Sequence[SharedFolder]) -> list[Export]:
-    """Give the shares that go over the network."""
+    """Return the shares that go over the network."""
     return [
         Export(share.source, share_tag(number), share.read_only)
         for number, share in enumerate(shares)

@@ -169,7 +169,7 @@ class GuestFleet:
         return f"its clock cannot be set: {said.stderr.strip()}" if said.exit_code else ""
 
     def _wrong_clock(self, guest: Guest) -> str:
-        """Say when a guest's time does not pass as fast as the host's.
+        """Describe when a guest's time does not pass as fast as the host's.
 
         A kernel that measures its time stamp counter while the host is busy may get it wrong by a
         multiple, and with it every time that a benchmark reports. The first interval costs
@@ -213,7 +213,7 @@ class GuestFleet:
     # Being up ----------------------------------------------------------------------------------
 
     def runs(self, guest: Guest) -> bool:
-        """Tell whether the guest's machine exists and has not crashed; costs a millisecond."""
+        """Return whether the guest's machine exists and has not crashed; costs a millisecond."""
         domain, libvirt = self._domains.get(guest.name), self._hypervisor.libvirt
         try:
             up = (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
@@ -252,7 +252,7 @@ class GuestFleet:
         self.start(chosen)
 
     def may_end(self) -> bool:
-        """Tell whether the guests are paused, so that they can be ended to make room."""
+        """Return whether the guests are paused, so that they can be ended to make room."""
         return self._paused and bool(self._domains)
 
     def end_paused(self) -> None:
@@ -300,7 +300,7 @@ class GuestFleet:
                 domain.destroy()
 
     def pid(self, guest: Guest) -> int | None:
-        """Give the process of a guest as the host counts, for those who want to look at it."""
+        """Return the process of a guest as the host counts, for those who want to look at it."""
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
@@ -328,7 +328,7 @@ def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
 
 
 def available_bytes() -> int:
-    """Give what this machine can hand out without swapping."""
+    """Return what this machine can hand out without swapping."""
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
         return int(match[1]) << 10

@@ -34,7 +34,7 @@ _REFUSED_S, _PAUSE_S = 60.0, 0.5
 
 
 def server_config() -> str:
-    """Give the configuration of the guests' sshd."""
+    """Return the configuration of the guests' sshd."""
     return (
         "HostKey /run/bareline/host_key\n"
         "AuthorizedKeysFile /run/bareline/authorized_keys\n"
@@ -128,7 +128,7 @@ class GuestAccess:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> list[str]:
-        """Give the local command line that runs `argv` in a guest."""
+        """Return the local command line that runs `argv` in a guest."""
         line = remote_line(argv, env, cwd)
         # Without the open connection there is to be none: the address may be another's outside.
         return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
@@ -176,14 +176,14 @@ def make_guests(
 
 
 def host_address(nic: Nic) -> str:
-    """Give the host's address on the private bridge."""
+    """Return the host's address on the private bridge."""
     return f"{MANAGEMENT_SUBNET if nic.outside else nic.subnet}.1"
 
 
 def settings_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, File]:
-    """Give the files of ``/run/bareline`` in a guest, by name."""
+    """Return the files of ``/run/bareline`` in a guest, by name."""
     run = "/run/bareline"
     between = client_config(
         {},
@@ -212,7 +212,7 @@ def settings_files(
 
 
 def guest_script(name: str) -> bytes:
-    """Give a script of the folder ``scripts``."""
+    """Return a script of the folder ``scripts``."""
     return (resources.files("bareline.platforms.vm") / "scripts" / name).read_bytes()
 
 
@@ -281,7 +281,7 @@ def read_failure(console: str) -> str:
 
 
 def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
-    """Say in what a guest is not as it was asked for; empty when it is."""
+    """Describe in what a guest is not as it was asked for; empty when it is."""
     cores = int(ready["cores"])
     if cores != vcpus:
         return f"wrong size: {cores} cores instead of {vcpus}"
@@ -295,6 +295,6 @@ def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
 
 
 def last_words(console: str) -> str:
-    """Give the last line of a guest's console, for a guest that never reported."""
+    """Return the last line of a guest's console, for a guest that never reported."""
     lines = [line.strip() for line in console.replace("\r", "\n").split("\n") if line.strip()]
     return lines[-1][:160] if lines else "the console stayed empty"

@@ -63,7 +63,7 @@ class Ruled(BaseModel):
         return self
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        """Give each thing that cannot be, with what is said of it."""
+        """Yield each thing that cannot be, with what is said of it."""
         yield from ()
 
 

@@ -49,7 +49,7 @@ stdio_handler = "file"
 
 
 def import_libvirt() -> Any:
-    """Give the module ``libvirt``, silent: its errors come as exceptions."""
+    """Return the module ``libvirt``, silent: its errors come as exceptions."""
     try:
         import libvirt
     except ImportError as error:
@@ -113,14 +113,14 @@ class Hypervisor:
         return int(children.split()[0])
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Give the command line that runs in the guests' network and ends with the enclosure."""
+        """Return the command line that runs in the guests' network and ends with the enclosure."""
         line = ["nsenter", f"--pid=/proc/{self.pid}/ns/pid"]
         if self.own_network:
             line.append(f"--net=/proc/{self.pid}/ns/net")
         return [*line, "--", *argv]
 
     def last_words(self) -> str:
-        """Give what the enclosure printed last."""
+        """Return what the enclosure printed last."""
         with contextlib.suppress(OSError):
             said = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if said:
@@ -182,7 +182,7 @@ class Hypervisor:
         raise PlatformError("libvirtd could not be started", hint=self.last_words())
 
     def alive(self) -> bool:
-        """Tell whether the daemon still answers; the enclosure ends with it, a moment later."""
+        """Return whether the daemon still answers; the enclosure ends with it, a moment later."""
         if self._popen is None or self._popen.poll() is not None or self._connection is None:
             return False
         with contextlib.suppress(self.libvirt.libvirtError):

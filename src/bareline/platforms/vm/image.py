@@ -84,7 +84,7 @@ class _Recipe:
 
 
 def image_folder(cache_folder: Path) -> Path:
-    """Give the folder of the built images."""
+    """Return the folder of the built images."""
     return cache_folder / "vm" / "images"
 
 
@@ -94,7 +94,10 @@ def built_image(
     further: Iterable[str] = (),
     release: str | None = None,
 ) -> AutoImage:
-    """Give the image for this host, with `further` packages; built if the cache lacks it whole."""
+    """Return the image for this host, with `further` packages.
+
+    Built if the cache lacks it whole.
+    """
     require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
     folder = image_folder(cache_folder) / recipe.digest
@@ -192,7 +195,7 @@ _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")
 
 
 def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path) -> AutoImage:
-    """Give an image that is booted by another kernel, and is the same in everything else.
+    """Return an image that is booted by another kernel, and is the same in everything else.
 
     - `choice`: path of a kernel, or name of a package of the host's release, or as apt writes a
       package of another one: ``linux-image-amd64/bullseye``.

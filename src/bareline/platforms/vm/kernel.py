@@ -63,7 +63,7 @@ def unpack_kernel(packed: bytes) -> bytes:
 
 
 def module_name(path: str) -> str:
-    """Give a module's name from its file: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
+    """Return a module's name from its file: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
     return path.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
 
 
@@ -100,7 +100,7 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
 
 
 def read_module(path: Path) -> bytes:
-    """Give a module as the kernel takes it, unpacked."""
+    """Return a module as the kernel takes it, unpacked."""
     unpack = {".xz": lzma.decompress, ".gz": gzip.decompress, ".zst": _by_program("zstd")}
     return unpack.get(path.suffix, bytes)(path.read_bytes())
 

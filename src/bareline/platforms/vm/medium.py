@@ -98,7 +98,7 @@ def _modules_for(options: VmOptions) -> Iterator[str]:
 
 
 def counter_argument(cpuinfo: str) -> list[str]:
-    """Tell a kernel how fast its time stamp counter runs, so that it need not measure that.
+    """Describe a kernel how fast its time stamp counter runs, so that it need not measure that.
 
     QEMU's emulated processor hands out the host's counter, whose rate is half the host's BogoMIPS
     where it is constant. Measuring it on a busy host goes wrong by a multiple at times.
@@ -146,7 +146,10 @@ def _overlay(base: Path, base_format: str, path: Path) -> Path:
 def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
-    """Give what cloud-init reads and how the guest reports; JSON is YAML, and needs no quoting."""
+    """Return what cloud-init reads and how the guest reports.
+
+    JSON is YAML, and needs no quoting.
+    """
     written = [
         {
             "path": f"/var/lib/bareline/{name}",

@@ -82,7 +82,7 @@ class Tuning(GuestPart):
     sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field(default={})
 
     def settings(self) -> dict[str, str]:
-        """Give every setting that is changed, in the order in which they are set."""
+        """Return every setting that is changed, in the order in which they are set."""
         chosen = dict(PROFILES[self.profile])
         if self.congestion:
             chosen["net.ipv4.tcp_congestion_control"] = self.congestion

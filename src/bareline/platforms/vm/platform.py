@@ -228,7 +228,7 @@ def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
-    """Give what the first guest's definition is made of, before anything is."""
+    """Return what the first guest's definition is made of, before anything is."""
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
@@ -270,7 +270,7 @@ def _caveats(fleet: GuestFleet) -> Iterator[str]:
 
 
 def _promised(fleet: GuestFleet) -> float:
-    """Give how many virtual processors the host promises for each of its cores."""
+    """Return how many virtual processors the host promises for each of its cores."""
     return round(fleet.vcpus * len(fleet.guests) / len(os.sched_getaffinity(0)), 3)
 
 
@@ -312,7 +312,7 @@ def _guest_mpi(
 
 
 def upstream_version(version: str) -> str:
-    """Give a library's own version out of its Debian package's, e.g. 4.1.4 of 4.1.4-3+b1."""
+    """Return a library's own version out of its Debian package's, e.g. 4.1.4 of 4.1.4-3+b1."""
     return version.rpartition(":")[2].partition("-")[0].partition("+")[0]
 
 

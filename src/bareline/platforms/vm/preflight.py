@@ -132,7 +132,7 @@ def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
 
 
 def physical_function(device: str) -> str:
-    """Give the named adapter, or for ``auto`` the first one that has virtual functions."""
+    """Return the named adapter, or for ``auto`` the first one that has virtual functions."""
     if device != "auto":
         return device
     for folder in sorted(_NETWORK.iterdir()):
@@ -178,7 +178,7 @@ def module_behind() -> str:
 
 
 def device_problem(*, own_kernel: bool = False) -> str:
-    """Say why KVM is out of the question without trying; empty when it is worth a try.
+    """Describe why KVM is out of the question without trying; empty when it is worth a try.
 
     - `own_kernel`: guests have a kernel that the user has chosen for this machine.
     """
@@ -195,7 +195,7 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
-    """Give what is known without starting anything; None when it was never tried."""
+    """Return what is known without starting anything; None when it was never tried."""
     if problem := device_problem():
         return KvmVerdict(False, problem)
     with contextlib.suppress(OSError, ValueError):
@@ -254,7 +254,7 @@ def _key() -> list[str]:
 
 
 def qemu_version() -> str:
-    """Give the version that QEMU says it is."""
+    """Return the version that QEMU says it is."""
     done = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
     return done.stdout.partition("\n")[0]
 

@@ -54,7 +54,7 @@ class Claim:
 
 
 def claims_folder(cache_folder: Path) -> Path:
-    """Give the folder of the claims."""
+    """Return the folder of the claims."""
     return cache_folder / "vm" / "claims"
 
 

@@ -54,7 +54,7 @@ class SavedStates:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def keys(self) -> Keys:
-        """Give the keys that the saved guests know; the states go with keys that are damaged."""
+        """Return the keys that the saved guests know; the states go with keys that are damaged."""
         folder = self.folder / "keys"
         record = folder / "keys.json"
         with file_lock(self.folder.with_suffix(".lock")):
@@ -71,11 +71,11 @@ class SavedStates:
         return keys
 
     def identity(self, name: str) -> str:
-        """Give the identity of a guest, which must be the same at every start."""
+        """Return the identity of a guest, which must be the same at every start."""
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.folder.name}/{name}"))
 
     def find(self, name: str) -> SavedGuest | None:
-        """Give a guest's state, None when it was never saved whole; a damaged one is removed."""
+        """Return a guest's state, None when it was never saved whole; a damaged one is removed."""
         folder = self.folder / name
         if not folder.exists():
             return None
@@ -129,7 +129,7 @@ def states_of(
     cache: Path,
     tell: Callable[[str], None],
 ) -> SavedStates:
-    """Give the states of a configuration."""
+    """Return the states of a configuration."""
     digest = hashlib.sha256()
     for text in (
         *(options.model_dump_json(), str(nodes), image.digest),

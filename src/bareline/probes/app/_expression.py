@@ -49,7 +49,7 @@ class Condition:
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Tell whether it is true of these values; of numbers that are no numbers it never is."""
+        """Return whether it is true of these values; of numbers that are no numbers it never is."""
         try:
             return bool(_evaluate(self._tree, values))
         except (ZeroDivisionError, OverflowError):

@@ -182,7 +182,7 @@ class Program(BaseModel):
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
-    """Tell whether a key holds what a study of before was written with: its default, or ours."""
+    """Return whether a key holds what a study of before was written with: its default, or ours."""
     if key == "metrics":
         return set(given[key]) == {"time"}
     if key in made:
@@ -260,7 +260,7 @@ class ProgramProbe(Probe[Any]):
         yield Sample("launch_time", output.duration_s)
 
     def facts(self, params: Any, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels its BLAS ran, where it was told to print that."""
+        """Return whose kernels its BLAS ran, where it was told to print that."""
         return kernels_printed(output) if TELL_KERNELS in self.program.env.items() else {}
 
 

@@ -54,7 +54,7 @@ class HpccParams:
     nb: Annotated[int, Field(ge=1, le=1024)] = 80
 
     def order(self, ranks: int) -> int:
-        """Give the order of HPL's matrix, a multiple of the block size where it is chosen here."""
+        """Return the order of HPL's matrix, a multiple of its block size unless it is set."""
         if self.n:
             return self.n
         fits = math.isqrt(self.memory_bytes * ranks // _DOUBLE_BYTES)
@@ -112,7 +112,7 @@ class Hpcc(Probe[HpccParams]):
         yield Sample("hpl_efficiency", values["hpl_rate"] / single)
 
     def arrays(self, params: HpccParams, output: Output) -> Mapping[str, int]:
-        """Give those of STREAM, and RandomAccess's table of one rank; all are of 8-byte words."""
+        """Return those of STREAM, and RandomAccess's table of one rank; all are of 8-byte words."""
         found = {one.probe: one.params for one in hpcc.read(output.files.get(_OUTPUT, ""))}
         words = {"stream": "vector", "randomaccess": "n"}
         return {
@@ -126,7 +126,10 @@ class Hpcc(Probe[HpccParams]):
 
 
 def _check_whole(text: str) -> int:
-    """Give the ranks of one whole run; raises ParseError where it is cut or processes ran apart."""
+    """Return the ranks of one whole run.
+
+    Raises ParseError where it is cut or processes ran apart.
+    """
     if not text:
         raise ParseError(f"hpcc wrote no {_OUTPUT}")
     ranks = {int(match) for match in _RANKS.findall(text)}

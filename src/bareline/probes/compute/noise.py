@@ -170,7 +170,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
-    """Give fundamentals in lines, and the share of the variance that each one's comb explains."""
+    """Return fundamentals in lines, and the share of the variance that each one's comb explains."""
     import numpy as np
 
     last = power.size - 1

@@ -47,7 +47,7 @@ _RATE_AND_PEAK = {
 
 
 def _peak_samples(report: Report) -> Iterable[Sample]:
-    """Give the only point's samples: ``peak_rate`` is a core's, the share is over all cores."""
+    """Yield the only point's samples: ``peak_rate`` is a core's, the share is over all cores."""
     point = report.point
     yield from spread_samples(point, "rate", "rate", {})
     rate = point.quantile("rate", "median")
@@ -196,7 +196,7 @@ class Linpack(Nodebench[LinpackParams]):
 
 
 def solved_order(point: MeasuredPoint) -> int:
-    """Give the order of a system whose solution passed HPL's check.
+    """Return the order of a system whose solution passed HPL's check.
 
     Raises ParseError: it did not pass, or the order is missing.
     """
@@ -238,7 +238,7 @@ class Peak(Nodebench[PeakParams]):
     repeated = ("mode",)
 
     def samples(self, params: PeakParams, report: Report) -> Iterable[Sample]:
-        """Give each instruction set's rate; the last point is the widest set."""
+        """Yield each instruction set's rate; the last point is the widest set."""
         widest = 0.0
         for point in report.points:
             words = str(point.at.get("instructions")).split()

@@ -58,7 +58,7 @@ def _phase_samples(
     doubts: Iterable[str],
     phase: str = "",
 ) -> Iterable[Sample]:
-    """Give a phase's rate and time, its longest call, and what its slowest and median rank had.
+    """Yield a phase's rate and time, its longest call, and what its slowest and median rank had.
 
     - `phase`: the point of the times, where the metrics of all phases are the same.
 

@@ -62,7 +62,7 @@ class MpiParams:
         return ([0] if least == 0 else []) + sizes
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        """Give the program's options, with no size below the benchmark's smallest."""
+        """Return the program's options, with no size below the benchmark's smallest."""
         sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
         between = ("--between",) if self.between else ()
         effort = counted(i=self.iterations, x=self.warmup)
@@ -70,7 +70,7 @@ class MpiParams:
 
 
 def latency_metrics() -> dict[str, Metric]:
-    """Give the metrics of a time per iteration: the median first, then spread and means."""
+    """Return the metrics of a time per iteration: the median first, then spread and means."""
     return {
         **spread_metrics("latency", "s", "lower"),
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
@@ -78,7 +78,7 @@ def latency_metrics() -> dict[str, Metric]:
 
 
 def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
-    """Give the metrics of a rate per iteration: the median first, then spread and loop mean."""
+    """Return the metrics of a rate per iteration: the median first, then spread and loop mean."""
     return {
         **spread_metrics(metric, unit, "higher"),
         f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
@@ -86,7 +86,7 @@ def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metr
 
 
 def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give the samples of `latency_metrics`."""
+    """Yield the samples of `latency_metrics`."""
     yield from spread_samples(point, "time", "latency", point.at)
     for name in _MEANS:
         yield Sample(f"latency_{name}", point.positive(name), point.at)
@@ -107,7 +107,7 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
 def rate_samples(
     point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
 ) -> Iterable[Sample]:
-    """Give the samples of `rate_metrics` from a series and its loop mean."""
+    """Yield the samples of `rate_metrics` from a series and its loop mean."""
     yield from spread_samples(point, series, metric, point.at)
     mean = point.positive(f"loop_{series}")
     yield Sample(f"{metric}_loop_mean", mean, point.at)

@@ -142,7 +142,7 @@ def _of_pairs(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give what a message costs each end itself.
+    """Yield what a message costs each end itself.
 
     ``send`` is the time of ``MPI_Send`` while nothing else is under way, ``receive`` that of
     ``MPI_Recv`` of a message that has arrived; the rest of the latency is its way. ``send`` of a
@@ -153,7 +153,7 @@ def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give the time of both together, each alone, and the share of communication that vanishes."""
+    """Yield the time of both together, each alone, and the share of communication that vanishes."""
     for metric, series in (
         ("latency", "time"),
         ("latency_alone", "time_communication"),
@@ -174,7 +174,7 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Give what code takes after a message, and after itself; means without lost cores.
+    """Yield what code takes after a message, and after itself; means without lost cores.
 
     Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
     """

@@ -88,7 +88,7 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 def only_samples(
     readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
 ) -> Iterable[Sample]:
-    """Give the wanted metrics of the one reading that was asked for.
+    """Return the wanted metrics of the one reading that was asked for.
 
     Its sizes have to end at `largest_bytes`; 0 where the program's own was left.
 

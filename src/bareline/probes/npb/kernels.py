@@ -66,7 +66,7 @@ def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
 
 
 def operation_count(kernel: str, problem_class: str) -> float:
-    """Give the operations of a benchmark's problem class, as its Mop/s count them.
+    """Return the operations of a benchmark's problem class, as its Mop/s count them.
 
     They belong to the benchmarks' definition: an implementation that needs fewer operations divides
     the same count by its time.

@@ -40,7 +40,7 @@ class CalibrationPoint:
 
     @property
     def words(self) -> str:
-        """Say where: "CG, problem class W"."""
+        """Describe where: "CG, problem class W"."""
         return ", ".join(coordinate(name, value) for name, value in self.at.items())
 
 
@@ -64,7 +64,7 @@ class CalibrationPoints:
 
 
 def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
-    """Give the points of a calibration that have a value to be held against."""
+    """Return the points of a calibration that have a value to be held against."""
     return [
         CalibrationPoint(
             str(probe), int(ranks), parse_point(str(at)), float(measured), float(simulated),
@@ -84,7 +84,7 @@ def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
 
 
 def points_table(points: Iterable[CalibrationPoint]) -> Table:
-    """Give a row for each probe and number of ranks, its worst point named."""
+    """Return a row for each probe and number of ranks, its worst point named."""
     rows = Rows(by_probe(points)).text("probe", lambda group: group.probe)
     rows.number("ranks", lambda group: group.ranks)
     rows.number("points", lambda group: len(group.points))

@@ -13,7 +13,7 @@ TidyRow = dict[str, Scalar | None]
 
 
 def tidy(cells: Iterable[Row]) -> tuple[TidyRow, ...]:
-    """Give cells as rows of a table in base units, for whoever goes on with the numbers."""
+    """Return cells as rows of a table in base units, for whoever goes on with the numbers."""
 
     def row(cell: Row) -> TidyRow:
         value, ratio = cell.value, cell.ratio
@@ -61,12 +61,12 @@ def headline_first(cells: Iterable[Row]) -> list[Row]:
 
 
 def position(cell: Row, x: str) -> float:
-    """Give a cell's place on the axis of a numeric parameter that it has."""
+    """Return a cell's place on the axis of a numeric parameter that it has."""
     return float(cell.place.coordinates[x])
 
 
 def is_number(value: Scalar | None) -> bool:
-    """Say whether a parameter is a number that an axis can show."""
+    """Return whether a parameter is a number that an axis can show."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

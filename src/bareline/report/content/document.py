@@ -202,7 +202,10 @@ _MOST = 4
 
 
 def glosses(document: Document) -> Mapping[str, str]:
-    """Say what each platform is: its title, its role's, or what differs; empty if nothing does."""
+    """Return what each platform is: its title, its role's, or what differs.
+
+    Empty if nothing does.
+    """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
     found = {}
     for at, info in enumerate(document.platforms):
@@ -258,7 +261,7 @@ def document_of(
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Give the first predictions of the runs, and which cannot be drawn, and why."""
+    """Return the first predictions of the runs, and which cannot be drawn, and why."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
@@ -276,7 +279,7 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
 
 
 def study_title(study: Mapping[str, Any]) -> str:
-    """Give a study's title or name, with its scale."""
+    """Return a study's title or name, with its scale."""
     title = shown_name(str(study.get("title") or study.get("name", "")))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 

@@ -44,7 +44,7 @@ class Dots:
 
     @property
     def note(self) -> str:
-        """Say so when not all of them are drawn."""
+        """Explain so when not all of them are drawn."""
         drawn = len(self.dots)
         if drawn == self.found:
             return ""
@@ -57,7 +57,7 @@ class Dots:
 
 
 def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None) -> Dots:
-    """Give the trials of some cells of one probe and metric: all of them without `most`.
+    """Return the trials of some cells of one probe and metric: all of them without `most`.
 
     Above it, each cell keeps the same number, spread evenly over the values with both ends, so that
     the shape of the distribution stays visible; none where not even both ends fit.

@@ -57,7 +57,10 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a file that replaces another one in the end; raises StoreError: it cannot be written."""
+    """Yield a file that replaces another one in the end.
+
+    Raises StoreError: it cannot be written.
+    """
     try:
         with replacing(path) as file:
             yield file

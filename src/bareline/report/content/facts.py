@@ -46,7 +46,7 @@ class FactRow:
 
     @property
     def differs(self) -> bool:
-        """Tell whether the row is a difference of the platforms that may explain a result.
+        """Return whether the row is a difference of the platforms that may explain a result.
 
         A detail that only one platform tells is none: often just the permission is missing. Nor is
         what a running program tells: where it is missing, none ran.
@@ -92,7 +92,7 @@ class Fact(TypedDict):
 
 
 def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
-    """Give the table as flat records for machine-readable output: one per fact and platform."""
+    """Return the table as flat records for machine-readable output: one per fact and platform."""
     return [
         row_of(Fact, row.fact, platform=name, value=row.values[name], text=row.texts[name],
                equal=row.equal)
@@ -180,7 +180,7 @@ def facts_table(
 
 
 def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
-    """Give the facts of each platform, and of a run on several machines of each of them."""
+    """Return the facts of each platform, and of a run on several machines of each of them."""
     machines = sorted({session.machine for session in run.sessions().values()})
     if len(machines) < 2:
         return run.facts()

@@ -43,7 +43,7 @@ def unit_words(one: DeviatingUnit) -> str:
 
 
 def deviation_words(one: DeviatingUnit, fleet: NodeFleet) -> str:
-    """Say how a unit deviates: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
+    """Describe a unit's deviation: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
     word = "lower" if one.measured.better == "higher" else "higher"
     own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
     whose = f" ({nodes_text(own)})" if own else ""
@@ -52,7 +52,7 @@ def deviation_words(one: DeviatingUnit, fleet: NodeFleet) -> str:
 
 
 def survey_lines(found: Survey) -> Iterator[str]:
-    """Say what was found of a fleet, a line each: what deviates, what it was held against."""
+    """Describe what was found of a fleet, a line each: what deviates, what it was held against."""
     fleet = found.fleet
     low, high = found.launches
     launches = f"{low} launches" if low == high else f"{low} to {high} launches"
@@ -72,7 +72,7 @@ def survey_lines(found: Survey) -> Iterator[str]:
 
 
 def method_words(found: Survey) -> str:
-    """Say how certain the list is."""
+    """Describe how certain the list is."""
     return (
         f"{found.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and intervals hold for all of them at once"
@@ -80,7 +80,7 @@ def method_words(found: Survey) -> str:
 
 
 def remedy(found: Survey) -> str:
-    """Say how the nodes that deviate are left out; empty where none does."""
+    """Describe how the nodes that deviate are left out; empty where none does."""
     if not found.bad_nodes:
         return ""
     already = f"{found.fleet.excluded}," if found.fleet.excluded else ""
@@ -107,7 +107,7 @@ class Deviation(TypedDict):
 
 
 def deviating_rows(found: Survey) -> list[Deviation]:
-    """Give what deviates as tidy rows."""
+    """Return what deviates as tidy rows."""
     return [
         row_of(Deviation, one.measured, platform=found.fleet.platform, kind=one.kind,
                name=one.names[0], peer=one.names[1] if len(one.names) > 1 else None, p=one.p,
@@ -117,7 +117,7 @@ def deviating_rows(found: Survey) -> list[Deviation]:
 
 
 def node_rows(found: Survey) -> list[Deviation]:
-    """Give every node as it stands to the others by each metric, whoever is to blame."""
+    """Return every node as it stands to the others by each metric, whoever is to blame."""
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else float(value)
@@ -133,13 +133,13 @@ def node_rows(found: Survey) -> list[Deviation]:
 
 
 def deviates(found: Survey, one: NodeMap, name: str) -> bool:
-    """Tell whether a node itself deviates by a metric."""
+    """Return whether a node itself deviates by a metric."""
     about = [d for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
     return any(deviating.measured is one.measured for deviating in about)
 
 
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
-    """Give a row for each switch, or for `most` nodes each: its name and its nodes' indices."""
+    """Return a row for each switch, or for `most` nodes each: its name and its nodes' indices."""
     laid: list[tuple[str, tuple[int, ...]]] = []
     for at, name in [*enumerate(fleet.switches), (-1, "")]:
         own = [int(node) for node in np.flatnonzero(fleet.groups == at)]

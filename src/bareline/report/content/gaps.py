@@ -97,7 +97,7 @@ def _case(row: Mapping[str, object]) -> str:
 
 
 def _holes(document: Document) -> Iterator[Section]:
-    """Give what one side has and the other lacks, in a row what shares platform and case."""
+    """Yield what one side has and the other lacks, in a row what shares platform and case."""
     if document.points is None:
         return
     missing = document.points.filter(
@@ -128,7 +128,7 @@ def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unfit(document: Document) -> Iterator[Section]:
-    """Give what the plan left out, in a row what shares platform, probe and reason."""
+    """Yield what the plan left out, in a row what shares platform, probe and reason."""
     if document.records.left_out is None:
         return
     unfit = _rows(

@@ -119,7 +119,7 @@ def explained(text: str) -> str:
 
 
 def term_in(text: str) -> str:
-    """Give the first known term of a short text, e.g. of an axis' title; else nothing."""
+    """Return the first known term of a short text, e.g. of an axis' title; else nothing."""
     found = _IN_HEADS.search(text)
     return _term(found[0]) if found else ""
 

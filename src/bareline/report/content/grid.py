@@ -43,7 +43,7 @@ _LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 
 
 def layers_of(findings: Iterable[Finding]) -> list[Layer]:
-    """Give the layers of findings, applications first."""
+    """Return the layers of findings, applications first."""
     known = {finding.layer for finding in findings}
     return [layer for layer in reversed(Layer) if layer in known]
 
@@ -60,7 +60,7 @@ def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
 
 
 def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
-    """Say how the table is read."""
+    """Describe how the table is read."""
     few = any(f.grade is Grade.OPEN and "(n = " in ratio_text(f) for f in findings)
     few_boots = any(f.few_boots and f.grade is Grade.LIKELY for f in findings)
     boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if few_boots else ""
@@ -100,7 +100,7 @@ def ratio_text(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Say between which ratios all points of open findings may lie, or of how few launches."""
+    """Format between which ratios all points of open findings may lie, or of how few launches."""
     bare = [
         finding.n
         for finding in findings
@@ -110,7 +110,7 @@ def open_span(*findings: Finding) -> str:
 
 
 def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
-    """Say between which ratios the points of findings may lie."""
+    """Format between which ratios the points of findings may lie."""
     points = (point.ratio for finding in findings for point in finding.compared)
     ratios = [ratio for ratio in points if ratio is not None]
     if not ratios:
@@ -126,7 +126,7 @@ def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
 
 
 def point_note(finding: Finding) -> str:
-    """Say which point its ratio is of, where it has several: ``at 32 KiB``."""
+    """Describe which point its ratio is of, where it has several: ``at 32 KiB``."""
     if not finding.grade.is_claim or len(finding.points) < 2:
         return ""
     if finding.by_mean:
@@ -159,7 +159,7 @@ def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
-    """Give the platforms that measured a single layer, where others measured more."""
+    """Return the platforms that measured a single layer, where others measured more."""
     layers = {name: {f.layer for f in findings if f.platform == name} for name in platforms}
     lone = [name for name in platforms if len(layers[name]) < 2]
     return lone if 1 < len(lone) < len(platforms) else []
@@ -208,7 +208,7 @@ _Place = tuple[int, float, str]
 
 
 def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -> Table | None:
-    """Give the strip of a layer; none where it would be a single row and column."""
+    """Return the strip of a layer; none where it would be a single row and column."""
     own = [finding for finding in findings if finding.layer is layer]
     there = [name for name in platforms if any(finding.platform == name for finding in own)]
     titles = titles_of(own)

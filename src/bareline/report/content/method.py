@@ -19,7 +19,7 @@ _LEAST_CORE_HOURS = 1 / 60
 
 
 def method(document: Document) -> Iterator[Block]:
-    """Say how it was measured and compared, and with what."""
+    """Describe how it was measured and compared, and with what."""
     runs, trials = document.records.runs, document.records.trials
     header, blocks = runs[0].header, trials.select("run", "block").n_unique()
     order = (
@@ -92,7 +92,10 @@ def _runs(runs: Sequence[Run]) -> Table:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Give core hours by platform, with their price where it has one; none below a core minute."""
+    """Return core hours by platform, with their price where it has one.
+
+    None below a core minute.
+    """
     hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(hours.values()) < _LEAST_CORE_HOURS:
         return []

@@ -76,7 +76,7 @@ class PublishedPoint:
 
     @property
     def tip(self) -> str:
-        """Say what is printed where, for hovering."""
+        """Describe what is printed where, for hovering."""
         at = conditions(self.ratio.conditions)
         printed = f"printed: {self.ratio.text}" + (", computed here" if self.ratio.computed else "")
         return (
@@ -85,7 +85,7 @@ class PublishedPoint:
         )
 
     def places(self, parameter: str) -> list[tuple[float, float]]:
-        """Give where on a parameter's axis it holds: places, or stretches from low to high."""
+        """Return where on a parameter's axis it holds: places, or stretches from low to high."""
         condition = self.ratio.conditions.get(parameter)
         if isinstance(condition, Spread):
             low = condition.low if condition.low is not None else condition.above
@@ -98,7 +98,7 @@ class PublishedPoint:
         return [(float(value), float(value)) for value in whole]
 
     def about(self, cell: Row) -> bool:
-        """Tell whether it speaks of what a cell measured, on that cell's platform.
+        """Return whether it speaks of what a cell measured, on that cell's platform.
 
         Sizes and modes must agree; how many ranks or nodes the published system had is told
         beside the figure. Within a node and between nodes are never mixed.
@@ -106,7 +106,10 @@ class PublishedPoint:
         return cell.platform == self.platform and speaks_of(self.ratio, cell.place)
 
     def elsewhere(self, place: Place) -> str:
-        """Say where it was measured if that is not this place, e.g. ``128 ranks``; else nothing."""
+        """Describe where it was measured if that is not this place, e.g. ``128 ranks``.
+
+        Else nothing.
+        """
         if same_place(self.ratio, place):
             return ""
         printed = dict(self.ratio.at)
@@ -118,7 +121,7 @@ class PublishedPoint:
         return conditions(other) or "ranks not printed"
 
     def measures(self, probe: str, metric: str) -> bool:
-        """Tell whether a probe's metric is what it measured."""
+        """Return whether a probe's metric is what it measured."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
 
 
@@ -145,7 +148,7 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
-    """Tell whether a figure is printed for the ranks and nodes of a place.
+    """Return whether a figure is printed for the ranks and nodes of a place.
 
     "Inside a node" names the nodes; "between nodes" names neither.
     """
@@ -155,7 +158,7 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def where_printed(ratio: PublishedRatio) -> str:
-    """Say the ranks and nodes that a figure is printed for; empty where it names none."""
+    """Format the ranks and nodes that a figure is printed for; empty where it names none."""
     return conditions(_places(ratio))
 
 
@@ -172,7 +175,7 @@ def _holds(condition: Condition, value: object) -> bool:
 
 
 def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
-    """Give every published ratio whose two platforms have somebody in the run.
+    """Yield every published ratio whose two platforms have somebody in the run.
 
     - `roles`: the study's ``[role]`` tables: who took each, and the published platforms it stands
       for.
@@ -209,7 +212,7 @@ class PrintedValue:
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Give what is printed of a cell's metric, by platform of the run; first printings only."""
+    """Return what is printed of a cell's metric, by platform of the run; first printings only."""
     found: dict[str, PrintedValue] = {}
     for role in roles.values():
         for name in role.published if role.platform else ():
@@ -228,7 +231,7 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, Printe
 
 
 def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Tell whether a result is of the metric of a cell; second printings are of nothing."""
+    """Return whether a result is of the metric of a cell; second printings are of nothing."""
     benchmark = study.benchmark(result.benchmark)
     return (
         benchmark is not None

@@ -88,7 +88,7 @@ def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> 
 
 
 def _allowance(counts: Sequence[int], most: int) -> int:
-    """Give the number of values that a probe may have so that all together have at most `most`."""
+    """Return how many values each probe may have so that all together have at most `most`."""
     left = most
     for place, number in enumerate(sorted(counts)):
         share = left // (len(counts) - place)
@@ -99,7 +99,7 @@ def _allowance(counts: Sequence[int], most: int) -> int:
 
 
 def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Give the places where a metric of a probe differs most from the baseline, either way."""
+    """Return the places where a metric of a probe differs most from the baseline, either way."""
     ratio = pl.col("ratio")
     own = comparison.filter(
         (pl.col("probe") == probe) & ~pl.col("detail").fill_null(False) & ratio.is_not_null()
@@ -135,7 +135,7 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
-    """Give the parameter with most values and their number: a numeric one while any has three."""
+    """Return the parameter with most values and their number: a numeric one while any has three."""
     names = [name for name in table.columns if name != "place"]
     distinct = {name: table.get_column(name).drop_nulls().n_unique() for name in names}
     numeric = {name: distinct[name] > 2 and table.schema[name].is_numeric() for name in names}
@@ -144,7 +144,7 @@ def _widest(table: pl.DataFrame) -> tuple[str, int]:
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
-    """Give each place's parameters as columns, beside its row in "place"; mixed types as text."""
+    """Return each place's parameters as columns, beside its row in "place"; mixed types as text."""
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):
         texts = places.get_column(column)

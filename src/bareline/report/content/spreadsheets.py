@@ -27,7 +27,7 @@ _UNFIT = (
 
 
 def harmless_cell(value: object) -> object:
-    """Give a cell of a CSV file: a text without control characters that is no formula."""
+    """Return a cell of a CSV file: a text without control characters that is no formula."""
     if not isinstance(value, str):
         return value
     is_formula = re.match(_FORMULA, value) and not re.match(_NUMBER, value)

@@ -41,7 +41,7 @@ class Waterfall:
 
 
 def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
-    """Give one waterfall for each program and platform, of its worst case; applications first."""
+    """Return one waterfall for each program and platform, of its worst case; applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
     for one in breakdowns:
         known = worst.get((one.title, one.cell.platform))
@@ -80,7 +80,7 @@ def _steps(one: Breakdown) -> Waterfall:
 
 
 def _source(one: Breakdown) -> str:
-    """Say what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
+    """Describe what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
     if one.source == "replay":
         return f"the replay of its calls, which predicts it as well; {one.launches} launches"
     what = "profiles" if one.source == "profile" else "the program's own timers"

@@ -56,19 +56,22 @@ def verdict_word(verdict: Verdict | None) -> str:
 
 
 def verdict_tone(verdict: Verdict | None) -> Tone:
-    """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
+    """Return the ink of a ratio: coloured only when the verdict says slower or faster."""
     return _TONES.get(verdict, "")
 
 
 def compared_words(cell: Row) -> str:
-    """Say how a cell compares: its ratio with the interval, or why it has none."""
+    """Describe how a cell compares: its ratio with the interval, or why it has none."""
     if cell.ratio is not None:
         return ratio_words(cell.ratio, cell.rate)
     return verdict_word(cell.verdict) or "no ratio"
 
 
 def value_words(cell: Row, scale: Scale) -> str:
-    """Say a cell's value and how it compares: ``9.3 µs [9.1, 9.5], n = 10; 2.1 times slower``."""
+    """Format a cell's value and how it compares: ``9.3 µs [9.1, 9.5], n = 10.
+
+    2.1 times slower``.
+    """
     if cell.value is None:
         return verdict_word(cell.verdict) or "missing"
     text = f"{with_interval(cell.value, scale.unit, scale.show)}, n = {cell.n}"
@@ -76,7 +79,10 @@ def value_words(cell: Row, scale: Scale) -> str:
 
 
 def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
-    """Say what several groups hold, e.g. ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``."""
+    """Describe what several groups hold, e.g. ``2 ranks: a 3 and b 4.
+
+    4 ranks: a 5. And 2 more.``.
+    """
     groups = [f"{label + ': ' if label else ''}{listing([*own])}" for label, own in texts.items()]
     rest = f" And {len(groups) - most} more." if len(groups) > most else ""
     return f"{'; '.join(groups[:most])}.{rest}"
@@ -114,7 +120,7 @@ def call_name(call: str, kind: str) -> str:
 
 
 def said_again(floor: ModelScore) -> str:
-    """Say how far a measurement lies from its repetition: what no prediction can undercut."""
+    """Describe how far a measurement lies from its repetition: what no prediction can undercut."""
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
         f"the median, 90 % within {floor.p90:.1%}: no prediction from one launch can be expected "
@@ -134,7 +140,7 @@ def distinct_parts(titles: Sequence[str]) -> list[str]:
 def outermost(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
-    """Give the least or the greatest end of several ranges; None where one of them is open."""
+    """Return the least or the greatest end of several ranges; None where one of them is open."""
     known = list(ends)
     return None if None in known else float(choose(known))
 

@@ -104,7 +104,7 @@ class RatioLine:
 
     @property
     def kind(self) -> str:
-        """Say what it counts as."""
+        """Describe what it counts as."""
         if not self.counting:
             return "given, not counted" if self.meetings[0].is_given else "busy, not counted"
         return "a bound" if self.meetings[0].is_bound else "a range"
@@ -125,7 +125,7 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Give the range that counts as inside; an end is None where a bound leaves it open."""
+    """Return the range that counts as inside; an end is None where a bound leaves it open."""
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high
@@ -154,7 +154,7 @@ class RangeScore:
 
     @property
     def words(self) -> str:
-        """Say it in sentences."""
+        """Return the text in sentences."""
         parts = [
             f"{self.inside} of {self.counted} points lie inside what was printed, "
             f"{self.counted - self.inside} outside."
@@ -236,7 +236,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
-    """Give the published ratios with the run's values where they hold.
+    """Return the published ratios with the run's values where they hold.
 
     Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
     holds for all. Simulated values are only divided by simulated ones.

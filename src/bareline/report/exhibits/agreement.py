@@ -135,7 +135,7 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Give where ours measures the same, with whatever parameters; None where nothing does."""
+    """Return where ours measures the same, with whatever parameters; None where nothing does."""
     place, point, size = cell.place, cell.place.point, cell.place.size_bytes
     program = _program(place)
     probe, metric = _COUNTERPARTS.get((place.probe, program.lower(), place.metric), ("", ""))

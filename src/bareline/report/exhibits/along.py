@@ -44,7 +44,7 @@ DIAMONDS = (
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:
-    """Give the cells that have a place on the axis of a parameter."""
+    """Return the cells that have a place on the axis of a parameter."""
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
@@ -69,11 +69,11 @@ class Along:
         self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
 
     def at(self, value: float) -> float:
-        """Give the place of a parameter on the axis."""
+        """Return the place of a parameter on the axis."""
         return value if value > 0 else self.zero
 
     def where(self, cell: Row) -> str:
-        """Say a cell's platform and place on the axis."""
+        """Format a cell's platform and place on the axis."""
         return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
     def mark(self, cell: Row, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
@@ -224,7 +224,7 @@ def largest(
 
 
 def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
-    """Tell whether a value lies in one of the ranges that a published ratio is told for."""
+    """Return whether a value lies in one of the ranges that a published ratio is told for."""
     return any(low <= value <= high for low, high in ranges)
 
 

@@ -131,7 +131,7 @@ def _bar(
 
 
 def trial_notes(chosen: Chosen) -> tuple[str, ...]:
-    """Say what must be known of trials and diamonds."""
+    """Describe what must be known of trials and diamonds."""
     return chosen.trials.note, _EXPECTED if chosen.published else ""
 
 
@@ -221,7 +221,7 @@ def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def parts_of(cells: Iterable[Row]) -> Parts:
-    """Give the parts of the totals of which all are known."""
+    """Return the parts of the totals of which all are known."""
     known = {(cell.platform, cell.place): cell.median for cell in cells}
     found = {}
     for platform, place in known:

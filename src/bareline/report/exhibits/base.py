@@ -125,7 +125,7 @@ def load_exhibits() -> Mapping[str, Exhibit]:
 
 
 def find_exhibit(kind: str) -> Exhibit:
-    """Give a kind by name. Raises AnalysisError: there is none; the message names the closest."""
+    """Return a kind by name. Raises AnalysisError: there is none; the message names the closest."""
     exhibits = load_exhibits()
     if kind not in exhibits:
         hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
@@ -134,7 +134,7 @@ def find_exhibit(kind: str) -> Exhibit:
 
 
 def select(document: Document, spec: ExhibitSpec) -> list[Row]:
-    """Give the cells that a specification asks for.
+    """Return the cells that a specification asks for.
 
     Without a metric that is every metric that is not a detail.
     """
@@ -147,7 +147,7 @@ def select(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 
 def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
-    """Tell whether a specification asks for a place on a platform, whatever the metric."""
+    """Return whether a specification asks for a place on a platform, whatever the metric."""
     known = {**place.coordinates, "platform": platform}
     probes = (spec.probe or "*", *spec.also)
     return any(fnmatchcase(place.probe, one) for one in probes) and all(

@@ -212,12 +212,12 @@ RULES: Mapping[str, str] = {
 
 
 def rule_text(rule: str, baseline: str) -> str:
-    """Say which rule an exhibit follows; nothing for bareline's own."""
+    """Describe which rule an exhibit follows; nothing for bareline's own."""
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 
 def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
-    """Give what a rule reports of a cell; its median without one, None where nothing is known."""
+    """Return what a rule reports of a cell; its median without one, None where nothing is known."""
     if rule not in RULES or cell.value is None:
         return cell.median
     values = [dot.value for dot in trial_dots(document, [cell]).dots]
@@ -229,7 +229,7 @@ def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
 
 
 def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
-    """Give how many times worse a cell is than the baseline's by a rule; none has an interval.
+    """Return how many times worse a cell is than the baseline's by a rule; none has an interval.
 
     None without a direction, without the baseline, where either side is missing or zero, and where
     the two are not comparable.
@@ -245,7 +245,7 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
 
 
 def lost(ratio: Estimate | None) -> Estimate | None:
-    """Give the performance lost in percent for a ratio; None without one."""
+    """Return the performance lost in percent for a ratio; None without one."""
     if ratio is None or not ratio.value:
         return None
     value, *ends = (

@@ -45,7 +45,7 @@ _Row = Mapping[str, _Share]
 
 
 def _reached(row: _Row) -> _Share:
-    """Give the share of what limits it; an empty one where a limit was not measured."""
+    """Return the share of what limits it; an empty one where a limit was not measured."""
     values = {metric: share.estimate.value for metric, share in row.items() if share.estimate}
     if len(values) < len(row):
         return _Share(_cell(row))
@@ -111,7 +111,7 @@ def _share(document: Document, demand: Row) -> _Share:
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Give the peak of as many cores as it has ranks; a rank without a core adds nothing."""
+    """Return the peak of as many cores as it has ranks; a rank without a core adds nothing."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
     cores = _best(cells, "compute.peak", "cores", mode)
@@ -122,7 +122,7 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Give the bandwidth of as many cores as it has ranks, at most that of all its nodes' cores."""
+    """Return the bandwidth of as many cores as it has ranks, at most that of its nodes' cores."""
     one = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if demand.place.ranks == 1:
         return (one, 1.0) if one else None
@@ -134,7 +134,7 @@ def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Give what was measured so, the most where it was measured several ways."""
+    """Return what was measured so, the most where it was measured several ways."""
     found = [
         cell
         for cell in cells

@@ -84,7 +84,7 @@ def _curve_panels(chosen: Chosen) -> Drawing:
 
 
 def panels_of(chosen: Chosen, panels: Sequence[Chart]) -> Drawing:
-    """Give the panels of a figure's groups, of which a reader may choose the large one."""
+    """Return the panels of a figure's groups, of which a reader may choose the large one."""
     large = largest(chosen.groups, chosen.published)
     return Drawing(panels, chosen.groups, large, wide=len(chosen.groups) > 1)
 

@@ -64,7 +64,7 @@ class EfficiencyPoint:
 def efficiencies(
     cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
 ) -> list[EfficiencyPoint]:
-    """Give the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
+    """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
 
     Simulated and wall times are never divided by each other.
 
@@ -92,7 +92,7 @@ def efficiencies(
 
 
 def _slower(own: Launches, base: Launches, rate: bool) -> list[float]:
-    """Give the interval of how many times slower a cell is than the base, from common blocks."""
+    """Return the interval of how many times slower a cell is than the base, from common blocks."""
     shared = sorted(own.keys() & base.keys())
     values, bases = (np.array([side[block] for block in shared]) for side in (own, base))
     if not shared or (values <= 0).any() or (bases <= 0).any():
@@ -196,7 +196,7 @@ def _places(
     names: Sequence[str],
     growing: Collection[str],
 ) -> list[float]:
-    """Give all places of a panel on the axis: a case that failed everywhere is a gap."""
+    """Return all places of a panel on the axis: a case that failed everywhere is a gap."""
 
     def line(cell: Row) -> tuple[object, ...]:
         # What tells the lines of a panel apart, but for what varies inside a trial.

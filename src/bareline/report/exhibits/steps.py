@@ -141,7 +141,7 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
-    """Give the comparison of a cell the other way round: how many times better."""
+    """Return the comparison of a cell the other way round: how many times better."""
     step = steps.get((cell.platform, cell.place))
     ratio = step.ratio if step else None
     return ratio.inverse() if ratio and ratio.value else None

@@ -23,7 +23,7 @@ from bareline.vocabulary.units import format_size
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give each answer with its reason; none for a probe, or where no class could be judged."""
+    """Yield each answer with its reason; none for a probe, or where no class could be judged."""
     judged = document.comparison.suitability
     known = answered(judged)
     if not known or spec.probe is not None:
@@ -114,7 +114,7 @@ ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give one table, the publication's platforms last; none where no platform told a fact."""
+    """Yield one table, the publication's platforms last; none where no platform told a fact."""
     theirs = _described(document, spec)
     known = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(known)}
@@ -142,7 +142,7 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
 
 def _described(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:
-    """Give the platforms of the published table that is repeated; without one, of the roles."""
+    """Return the platforms of the published table that is repeated; without one, of the roles."""
     found: dict[str, tuple[str, PublishedPlatform]] = {}
     roles = {name for role in document.roles.values() for name in role.published}
     for study in publications().values():
@@ -171,7 +171,7 @@ def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
 
 
 def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    """Give one table; none where no trial of the probe was profiled."""
+    """Yield one table; none where no trial of the probe was profiled."""
     pattern = spec.probe or "*"
     lines = [line for line in document.profiles if fnmatchcase(line.probe, pattern)]
     if not lines:

@@ -56,7 +56,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
-    """Give the places of which something is printed, each with its number in the publication."""
+    """Return the places of which something is printed, each with its number in the publication."""
     # What several probes measure stands together, under the first of them.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
@@ -160,7 +160,7 @@ def _size_table(
 
 
 def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Give the cells with a size: the means over loops where all functions have them."""
+    """Return the cells with a size: the means over loops where all functions have them."""
     own, means = (
         [
             cell

@@ -68,7 +68,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: An
 def axis(
     field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **how: Any
 ) -> Channel:
-    """Give a channel of numbers with its own ticks; `how` is said to Vega's axis."""
+    """Return a channel of numbers with its own ticks; `how` is said to Vega's axis."""
     scale = {"type": "log" if log else "linear", "domain": ticks.domain, "nice": False}
     return {
         "field": field,

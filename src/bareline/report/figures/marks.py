@@ -24,20 +24,20 @@ PALE = 0.45
 
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
-    """Give the axis of a parameter; without labels where another panel has them."""
+    """Return the axis of a parameter; without labels where another panel has them."""
     how = {"title": title if labels else None, "labels": labels, "labelFlush": False}
     return axis("x", ticks, log=log, base=2 if log else None, labelOverlap="greedy", **how)
 
 
 def y_axis(ticks: Ticks) -> Channel:
-    """Give the logarithmic axis of values or ratios."""
+    """Return the logarithmic axis of values or ratios."""
     # As much room for ticks in all strips of a panel: five digits in the widest font.
     room = {"minExtent": 46, "maxExtent": 46}
     return axis("y", ticks, log=True, title=None, labelOverlap=False, **room)
 
 
 def rows_axis(height_px: float, field: str = "y") -> Channel:
-    """Give the channel of rows of bars or dots under each other: px from the top, no axis."""
+    """Return the channel of rows of bars or dots under each other: px from the top, no axis."""
     scale = {"domain": [0, height_px], "reverse": True, "nice": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
 
@@ -69,7 +69,7 @@ def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
 
 
 def intervals(rows: Rows, y: Channel) -> list[dict[str, Any]]:
-    """Give the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
+    """Return the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
     top = y["scale"]["domain"][1]
     return [
         {**row, "y": row["lo"], "hi": top if row["hi"] is None else row["hi"]}

@@ -24,7 +24,7 @@ class Obstacle:
 
 
 def why_undrawn() -> Obstacle | None:
-    """Say why nothing can be drawn here; nothing if everything can.
+    """Describe why nothing can be drawn here; nothing if everything can.
 
     The engine that draws reserves addresses, without using them, and ends the whole process where
     it gets none.
@@ -56,7 +56,7 @@ def refuse_too_little_room() -> None:
 
 
 def _too_few(wanted_bytes: int, why: str) -> str:
-    """Say that there are no more addresses for so much; empty if there are."""
+    """Explain that there are no more addresses for so much; empty if there are."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return ""

@@ -66,7 +66,7 @@ def predicted_chart(
 
 
 def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
-    """Give each name a row that fits the page's widest font: the drawing is made with another."""
+    """Return each name a row that fits the page's widest font: the drawing is made with another."""
     most = 120 if narrow else 240
     room = min(7 * max(map(len, names), default=0), most)
     axis = {"labelLimit": most, "minExtent": room, "ticks": False, "domain": False}

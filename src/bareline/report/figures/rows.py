@@ -24,7 +24,7 @@ _Laid = defaultdict[str, list[dict[str, Any]]]
 
 
 def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **how: Any) -> Channel:
-    """Give the channel of the values."""
+    """Return the channel of the values."""
     return axis(field, ticks, log=log, **{"title": None, "labelOverlap": True, **how})
 
 

@@ -168,7 +168,7 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
 
 
 def _round_steps(low: float, high: float, count: int) -> list[float]:
-    """Give multiples of 1, 2, 2.5 or 5 times a power of ten, about `count` of them."""
+    """Return multiples of 1, 2, 2.5 or 5 times a power of ten, about `count` of them."""
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)

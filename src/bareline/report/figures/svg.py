@@ -41,7 +41,7 @@ ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
 
 def specification(chart: Chart) -> dict[str, Any]:
-    """Give the Vega-Lite specification of a chart, with the theme in it."""
+    """Return the Vega-Lite specification of a chart, with the theme in it."""
     return {**cleaned_all(chart), "config": config()}
 
 
@@ -227,7 +227,7 @@ def _share(group: Element, *, any_order: bool) -> None:
 
 
 def _look(element: Element) -> tuple[tuple[str, str], ...]:
-    """Give the attributes that an element could take over from a group around it."""
+    """Return the attributes that an element could take over from a group around it."""
     if len(element):
         return ()
     return tuple(sorted(item for item in element.attrib.items() if item[0] not in _OWN))

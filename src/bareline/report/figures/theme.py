@@ -85,7 +85,7 @@ class MarkLook:
         return COLOURS[self.token][0]
 
     def ink(self, *, hollow: bool) -> dict[str, str]:
-        """Give how a mark is drawn, as fields of a chart's row; hollow is what was simulated."""
+        """Return how a mark is drawn, as fields of a chart's row; hollow is what was simulated."""
         fill = colour("paper") if hollow else self.colour
         return {"colour": self.colour, "fill": fill, "shape": self.shape}
 
@@ -101,13 +101,13 @@ class MarkLook:
 
 
 def looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Give each platform its look, the first as the baseline; they repeat after 56 platforms."""
+    """Return each platform its look, the first as the baseline; they repeat after 56 platforms."""
     baseline = {name: MarkLook("baseline", "circle") for name in names[:1]}
     return baseline | _cycled(names[1:], _PLATFORM_TOKENS, _SHAPES)
 
 
 def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Give lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
+    """Return lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
     return _cycled(names, (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES))
 
 
@@ -118,12 +118,12 @@ def _cycled(
 
 
 def colour(token: str) -> str:
-    """Give a token's light colour."""
+    """Return a token's light colour."""
     return COLOURS[token][0]
 
 
 def config() -> dict[str, Any]:
-    """Give the Vega-Lite configuration that every figure is drawn with."""
+    """Return the Vega-Lite configuration that every figure is drawn with."""
     ink, soft, line = colour("ink"), colour("soft"), colour("line")
     grid = {"domain": False, "grid": True, "gridColor": line, "gridWidth": 0.7, "ticks": False}
     room = {"labelPadding": 5, "labelSeparation": 4, "titlePadding": 6, "titleFontSize": 11.5}
@@ -145,7 +145,7 @@ def config() -> dict[str, Any]:
 
 
 def css_variables() -> tuple[str, str]:
-    """Give the light and the dark set of CSS variables."""
+    """Return the light and the dark set of CSS variables."""
     light, dark = (
         "".join(f"--{name}:{pair[index]};" for name, pair in COLOURS.items()) for index in (0, 1)
     )

@@ -126,7 +126,7 @@ class TableView:
         return [(letter, texts[caveat]) for caveat, letter in self.letters.items()]
 
     def marks(self, caveats: Iterable[Caveat]) -> str:
-        """Give the letters of some caveats, e.g. ``a,c``."""
+        """Return the letters of some caveats, e.g. ``a,c``."""
         return ",".join(sorted(self.letters[one] for one in caveats if one in self.letters))
 
 
@@ -182,7 +182,7 @@ def draw_figure(
 
 
 def _description(figure: Figure, index: int) -> str:
-    """Say what a panel shows; what all show is said once, where the reader begins."""
+    """Describe what a panel shows; what all show is said once, where the reader begins."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."

@@ -169,7 +169,7 @@ def print_page(html: str, path: Path) -> Path:
 
 
 def render_markdown(document: Document, figures: Path | None = None) -> str:
-    """Give the report's text."""
+    """Return the report's text."""
     about = (document.about, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
     blocks = [*_verdict(document)]

@@ -33,7 +33,7 @@ _LEFT_PX, _BAR_PX, _ROW_PX = 64, 620, 34
 
 
 def description(document: Document) -> str:
-    """Say the answer in the few words that a preview has room for."""
+    """Format the answer in the few words that a preview has room for."""
     glance = document.glance
     text = (
         "; ".join(clause.text for clause in glance.headline.clauses)
@@ -44,7 +44,7 @@ def description(document: Document) -> str:
 
 
 def picture_address(page: str) -> str:
-    """Give the address of the picture beside a page."""
+    """Return the address of the picture beside a page."""
     return urljoin(page, picture_name(page))
 
 
@@ -113,7 +113,7 @@ _LEAST_END = 2.0
 
 
 def _shares(glance: Glance) -> dict[tuple[Layer, str], float]:
-    """Give how far each certain change is from none, on a log scale, as a share of the longest."""
+    """Return the log of each certain change, as a share of the largest one."""
     factors = {
         at: abs(math.log(square.point.ratio.value))
         for at, square in glance.squares.items()

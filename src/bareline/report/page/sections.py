@@ -34,7 +34,7 @@ _NPB_NOTE = (
 def sections(
     document: Document, figures: Sequence[Figure], empty: Sequence[ExhibitSpec]
 ) -> list[Section]:
-    """Give the sections that have something to show."""
+    """Return the sections that have something to show."""
     whole = tuple(figure for figure in figures if not figure.layer)
     predicted = tuple(figure for figure in figures if figure.layer == SECTION)
     about = Prose((
@@ -150,7 +150,7 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
 
 
 def sources(document: Document) -> dict[str, PublishedPoint]:
-    """Give each published figure once, by where it stands in the page's list."""
+    """Return each published figure once, by where it stands in the page's list."""
     return {point.anchor: point for point in document.published}
 
 

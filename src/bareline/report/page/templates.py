@@ -28,7 +28,7 @@ from bareline.vocabulary.units import count
 
 
 def render(name: str, scripts: Sequence[str], **content: object) -> str:
-    """Give the HTML of a template with style, scripts and the policy that allows only these."""
+    """Return the HTML of a template with style, scripts and the policy that allows only these."""
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = "".join(map(read_asset, scripts))
@@ -58,14 +58,14 @@ def content_policy(style: str, script: str) -> str:
 
 
 def read_asset(name: str) -> str:
-    """Give a style sheet or script of the pages."""
+    """Return a style sheet or script of the pages."""
     file = resources.files("bareline.report.page") / "templates" / name
     return file.read_text(encoding="utf-8")
 
 
 @cache
 def template_environment() -> jinja2.Environment:
-    """Give the templates, with escaping on."""
+    """Return the templates, with escaping on."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bareline.report.page"),
         autoescape=True,

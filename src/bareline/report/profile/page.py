@@ -41,7 +41,7 @@ _SECTIONS = {
 
 
 def render_profile_page(profile: Profile) -> str:
-    """Give the page's HTML."""
+    """Return the page's HTML."""
     drawn = [draw_figure(figure) for figure in figures(profile)]
     sections = [
         (name, title, [one for one in drawn if one.figure.layer == name])

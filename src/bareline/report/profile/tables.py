@@ -110,7 +110,10 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
 
 
 def sizes_by_call(profile: Profile) -> list[tuple[str, list[SizeSum]]]:
-    """Give the messages by size of each call that has any; the calls that take most time first."""
+    """Return the messages by size of each call that has any.
+
+    The calls that take most time first.
+    """
     found: dict[tuple[str, str], list[SizeSum]] = {}
     for size in sizes(profile):
         found.setdefault((size.call, size.kind), []).append(size)
@@ -132,7 +135,7 @@ def sizes_table(own: Sequence[SizeSum]) -> Table:
 
 
 def subtitle(profile: Profile) -> str:
-    """Say what ran where and when."""
+    """Describe what ran where and when."""
     began = datetime.fromtimestamp(profile.began_unix_ns * 1e-9, UTC)
     nodes = count(profile.nodes, "node")
     where = f"{count(profile.ranks, 'rank')} on {nodes}, {profile.mpi.split(',')[0]}"
@@ -150,7 +153,7 @@ def size_range(low: int, high: int) -> str:
 
 
 def findings(profile: Profile) -> list[str]:
-    """Say in a few sentences where the time goes."""
+    """Describe in a few sentences where the time goes."""
     split = time_split(profile)
     wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
 
@@ -180,7 +183,7 @@ def findings(profile: Profile) -> list[str]:
 
 
 def disturbances(profile: Profile) -> list[str]:
-    """Say what makes every other number doubtful: ranks without a core, time that was stolen."""
+    """Describe the doubts about all numbers: ranks without a core, time that was stolen."""
     found = []
     if (queued := queued_share(profile)) > DISTURBED:
         found.append(

@@ -12,7 +12,7 @@ from bareline.vocabulary.units import format_value
 
 
 def growth_blocks(every: Sequence[Growth]) -> Iterator[Block]:
-    """Give times by the number of ranks, where scaling ends, and what limits the prediction."""
+    """Yield times by the number of ranks, where scaling ends, and what limits the prediction."""
     for done in every:
         last, first = done.points[-1], done.points[0]
         low, high = (format_value(end, "s") for end in (last.period_lo_s, last.period_hi_s))

@@ -205,7 +205,7 @@ def calibrated_blocks(
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
 ) -> Iterator[Block]:
-    """Give the platforms' characteristics by group: what differs, with `details` also the rest.
+    """Yield the platforms' characteristics by group: what differs, with `details` also the rest.
 
     - `names`: the platforms, in the order of each row's values.
     """

@@ -23,7 +23,7 @@ _REFUSED_SHOWN = 3
 
 
 def prediction_blocks(done: Prediction) -> Iterator[Block]:
-    """Say a prediction: the sentence, its interval, and what limits it."""
+    """Describe a prediction: the sentence, its interval, and what limits it."""
     span = _span(done.lo_s, done.hi_s)
     if done.model == "delta":
         why = next((one for one in done.warnings if "not replayed" in one), "there is no trace")
@@ -92,7 +92,7 @@ def _change(time_s: float) -> str:
 
 
 def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
-    """Say what a loss is made of: a sentence for each share, then the table."""
+    """Describe what a loss is made of: a sentence for each share, then the table."""
     yield Remark(
         f"{application} takes {_change(loss.loss_s)} on {loss.platform} "
         f"({format_value(loss.b_s, 's')}) than on {loss.base} ({format_value(loss.a_s, 's')}); "
@@ -117,7 +117,7 @@ def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
 
 
 def validation_blocks(done: Validation) -> Iterator[Block]:
-    """Give the scores of the models, then the worst cases, then what was refused."""
+    """Yield the scores of the models, then the worst cases, then what was refused."""
     scores = done.scores or done.calibrated
     if scores:
         best = scores[0]
@@ -144,7 +144,7 @@ def validation_blocks(done: Validation) -> Iterator[Block]:
 
 
 def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
-    """Say what was refused and why: each reason once, with some of the cases."""
+    """Describe what was refused and why: each reason once, with some of the cases."""
     cases: dict[str, list[str]] = {}
     for case, why in refused:
         cases.setdefault(why.splitlines()[0], []).append(case)

@@ -34,7 +34,7 @@ class StepLines:
         self._started_s = self._last_s = 0.0
 
     def __call__(self, text: str, position: int, of: int) -> None:
-        """Say what begins now, unless something was said a moment ago."""
+        """Report what begins now, unless something was said a moment ago."""
         now_s = time.monotonic()
         if position == 1:
             self._started_s = self._last_s = now_s
@@ -59,17 +59,17 @@ class PlainProgress:
         self._planned, self._last_s, self._started_s = 0, 0.0, time.monotonic()
 
     def begin(self, planned: int, done: int) -> None:
-        """Say how much there is to do."""
+        """Report how much there is to do."""
         self._planned = planned
         text = f"{count(planned, 'trial')} planned"
         self._say(f"{text}, {done} done before" if done else text)
 
     def note(self, platform: str, text: str) -> None:
-        """Say what happened to a platform."""
+        """Report what happened to a platform."""
         self._say(f"{platform}: {text}")
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """Say what runs now, unless something was said a moment ago."""
+        """Report what runs now, unless something was said a moment ago."""
         now_s = time.monotonic()
         if now_s - self._last_s < _LINE_EVERY_S and position > 1:
             return
@@ -84,17 +84,17 @@ class PlainProgress:
         self._say(f"repeat {number} of {of}: {trial.case.label} on {trial.platform}")
 
     def finished(self, record: Record) -> None:
-        """Say why a trial failed."""
+        """Report why a trial failed."""
         if isinstance(record.outcome, Failed):
             self._say(failure_line(record), "yellow")
 
     def skipped(self, number: int, reason: str) -> None:
-        """Say what is not needed any more."""
+        """Report what is not needed any more."""
         self._planned -= number
         self._say(f"skipping {count(number, 'trial')}: {reason}", "dim")
 
     def failing(self, problem: str) -> bool:
-        """Say that a program fails everywhere; go on unless failures are to stop the run."""
+        """Return that a program fails everywhere; go on unless failures are to stop the run."""
         more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
         # What is wrong is said with --quiet, too.
         print(clean(f"attention: {problem}{more}"), file=self._console.file)
@@ -139,7 +139,7 @@ class LiveProgress(PlainProgress):
         super().skipped(number, reason)
 
     def failing(self, problem: str) -> bool:
-        """Say that a program fails everywhere, and ask whether to go on."""
+        """Return that a program fails everywhere, and ask whether to go on."""
         self._console.print(Text.assemble(("attention:", "bold red"), clean(f" {problem}")))
         if self._stop or not sys.stdin.isatty():
             return not self._stop
@@ -154,7 +154,7 @@ class LiveProgress(PlainProgress):
 
 
 def failure_line(record: Record) -> str:
-    """Say in one line which trial failed, at which stage, or was skipped, and why."""
+    """Describe in one line which trial failed, at which stage, or was skipped, and why."""
     assert isinstance(record.outcome, Failed)
     reason = " ".join(record.outcome.reason.split())
     if len(reason) > 240:
@@ -178,7 +178,7 @@ class _Shown(logging.Handler):
 
 @contextmanager
 def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[PlainProgress]:
-    """Give a console's progress display; `stop_on_failure`: end a run where it would ask."""
+    """Yield a console's progress display; `stop_on_failure`: end a run where it would ask."""
     log, shown = logging.getLogger("bareline"), _Shown(console)
     log.setLevel(logging.INFO)
     log.addHandler(shown)

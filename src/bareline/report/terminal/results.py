@@ -63,7 +63,7 @@ _Columns = Callable[[Rows[Row], Scale, str], object]
 
 
 def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[Block]:
-    """Give medians with intervals, a table per probe and unit; `details`: also every point."""
+    """Yield medians with intervals, a table per probe and unit; `details`: also every point."""
 
     def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
@@ -74,7 +74,7 @@ def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[
 
 
 def cost_blocks(texts: Sequence[str]) -> Iterator[Block]:
-    """Give the core hours of a run by platform, where they were counted."""
+    """Yield the core hours of a run by platform, where they were counted."""
     if texts:
         yield Remark(f"core hours: {', '.join(texts)}", "muted")
 
@@ -93,7 +93,7 @@ def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
 def control_blocks(
     controls: Sequence[Control], comparison: pl.DataFrame | None = None, *, details: bool = False
 ) -> Iterator[Block]:
-    """Say what comparing the baseline with itself found, and its rows where they are given."""
+    """Describe what comparing the baseline with itself found, and its rows where they are given."""
     if comparison is not None:
         yield from _row_blocks(comparison, details=details)
     for control in controls:
@@ -108,7 +108,7 @@ def headline_blocks(comparison: Comparison) -> Iterator[Block]:
 
 
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
-    """Give the answer, every finding on every platform, and why; `details`: also every point."""
+    """Yield the answer, every finding on every platform, and why; `details`: also every point."""
     findings = comparison.findings
     yield from headline_blocks(comparison)
     yield from grid(findings, by_loss(findings, comparison.others))
@@ -135,7 +135,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
 
 def _claim_blocks(claims: Claims) -> Iterator[Block]:
-    """Say whether a published study repeats here, and each of its statements that is measured."""
+    """Return whether a published study repeats here, and each of its measured statements."""
     if claims.score.words:
         yield Prose((f"Does the study repeat here? {claims.score.words}",))
     if claims.open:
@@ -190,7 +190,7 @@ def _predictable(comparison: Comparison) -> list[Block]:
 
 
 def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
-    """Give the answer and the sum of each layer's loss; `details`: also all that was found.
+    """Yield the answer and the sum of each layer's loss; `details`: also all that was found.
 
     Without a likely loss all that is known is given.
     """
@@ -217,7 +217,7 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
 
 
 def _all_explained(comparison: Comparison) -> Iterator[Block]:
-    """Say in words all that was found, and what the platforms suit."""
+    """Describe in words all that was found, and what the platforms suit."""
     if comparison.alone and comparison.controls:
         yield from control_blocks(comparison.controls)
     yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))
@@ -227,7 +227,7 @@ def _all_explained(comparison: Comparison) -> Iterator[Block]:
 
 
 def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False) -> Iterator[Block]:
-    """Give some rows of a comparison, and of how many they are; `details`: also every point."""
+    """Yield some rows of a comparison, and of how many they are; `details`: also every point."""
     yield from _row_blocks(rows, details=details)
     yield Remark(
         f"{rows.height} of {count(all_rows, 'row')} selected; intervals and verdicts are those "
@@ -315,7 +315,7 @@ _WORDS: Mapping[str | None, str] = {
 
 
 def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
-    """Give for each platform the facts and measurements that a cause needs, then each loss."""
+    """Yield for each platform the facts and measurements that a cause needs, then each loss."""
     for number, one in enumerate(answers):
         if number:
             yield Remark()
@@ -338,7 +338,7 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
-    """Give what probes found, and where: its one node shows a loopback."""
+    """Yield what probes found, and where: its one node shows a loopback."""
     rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
     if rows.rows:
         rows.text("measurement", lambda row: row[0]).text("", lambda row: row[1].place.where)

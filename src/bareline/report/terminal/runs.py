@@ -27,7 +27,7 @@ def plan_blocks(
     rows: Sequence[Mapping[str, Any]], *, scale: str | None = None, changes: Sequence[str] = (),
     exact: Collection[str] = (), control: str = "", baseline: str = "", costs: Sequence[str] = (),
 ) -> Iterator[Block]:  # fmt: skip
-    """Say what a plan measures, a line for each case, and what is to be said of it.
+    """Describe what a plan measures, a line for each case, and what is to be said of it.
 
     - `scale`, `changes`: the scale of the study, and what it changed.
     - `exact`: platforms of which one trial of a case is all there is.
@@ -109,7 +109,7 @@ def _minute(created: str) -> str:
 
 
 def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
-    """Say how a run stands."""
+    """Describe how a run stands."""
     at = f" at scale {row['scale']}" if row.get("scale") else ""
     yield Remark(row["run"], "bold", unbroken=True)
     yield Remark(
@@ -169,7 +169,7 @@ def run_end_blocks(
     saved: int,
     not_run: int = 0,
 ) -> Iterator[Block]:
-    """Say how a run ended and what to type next.
+    """Describe how a run ended and what to type next.
 
     - `on`: platforms that have records.
     - `measured`, `failed`, `skipped`, `saved`, `not_run`: trials with numbers, without, whose
@@ -202,7 +202,7 @@ def run_end_blocks(
 def reread_blocks(
     run: Run, changed: Sequence[tuple[Record, Record]], unread: Sequence[tuple[Record, str]]
 ) -> Iterator[Block]:
-    """Say what came out differently when outputs were read again, and what could not be read."""
+    """Describe the differences after outputs were read again, and those that could not be read."""
     units = {name: declared["metrics"] for name, declared in run.header.probes.items()}
     lines = [
         f"{_at(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed

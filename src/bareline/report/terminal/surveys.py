@@ -16,7 +16,7 @@ _FINE, _BAD, _OF_SWITCH = "·", "#", "+"
 
 
 def survey_blocks(found: Survey) -> Iterator[Block]:
-    """Give the list, the map and how certain it is."""
+    """Yield the list, the map and how certain it is."""
     head, *lines = survey_lines(found)
     yield Remark(head, "bold")
     for line in lines:

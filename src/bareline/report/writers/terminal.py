@@ -232,7 +232,7 @@ def fitting_tables(
 
 
 def least_width(column: Column, fields: Sequence[Text | str]) -> int:
-    """Give the cells that a column needs at least so that nothing in it is cut."""
+    """Return the cells that a column needs at least so that nothing in it is cut."""
 
     def widest(text: str) -> int:
         return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=0)

@@ -64,11 +64,11 @@ class LossCase:
     split: Split | None = None
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
-        """Give a fact of the platform, and of the baseline."""
+        """Return a fact of the platform, and of the baseline."""
         return self.facts.get(key), self.baseline_facts.get(key)
 
     def quotient(self, *keys: str) -> float | None:
-        """Give the baseline's value of a fact over the platform's, of the first that both tell."""
+        """Return the baseline's value over the platform's, of the first fact that both have."""
         for key in keys:
             own, base = (number(facts, key) for facts in (self.facts, self.baseline_facts))
             if own and base:
@@ -143,15 +143,15 @@ class LossCase:
         ]
 
     def on_link(self, *probes: str) -> Measurement | None:
-        """Give what one of some probes measured between nodes; a loopback tells of no link."""
+        """Return what one of some probes measured between nodes; a loopback tells of no link."""
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
-        """Give what one of some probes measured within a node."""
+        """Return what one of some probes measured within a node."""
         return self._measured(probes, within_node)
 
     def against(self, other: Finding) -> Estimate | None:
-        """Give how much more is lost here than on another platform, at the same place."""
+        """Return how much more is lost here than on another platform, at the same place."""
         point = next((p for p in other.compared if p.place == self.place), None)
         own, base = self.point.ratio, point.ratio if point else None
         if own is None or base is None or not (own.bounded and base.bounded):
@@ -168,7 +168,7 @@ class LossCase:
         return None
 
     def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
-        """Give all points of some probes that both sides have somewhere."""
+        """Return all points of some probes that both sides have somewhere."""
         return [
             Measurement(finding, point, point.ratio)
             for finding in self.findings
@@ -199,7 +199,7 @@ class Rule:
     between: bool = False
 
     def concerns(self, layer: Layer, probe: str) -> bool:
-        """Tell whether it is of a probe."""
+        """Return whether it is of a probe."""
         return layer in self.layers and (not self.only or probe in self.only)
 
 
@@ -221,7 +221,7 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
 
 def within_node(place: Place) -> bool:
-    """Tell whether a place is on one node, as all of a processor and its memory is."""
+    """Return whether a place is on one node, as all of a processor and its memory is."""
     return place.ran_on <= 1
 
 

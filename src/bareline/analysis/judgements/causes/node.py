@@ -112,7 +112,7 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
-    """Give the sets that the baseline's processor shows and the platform's does not."""
+    """Return the sets that the baseline's processor shows and the platform's does not."""
     return [known for known in _SETS if case.both(f"cpu.flags.{known.name}") == (False, True)]
 
 
@@ -151,7 +151,7 @@ def cores(case: LossCase) -> Cause | NoCause:
 
 
 def uses_all_cores(place: Place) -> bool:
-    """Tell whether a value is of all cores together; of "star" it is that of one core."""
+    """Return whether a value is of all cores together; of "star" it is that of one core."""
     return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 

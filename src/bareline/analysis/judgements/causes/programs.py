@@ -45,7 +45,7 @@ def _part(
     worse: Sequence[Measurement],
     least: float,
 ) -> Cause | NoCause:
-    """Give what a part of a program's time costs it, by the probes of what it consists of.
+    """Return what a part of a program's time costs it, by the probes of what it consists of.
 
     Its own clock (`own`) narrows what the probes leave open, and never widens it, since what no
     probe below it lost has another reason. All probes lose the `least`.
@@ -119,7 +119,7 @@ def layers_below(case: LossCase) -> Cause | NoCause:
 
 
 def _computing(case: LossCase) -> list[Measurement]:
-    """Give what a core and its memory lose; a program's ranks are as many on any node."""
+    """Return what a core and its memory lose; a program's ranks are as many on any node."""
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 

@@ -88,11 +88,11 @@ class WhyNot:
 
     @property
     def concerns(self) -> str:
-        """Say which losses it may explain: ``Network and MPI``, or some probes."""
+        """Describe which losses it may explain: ``Network and MPI``, or some probes."""
         return listing(list(self.rule.only) or [layer.words for layer in self.rule.layers])
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row for each fact, measurement and loss."""
+        """Return a row for each fact, measurement and loss."""
         measured = [
             NeededMeasurement(
                 self.rule.name,
@@ -137,7 +137,7 @@ def why_not(
     facts: Mapping[str, Facts],
     baseline: str,
 ) -> WhyNot:
-    """Say of one platform why a cause is, or is not, named."""
+    """Describe of one platform why a cause is, or is not, named."""
     head = (rule.name, platform, baseline)
     own, base = facts.get(platform, {}), facts.get(baseline, {})
     known = [

@@ -94,7 +94,7 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Give what a file unpacks to, by its first bytes: gzip, bzip2, xz, zstd, or as it is.
+    """Yield what a file unpacks to, by its first bytes: gzip, bzip2, xz, zstd, or as it is.
 
     - `place`: a folder for a file that a program of its own unpacks.
 
@@ -250,7 +250,7 @@ class _Forward:
 
 
 def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInfo]:
-    """Give the entries of a layer one after the other, and forget each."""
+    """Yield the entries of a layer one after the other, and forget each."""
     while True:
         forward.begin_header()
         entry = tar.next()
@@ -424,7 +424,7 @@ class ImageArchive:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
-        """Give a member's content, and hold it against the digest in its name afterwards.
+        """Yield a member's content, and hold it against the digest in its name afterwards.
 
         Raises ArchiveError: it is truncated, or not what its digest says.
         """

@@ -72,7 +72,7 @@ class Boxes:
         return ("sandbox-kernel",) if self.whole else ()
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Give the command that starts a program in its container, the same on every node."""
+        """Return the command that starts a program in its container, the same on every node."""
         self._make_ready()
         before = self.runtime.joined if self._joins else self.runtime.started
         return [*before(self._box), *argv]
@@ -184,7 +184,7 @@ class Boxes:
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the containers and what programs see in them."""
+        """Return the containers and what programs see in them."""
         self._make_ready()
         assert self._looks is not None
         ask, options, runtime = self._nodes.on_node, self._options, self.runtime

@@ -201,7 +201,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
 
 @contextmanager
 def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
-    """Give an archive without its compression: its members are read in an order of their own."""
+    """Yield an archive without its compression: its members are read in an order of their own."""
     file.seek(0)
     with plain(file, place) as content:
         if content is file:
@@ -267,7 +267,7 @@ def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
-    """Give the path of an image, made if need be, or its name in the runtime's store."""
+    """Return the path of an image, made if need be, or its name in the runtime's store."""
     kind = container.kind
     if kind is ImageKind.HOST:
         return "/"
@@ -281,7 +281,7 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
-    """Give the root that holds what guests hold, but what they boot with; built once."""
+    """Return the root that holds what guests hold, but what they boot with; built once."""
     suite, where = host_suite(), f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
         raise PlatformError(

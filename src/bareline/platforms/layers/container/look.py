@@ -103,7 +103,7 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
-    """Tell what a program in the container sees, and what of it is not what is outside."""
+    """Return what a program in the container sees, and what of it is not what is outside."""
     own, other = inside.said, outside.said
     keys = {kind: f"ns.{kind}" for kind in _KINDS}
     kinds = [kind for kind, ns in keys.items() if own.get(ns) and own[ns] != other.get(ns)]

@@ -26,7 +26,7 @@ class ImageKind(StrEnum):
 
     @property
     def words(self) -> str:
-        """Say it as in a sentence."""
+        """Return the name as it stands in a sentence."""
         return _WORDS.get(self, f'"{self}"')
 
 
@@ -151,16 +151,16 @@ class Runtime:
         return bool(self.join) or self.whole
 
     def started(self, box: Box) -> list[str]:
-        """Give the argument vector before a program that gets a container of its own."""
+        """Return the argument vector before a program that gets a container of its own."""
         return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
 
     def joined(self, box: Box) -> list[str]:
-        """Give the argument vector before a program that joins the node's container."""
+        """Return the argument vector before a program that joins the node's container."""
         holder = f"read -r pid <{box.holder_file} || exit 125\n"
         return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
 
     def holder(self, box: Box) -> list[str]:
-        """Give the command line that makes the node's container and holds it."""
+        """Return the command line that makes the node's container and holds it."""
         words = self._filled(self.start, box)
         if self.named:
             words.insert(2, f"--name={box.name}")
@@ -172,7 +172,10 @@ class Runtime:
         return self._shell("", (*words, *_HOLD, box.holder_file))
 
     def image_id(self, box: Box) -> list[str]:
-        """Give the command line that prints what identifies the image; none where nothing does."""
+        """Return the command line that prints what identifies the image.
+
+        None where nothing does.
+        """
         if box.kind is ImageKind.HOST:
             return []
         if box.kind is ImageKind.STORED:
@@ -321,7 +324,7 @@ _ROWS = (
 
 @cache
 def runtimes() -> Mapping[str, Runtime]:
-    """Give every runtime by the name that platform files give, those of plug-ins included."""
+    """Return every runtime by the name that platform files give, those of plug-ins included."""
     own = ((__name__, one) for one in _ROWS)
     found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
     return named("container runtime", found, lambda runtime: runtime.name)

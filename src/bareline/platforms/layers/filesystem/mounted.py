@@ -45,7 +45,7 @@ class MountingNode:
 
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
-    """Give a folder for what a file system lies in; remove it, and those of killed barelines."""
+    """Yield a folder for what a file system lies in; remove it, and those of killed barelines."""
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
             _remove(left)
@@ -79,7 +79,7 @@ class Mounts:
     pid: int
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Give the command line of a program that sees the mounts, and is otherwise as usual."""
+        """Return the command line of a program that sees the mounts, and is otherwise as usual."""
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:
@@ -155,7 +155,7 @@ class Export:
 
 
 def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
-    """Give the server's configuration."""
+    """Return the server's configuration."""
     text = _COMMON.format(address=address, folder=folder)
     for number, export in enumerate(exports, 1):
         access = "RO" if export.read_only else "RW"
@@ -187,7 +187,7 @@ def mount_served(
 
 
 def facts_of(chosen: Nfs) -> dict[str, Scalar]:
-    """Tell what no client sees of its server."""
+    """Return what no client sees of its server."""
     if chosen.remote:
         return {"fs.layer": chosen.type, "fs.server": "remote"}
     return {
@@ -199,7 +199,7 @@ def facts_of(chosen: Nfs) -> dict[str, Scalar]:
 
 
 def mount_options(chosen: Nfs) -> str:
-    """Give the options of a mount: a server that is late is waited for, never given up."""
+    """Return the options of a mount: a server that is late is waited for, never given up."""
     return ",".join(filter(None, (f"vers={chosen.version},hard", chosen.options)))
 
 

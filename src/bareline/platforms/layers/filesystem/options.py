@@ -199,7 +199,7 @@ def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
 
 
 def kernel_has(kind: str) -> bool:
-    """Tell whether the kernel has a file system, or a module of it that can be loaded."""
+    """Return whether the kernel has a file system, or a module of it that can be loaded."""
     known = Path("/proc/filesystems").read_text(encoding="ascii").split()
     modprobe = shutil.which("modprobe", path=system_path())
     if kind in known or modprobe is None:

@@ -15,7 +15,7 @@ class Tally(Exhibit):
     summary = "how many points of each metric there are"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table, or none."""
+        """Return one table, or none."""
         rows = list(by_metric(select(document, spec)))
         table = (
             Rows(rows)

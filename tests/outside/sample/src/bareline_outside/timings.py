@@ -15,7 +15,7 @@ _METRICS = {"time": Metric("s", "lower")}
 
 
 def _parse(text: str) -> Iterable[Reading]:
-    """Give one trial."""
+    """Yield one trial."""
 
     def read() -> Iterable[Sample]:
         match = _LINE.search(text)
