@@ -230,12 +230,18 @@ def printed_type(name: str) -> Any:
 
 
 def _files() -> dict[str, Callable[[], dict[str, Any]]]:
+    from bareline.analysis.numbers.references import ReferenceFile
     from bareline.platforms.config import platforms_schema
     from bareline.store.schema import run_schemas
     from bareline.study.reading import study_schema
 
     lines = {name: lambda one=one: one for name, one in run_schemas().items()}
-    return {"study.toml": study_schema, "platforms.toml": platforms_schema, **lines}
+    written_by_people = {
+        "study.toml": study_schema,
+        "platforms.toml": platforms_schema,
+        "reference.toml": ReferenceFile.model_json_schema,
+    }
+    return {**written_by_people, **lines}
 
 
 def schema_rows() -> list[SchemaListed]:
