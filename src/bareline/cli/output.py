@@ -149,6 +149,11 @@ def print_json(context: typer.Context, wanted: bool) -> None:
     context.call_on_close(lambda: _as_json.reset(token))
 
 
+def prints_json() -> bool:
+    """Whether the command that runs emits JSON."""
+    return _as_json.get()
+
+
 def write_to(context: typer.Context, path: Path | None) -> None:
     """Let `emit` write to a file until the command ends."""
     token = _destination.set(path)
