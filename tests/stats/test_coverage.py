@@ -1,4 +1,4 @@
-"""Coverage on planted distributions: a quick version of benchmarks/coverage.py.
+"""Coverage on planted distributions: a quick version of benchmarks/interval_coverage.py.
 
 Bounds are in Monte-Carlo standard errors, and each is checked to be tighter than the step to the
 interval that is wrong by one order statistic.
