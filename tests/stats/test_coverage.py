@@ -30,7 +30,7 @@ SIMULATIONS = 40_000
 ERRORS = 4.5
 EVERY_NOISE = pytest.mark.parametrize("noise", DISTRIBUTIONS, ids=lambda noise: noise.name)
 
-COVERAGE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+COVERAGE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "interval_coverage.py"
 
 
 def rng():
