@@ -203,9 +203,6 @@ def _execute(
     goes_on: bool = False,
 ) -> None:
     """Measure what a run lacks, and print how it ended; `goes_on`: it was begun before."""
-    from bareline.report.terminal.runs import run_end_blocks
-    from bareline.report.writers.terminal import print_blocks
-    from bareline.session.status import end_remarks
     from bareline.session.submission import end_chain
     from bareline.study.commands import command_lines
 
@@ -222,7 +219,16 @@ def _execute(
     titles = command_lines(made.header.study, made.header.platforms) if goes_on else {}
     if titles:
         _end_with_answer(made, titles, tally)
-        return
+    else:
+        _end(made, tally, quiet=quiet)
+
+
+def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
+    """Print how a run ended, and its state; failed trials set the exit code."""
+    from bareline.report.terminal.runs import run_end_blocks
+    from bareline.report.writers.terminal import print_blocks
+    from bareline.session.status import end_remarks
+
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
     print_blocks(run_end_blocks(made, tally.on, **tally.parts), ends_on)
     if tally.blocks_had is not None:
