@@ -21,9 +21,9 @@ from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
-#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a difference
-#: to slower platforms and as a ratio to faster ones. What a replay lacks on the base, waits above
-#: all, stays what it is where bytes take longer, and cannot be more than all where they do not.
+#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
+#: difference to slower platforms and as a ratio to faster ones. What a replay lacks on the base,
+#: waits above all, stays the same where bytes take longer, and shrinks where they take less.
 Form = Literal["carried", "difference", "ratio"]
 
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no

@@ -176,8 +176,8 @@ def _resample(
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
     """Return what each input costs, in s.
 
-    They are the terms of the prediction: with the time on A they add up to it. They are of the median
-    launch instead of the profiled one.
+    They are the terms of the prediction: with the time on A they add up to it. They are of the
+    median launch instead of the profiled one.
     """
     base, trace = case.base, case.base.trace
     if trace is None:

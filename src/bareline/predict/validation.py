@@ -76,8 +76,8 @@ class Trial:
     """One prediction beside what was measured.
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single launches,
-      of the ladders, and of other applications' errors (or what is known of unseen programs).
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
+      launches, of the ladders, and of other applications' errors (or those of unseen programs).
     - `lo_s`, `hi_s`: 90 % interval; or None.
     - `term`: the calls, or the computing, that differ most from those that were measured.
     - `reasons`: what is large enough to explain its error.
@@ -93,14 +93,14 @@ class Trial:
     truth_s: float
     truth: tuple[float, ...]
     launches: float = 0.0
-    ladder: float = 0.0
-    residual: float = 0.0
     lo_s: float | None = None
     hi_s: float | None = None
-    term: WrongTerm | None = None
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     calibrated: bool = False
+    ladder: float = 0.0
+    residual: float = 0.0
+    term: WrongTerm | None = None
 
     @property
     def drawn(self) -> float:
@@ -159,7 +159,7 @@ class ModelScore:
     - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
       the measurement can tell apart.
     - `coverage`: share of measured times within the interval.
-    - `residual`: 90 % of what launches leave of the errors, in ln: with these it makes the interval.
+    - `residual`: 90 % of what launches leave of the errors, in ln: a part of the interval.
     """
 
     type: _Scored

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,22 +59,23 @@ def wrong_term(case: PredictionCase, target: Application) -> WrongTerm | None:
     computed_s = sum(float(stream.compute_s.sum()) for stream in measured.streams)
     actual = terms_of(measured, spent, computed_s)
     time_s = target.typical.time_s
-    differences = {name: predicted[name] - actual[name] for name in predicted | actual}
+    names = {*predicted, *actual}
+    differences = {name: predicted.get(name, 0.0) - actual.get(name, 0.0) for name in names}
     name = max(differences, key=lambda term: abs(differences[term]))
     share = differences[name] / time_s
     if abs(share) < _OFF:
         return None
-    return WrongTerm(name, predicted[name], actual[name], share)
+    return WrongTerm(name, predicted.get(name, 0.0), actual.get(name, 0.0), share)
 
 
 def terms_of(
     trace: Trace, taken_s: Sequence[npt.NDArray[np.float64]], computed_s: float
-) -> Counter[str]:
+) -> Mapping[str, float]:
     """Return the time of a rank by term, in s.
 
     - `taken_s`: of each rank, by shape; `computed_s`: of all ranks.
     """
-    seconds = Counter({COMPUTING: computed_s / trace.ranks})
+    seconds = defaultdict(float, {COMPUTING: computed_s / trace.ranks})
     for stream, of_shapes in zip(trace.streams, taken_s, strict=True):
         for shape, shape_s in zip(stream.shapes, of_shapes, strict=True):
             if shape.kind not in _UNTIMED:
@@ -83,7 +84,7 @@ def terms_of(
 
 
 def _term(shape: Shape) -> str:
-    """Name the term of a call: sends and receives of a size are one, since they wait for each other."""
+    """Name the term of a call: sends and receives of a size are one, they wait for each other."""
     if shape.kind == "wait":
         return "waits for messages"
     function = "messages" if shape.kind in POINT_TO_POINT else shape.call
@@ -96,4 +97,4 @@ def _term(shape: Shape) -> str:
 def _spent_by_shape(
     numbers: npt.NDArray[np.int32], spent_s: npt.NDArray[np.float64], shapes: Sequence[Shape]
 ) -> npt.NDArray[np.float64]:
-    return np.bincount(numbers, weights=spent_s, minlength=len(shapes))
+    return np.asarray(np.bincount(numbers, weights=spent_s, minlength=len(shapes)), np.float64)
