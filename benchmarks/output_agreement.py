@@ -7,8 +7,8 @@ Each page is a planted run (see `Planted` for what is drawn): opposite effects w
 modes with equal medians, launches lost to a limit, crashes, two to four platforms, n from 3 to 12,
 with and without boots, a control, or two separate runs. `outputs.py` and `output_words.py` read
 what `compare`, `explain`, `report`, `--fail-if` and `export` print about it, and hold each of its
-statements against `compare --json`. Runs that are named are read in the place of planted pages, each
-by itself.
+statements against `compare --json`. Runs that are named are read in the place of planted pages,
+each by itself.
 """
 
 from __future__ import annotations
