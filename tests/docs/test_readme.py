@@ -17,7 +17,7 @@ EXAMPLES = [step for step in STEPS if "docs/examples" in step.command]
 VERBS = ("compare", "ab", "forecast", "trend", "show")
 
 
-def in_order(printed, step.shown):
+def in_order(printed, shown):
     """Whether the shown lines are printed in this order; ``...`` stands for any."""
     lines = iter(printed)
     return all(line in lines for line in shown if line != "...")
