@@ -149,6 +149,11 @@ def print_json(context: typer.Context, wanted: bool) -> None:
     context.call_on_close(lambda: _as_json.reset(token))
 
 
+def prints_json() -> bool:
+    """Whether the command that runs emits JSON."""
+    return _as_json.get()
+
+
 def write_to(context: typer.Context, path: Path | None) -> None:
     """Let `emit` write to a file until the command ends."""
     token = _destination.set(path)
@@ -230,12 +235,18 @@ def printed_type(name: str) -> Any:
 
 
 def _files() -> dict[str, Callable[[], dict[str, Any]]]:
+    from bareline.analysis.numbers.references import ReferenceFile
     from bareline.platforms.config import platforms_schema
     from bareline.store.schema import run_schemas
     from bareline.study.reading import study_schema
 
     lines = {name: lambda one=one: one for name, one in run_schemas().items()}
-    return {"study.toml": study_schema, "platforms.toml": platforms_schema, **lines}
+    written_by_people = {
+        "study.toml": study_schema,
+        "platforms.toml": platforms_schema,
+        "reference.toml": ReferenceFile.model_json_schema,
+    }
+    return {**written_by_people, **lines}
 
 
 def schema_rows() -> list[SchemaListed]:
