@@ -14,7 +14,7 @@ functions are counted without docstrings. Needs nothing but Python.
 arrows upwards between the folders of a room and class names with two meanings may become fewer and
 not more, and the longest of each not longer. Which they are may change. Names that are participles
 may not rise in any room. Docstrings are at most 15 % of lines. Lines of code have no limit:
-`scripts/density.py` prints how dense they are.
+`scripts/density.py` limits how dense they are.
 ``--lower`` then writes what has fallen into that file, so that it cannot rise again.
 """
 

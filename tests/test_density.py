@@ -31,12 +31,14 @@ lines"""
 
 @pytest.fixture(scope="module")
 def density():
+    sys.path.insert(0, str(SCRIPT.parent))  # where the script finds `limits`
     spec = importlib.util.spec_from_file_location("density", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.modules["density"] = module  # where dataclasses look for it
     spec.loader.exec_module(module)
     yield module
     del sys.modules["density"]
+    sys.path.remove(str(SCRIPT.parent))
 
 
 def nested(depth):
@@ -64,15 +66,48 @@ def test_an_empty_module_has_no_density(density):
     assert density.density_of("").expressions_per_line == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "dense", "readable"),
+    [
+        ("tuples", "a, b = x, y", "a, b = b, a"),
+        ("tuples", "a, (b, c) = x, y", "a, b = pair"),
+        ("inner if", "f(x if x else y)", "a = x if x else y"),
+        ("inner if", "f(a=[x if x else y for x in z])", "def f(): return x if x else y"),
+        ("double for", "[x for y in z for x in y]", "[x for x in y]"),
+        ("double for", "{x: f([a for a in x]) for x in y}", "for x in y: a = [a for a in x]"),
+        ("names", "found = 1", "path = found"),
+        ("names", "for _one in x: pass", "for trial in x: one.y = 1"),
+        ("names", "def f(*, what): pass", "f(what=1)"),
+    ],
+)
+def test_each_dense_form_is_counted_once_and_its_readable_form_is_not(
+    density, name, dense, readable
+):
+    assert density.density_of(dense + "\n").counts()[name] == 1
+    assert density.density_of(readable + "\n").counts()[name] == 0
+
+
 def test_the_table_adds_the_packages_up(tmp_path):
     for name in ("a", "b"):
         folder = tmp_path / name
         folder.mkdir()
-        (folder / "module.py").write_text(SOURCE)
+        (folder / "module.py").write_text(SOURCE + "one, two = TEXT, TEXT\n")
     command = [sys.executable, SCRIPT, tmp_path]
     table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in table.splitlines()[1:]]
-    assert rows == [["a", "6", "0.67", "0"], ["b", "6", "0.67", "0"], ["all", "12", "0.67", "0"]]
+    assert rows == [
+        ["a", "7", "1.43", "0", "1", "0", "0", "1"],
+        ["b", "7", "1.43", "0", "1", "0", "0", "1"],
+        ["all", "14", "1.43", "0", "2", "0", "0", "2"],
+    ]
+
+
+def test_places_are_listed_with_their_lines(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(SOURCE + "one = TEXT\n")
+    command = [sys.executable, SCRIPT, "--list", "names", tmp_path]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == f"{module}:14\n"
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
