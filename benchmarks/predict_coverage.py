@@ -109,20 +109,28 @@ def draw(
     return Draw(run, done, target.median_s)
 
 
+HEAD = (
+    f"{'':<34} {'n':>4} {'inside':>7} {'signed':>7} {'median':>7} {'90 %':>6} "
+    f"{'width':>6} {'launches':>9} {'ladder':>7} {'model':>6} {'repeats':>8}"
+)
+
+
 def show(title: str, found: list[Draw]) -> None:
-    """Print a line of the table."""
+    """Print a line of the table: errors in per cent, half-widths in ln."""
     errors = np.array([one.error for one in found])
     inside = np.mean([one.inside for one in found])
     width = np.median([one.width for one in found])
-    parts = [
-        np.median([getattr(one.prediction, name) for one in found])
-        for name in ("launches", "ladder", "residual")
-    ]
-    repeats = [one.prediction.repeats for one in found if one.prediction.repeats is not None]
+    predictions = [one.prediction for one in found]
+    launches, ladder, model = (
+        float(np.median([getattr(one, part) for one in predictions]))
+        for part in ("launches", "ladder", "residual")
+    )
+    known = [one.repeats for one in predictions if one.repeats is not None]
+    repeats = float(np.median(known)) if known else math.nan
     print(
-        f"{title:<34} {len(found):>4} {inside:>6.0%} {np.median(errors):>+7.1%} "
-        f"{np.median(abs(errors)):>7.1%} {np.quantile(abs(errors), 0.9):>11.1%} {width:>6.3f} "
-        f"{parts[0]:>8.3f} {parts[1]:>6.3f} {parts[2]:>6.3f} {np.median(repeats or [math.nan]):>8.3f}"
+        f"{title:<34} {len(found):>4} {inside:>7.0%} {np.median(errors):>+7.1%} "
+        f"{np.median(abs(errors)):>7.1%} {np.quantile(abs(errors), 0.9):>6.1%} "
+        f"{width:>6.3f} {launches:>9.3f} {ladder:>7.3f} {model:>6.3f} {repeats:>8.3f}"
     )
 
 
@@ -138,9 +146,7 @@ def main() -> None:
     rng = np.random.default_rng(arguments.seed)
     each = math.ceil(arguments.predictions / len(arguments.runs))
     found = [one for run in arguments.runs for one in draws(run, each, rng)]
-    print(
-        f"{'':<34} {'n':>4} inside  signed  median 90 % within  width launches ladder  model  repeats"
-    )
+    print(HEAD)
     show("all", found)
     for run in dict.fromkeys(one.run for one in found):
         show(run, [one for one in found if one.run == run])
