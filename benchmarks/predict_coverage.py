@@ -96,16 +96,16 @@ def draw(
     rng: np.random.Generator,
 ) -> Draw:
     """Predict once from drawn launches."""
-    seed = int(rng.integers(2**31))
-    ladders = [
+    seed = int(rng.integers(2**31))  # the same blocks on both sides
+    a, b = (
         drawn_ladder(
             read_ladder(records, one.platform, one.launches[0].layout), np.random.default_rng(seed)
         )
         for one in (base, target)
-    ]
+    )
     base, target = (drawn_application(one, rng) for one in (base, target))
-    compute = factor_between(*ladders, records, program=base.program)
-    done = predict(PredictionCase(base.base(ladders[0]), ladders[1], compute))
+    compute = factor_between(a, b, records, program=base.program)
+    done = predict(PredictionCase(base.base(a), b, compute))
     return Draw(run, done, target.median_s)
 
 
