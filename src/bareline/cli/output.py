@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
+from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.texts import escaped_json
 
 if TYPE_CHECKING:
@@ -189,11 +190,16 @@ def unwritable(error: OSError, path: Path) -> UsageError:
 
 
 def as_json(rows: object) -> None:
-    """Print rows, or a schema, as JSON."""
+    """Print rows, or a schema, as JSON; numbers that are not finite are null, said on stderr."""
+    nulls: list[str] = []
+    finite = with_nulls(rows, nulls)
     encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
-    for part in encoder.iterencode(rows):
+    for part in encoder.iterencode(finite):
         sys.stdout.write(escaped_json(part))
     sys.stdout.write("\n")
+    if nulls:
+        more = f" and {len(nulls) - 1} more" if nulls[1:] else ""
+        complain(f"JSON has no form for numbers that are not finite: {nulls[0]}{more} is null")
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:
