@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli.foresight import see_to_answers
 from bareline.cli.options import (
     MaxCoreHoursOption,
     NotBetweenOption,
@@ -57,6 +58,7 @@ def run(asked: RunOptions) -> None:
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
         return
     begin.refuse_unusable(planned.platforms)
+    see_to_answers(planned)
     if not asked.on:
         complain(f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses")
     made = planned.make()
@@ -103,9 +105,9 @@ def submit(
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
         return
+    see_to_answers(planned)
     planned.look_at_nodes(order)
-    made = planned.make()
-    handed = jobs.submit(made, order)
+    handed = jobs.submit(made := planned.make(), order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
     emit(lambda: [asdict(handed)], lambda _: print(made.path))
 

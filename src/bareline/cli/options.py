@@ -217,6 +217,9 @@ class RunOptions:
     anyway: Annotated[
         bool, flag("--anyway", "Also where fewer than two roles of the study can be measured.")
     ] = False
+    yes: Annotated[
+        bool, flag("--yes", "Also where less than a third of a paper's claims can be judged.")
+    ] = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None
     dry_run: Annotated[bool, flag("--dry-run", "Show the plan, run nothing.")] = False
