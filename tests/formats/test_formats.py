@@ -427,7 +427,7 @@ def test_perftest_megabytes_are_binary():
 def test_perftest_gigabits_without_a_peak():
     (trial,) = read("composed/perftest.send_bw_gbits.out")
     assert trial.params == {"connection": "RC", "direction": "both"}
-    # A peak of 0.00 is no measured value.
+    # A peak of 0.00 is not a valid measurement.
     found = values(trial, size_bytes=65536)
     assert found == {"bandwidth": 196e9 / 8, "message_rate": 373840}
 

@@ -198,7 +198,7 @@ def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
         ({"distribution": "cyclic"}, "ranks that are not bound are moved"),
         ({"ranks_per_socket": 1, "ranks_per_numa": 1}, "not both"),
         ({"ranks_per_socket": 1, "distribution": "cyclic"}, "or how they are dealt"),
-        ({"binding": "tight"}, "'tight' is none of"),
+        ({"binding": "tight"}, "'tight' is not one of"),
     ],
 )
 def test_placements_that_contradict_themselves_are_refused(keys, problem):

@@ -1,4 +1,4 @@
-"""What a study needs here: the platforms that it names, and the programs of its probes."""
+"""The requirements of a study: the platforms that it names, and the programs of its probes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bareline.vocabulary.errors import PlatformError
 def needs(
     named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
 ) -> Iterator[HostCheck]:
-    """Look at what would be measured on, and with; `named`: platforms by role or by own name."""
+    """Check the platforms and the programs of a study; `named`: platforms by role or name."""
     wrong: dict[str, PlatformError] = {}
     known = load_platforms(platforms, wrong)
     for role, name in named.items():

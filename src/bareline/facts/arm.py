@@ -38,7 +38,7 @@ def arm_cores() -> Mapping[str, ArmCore]:
 
 
 def find_core(first: Mapping[str, str]) -> ArmCore | None:
-    """Return the core of a block of /proc/cpuinfo; None where it is no Arm core or unknown."""
+    """Return the core of a block of /proc/cpuinfo; None if it is unknown or not an Arm core."""
     words = (first.get("CPU implementer", ""), first.get("CPU part", ""))
     return arm_cores().get(" ".join(words).lower())
 

@@ -159,7 +159,7 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
     """Return whether the processor is software; None on machines that cannot tell.
 
-    QEMU's translator says so in its own model's name, and through CPUID to systemd-detect-virt.
+    QEMU's translator is named in its own model's name, and through CPUID to systemd-detect-virt.
     The latter also answers "qemu" for a KVM guest that hides its hypervisor; that one lacks the
     hypervisor flag.
     """

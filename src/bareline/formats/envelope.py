@@ -28,7 +28,7 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"BZh": "bzip2",
 }
-#: What names of packed files end in.
+#: Endings of the names of packed files.
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
 _ENCODINGS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -43,7 +43,7 @@ _UNPACK_TIMEOUT_S = 60.0
 
 
 class TooLarge(Exception):
-    """A packed file holds more than may be read."""
+    """A packed file contains more than may be read."""
 
 
 def unpacked(data: bytes, most_bytes: int) -> bytes:
@@ -58,7 +58,7 @@ def unpacked(data: bytes, most_bytes: int) -> bytes:
     try:
         content = _UNPACKERS[name](data, most_bytes + 1)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise ParseError(f"is no whole {name} file: {error}") from error
+        raise ParseError(f"not a complete {name} file: {error}") from error
     if len(content) > most_bytes:
         raise TooLarge
     return content
@@ -110,7 +110,7 @@ def _piped(process: subprocess.Popen[bytes], data: bytes, most_bytes: int) -> by
             stdin.write(data)
             stdin.close()
         except OSError:
-            return  # it ended before it read all, and says why
+            return  # it ended before it read everything, and prints the reason
 
     feeder = threading.Thread(target=feed, daemon=True)
     timer = threading.Timer(_UNPACK_TIMEOUT_S, process.kill)
@@ -229,7 +229,7 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
 
 
 def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:
-    """Whether a blank follows every label, but those of empty lines."""
+    """Whether a blank follows every label, except on empty lines."""
     return all(
         line[label.end() : label.end() + 1] in (" ", "")
         for line, label in zip(lines, labels, strict=True)

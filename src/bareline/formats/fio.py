@@ -40,7 +40,7 @@ _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
 _MARK = re.compile(r'"fio version"\s*:\s*"fio-')
 #: Options of a job; one that is not listed belongs to the case.
 _SETTINGS = Settings(
-    # Where it ran, what it printed and logged, and what it did before and after the measurement.
+    # Paths, output and logs, and actions before and after the measurement.
     labels=frozenset(
         (
             *("name", "description", "filename", "directory", "filename_format", "opendir"),
@@ -122,7 +122,7 @@ class _Report(JsonModel):
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every job; those of one name run at once and are one case.
+    """Read every job; jobs of one name run at once and are one case.
 
     Of several states of the jobs, as ``--status-interval`` prints them, the last one is read.
     """
@@ -179,7 +179,7 @@ def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metri
 
 
 def _wrong_latency(part: _Way) -> str | None:
-    """Describe what is wrong with the latencies of a job; None where nothing is."""
+    """Return the error in the latencies of a job; None without one."""
     if not part.total_ios:
         return None
     try:
@@ -222,7 +222,7 @@ def _samples(
     operations = sum(part.total_ios for part in used)
     yield Sample("bandwidth", sum(part.bw_bytes for part in used))
     yield Sample("operations", sum(part.iops for part in used))
-    if left_out:  # which says why there is no latency
+    if left_out:  # has the reason why there is no latency
         return
     latencies = [read_object(_Latency, part.lat_ns) for part in used]
     weighted_ns = sum(
@@ -260,7 +260,7 @@ def _starts(text: str) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a document says of its jobs at a moment: `counters` only grow while a launch runs."""
+    """The state of a document's jobs at a moment: `counters` only grow while a launch runs."""
 
     jobs: tuple[str, ...]
     begins: tuple[int, ...]

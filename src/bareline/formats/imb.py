@@ -2,7 +2,7 @@
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
 a trial of its own, so that a torn last section spoils only itself. Sections in which processes
-wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node.
+wait have names of their own, ``imb.NAME.subset``: their few processes are likely to share a node.
 
 References
 ----------
@@ -76,8 +76,8 @@ _SIZED = tuple(each for each in COLLECTIVES.values() if each.smallest_bytes)
 _ROOTED = frozenset(each.imb for each in _SIZED if each.role != "all")
 _REDUCTIONS = frozenset(each.imb for each in _SIZED if each.reduces)
 _COLLECTIVES = frozenset(each.imb for each in _SIZED)
-#: Options that change what is measured: what they are without being given, and the benchmarks that
-#: they concern, all where none is named.
+#: Options that change the measurement: their defaults, and the benchmarks that they affect (all
+#: where none is named).
 _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "off_cache": ("", frozenset()),
     "root_shift": ("off", _ROOTED),
@@ -168,7 +168,7 @@ def _parts(text: str) -> list[_Part]:
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
-    # Where the head of one section stands over the rows of another, no row looks wrong; the
+    # Where the head of one section is above the rows of another, no row looks wrong; the
     # sequence of heads does.
     wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
     for part in parts:
@@ -187,9 +187,9 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _options(text: str) -> dict[str, str]:
-    """Return the options of the calling sequence that change what is measured.
+    """Return the options of the calling sequence that change the measurement.
 
-    Before 2017 roots moved on and nothing was synchronised unless an option said so.
+    Before 2017 roots moved on and nothing was synchronised unless an option requested it.
     """
     old = _year(text) < _SYNCHRONISED_SINCE
     found = {"root_shift": "on", "sync": "off"} if old else {}
@@ -221,7 +221,7 @@ def _year(text: str) -> int:
 
 
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
-    """Describe what is wrong with the sequence of sections, or nothing.
+    """Return the error in the sequence of sections, or "".
 
     Every section has the same processes, running or waiting. Benchmarks come in the order of the
     list, each with numbers of processes that double until all run.
@@ -231,7 +231,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
         return "the running and waiting processes of the sections are not equally many"
     names = [name for name, _ in groupby(part.name for part in parts)]
     if listed and names != [name for name in listed if name in names]:
-        return "the sections are not those of the list of benchmarks, or not in its order"
+        return "the sections differ from the list of benchmarks, or from its order"
     for _, group in groupby(parts, key=lambda part: part.name):
         same = list(group)
         if any("groups" in part.params for part in same):
@@ -264,7 +264,7 @@ def _take(line: NumberedLine, part: _Part) -> None:
         part.idle = int(match[1])
         part.params["world_ranks"] = part.ranks + part.idle
     elif text.startswith("#"):
-        pass  # what says nothing of the section
+        pass  # a comment that does not belong to the section
     elif _CUT.search(text):
         part.cut = True
     elif part.columns:
@@ -290,7 +290,7 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
 
 
 def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Failed) -> Reading:
-    # A few of many processes mostly share a node: what they measure is no part of the same curve.
+    # A few of many processes mostly share a node: their figures belong to another curve.
     subset = bool(part.idle)
     return Reading(
         probe=f"imb.{part.name.lower()}{'.subset' if subset else ''}",

@@ -1,4 +1,4 @@
-"""The tables of the Intel MPI Benchmarks: what a column is, and what rows may not contradict.
+"""The tables of the Intel MPI Benchmarks: their columns, and the consistency of their rows.
 
 Until 2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
 """
@@ -60,10 +60,10 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 @dataclass(frozen=True, slots=True)
 class ImbLaunch:
-    """What a launch says of all its tables.
+    """Properties of a launch that apply to all its tables.
 
     - `free_sizes`: its user chose the message sizes: they need not double.
-    - `largest_bytes`: the size that every table reaches; None where that is not told.
+    - `largest_bytes`: the size that every table reaches; None if it is unknown.
     - `any_after_zero`: its user chose the size that follows 0 (``-msglog``).
     """
 
@@ -74,12 +74,12 @@ class ImbLaunch:
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
-    """Return what a benchmark measures at least, where its table does not tell."""
+    """Return the metrics that a benchmark has at least, for a table without its titles."""
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
 def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    """Return what the columns measure, the headline first.
+    """Return the metrics of the columns, the headline first.
 
     Raises ParseError: a title is unknown or appears twice, or none is a headline.
     """
@@ -99,7 +99,7 @@ def samples_of(
 ) -> Iterator[Sample]:
     """Yield the values of a benchmark's table.
 
-    - `cut`: the benchmark said itself that it ends before the largest size.
+    - `cut`: the benchmark printed that it ends before the largest size.
 
     Raises ParseError: rows are missing, or contradict themselves or each other.
     """
@@ -134,13 +134,14 @@ def samples_of(
             if value == 0 and not metric.detail and metric.unit != "%":
                 # A low rate rounds to 0.00; no time does.
                 lost = metric.unit == "s"
-                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
+                reason = f"{title} = 0 is not a valid measurement"
+                left_out.append(Omission(reason, line.number, lost))
                 continue
             yield Sample(measured, value * scale, point, caveats)
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     row.integers("#repetitions")
     for title in ("#bytes", "Group"):
         if title in row.titles:
@@ -220,7 +221,7 @@ def _mega(
 def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
-    """Return the positions of rows whose rate is not what their size and time or rate give."""
+    """Return the positions of rows whose rate contradicts their size and time or rate."""
     sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
     wrong = []

@@ -42,7 +42,7 @@ _SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
 _FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
 _OPTIONS_BEGIN = re.compile(r"^Options: *$", re.MULTILINE)
 _OLD = re.compile(r"^IOR-((?:2|3\.[01])\.\S+): ", re.MULTILINE)
-#: Files that were shorter than expected: IOR says how much was really moved.
+#: Files that were shorter than expected: IOR prints the amount that was really moved.
 _ACTUAL = re.compile(r"Using actual aggregate bytes moved *= *(\d{1,20})")
 #: Options of a test; one that is not listed belongs to the case.
 _SETTINGS = Settings(
@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every test of a launch; the summary of all stands behind the last."""
+    """Read every test of a launch; the summary of all follows the last."""
     tests = split_before(_TEST, text)
     if len(tests) > 1:
         tests = [tests[0] + tests[1], *tests[2:]] if not _TEST.search(tests[0]) else tests
@@ -114,7 +114,7 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
 
 
 def _options_of(test: str) -> dict[str, str]:
-    """Return the options of a test, which stand between a title and the results."""
+    """Return the options of a test, which are between a title and the results."""
     begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
     first = begin.end() if begin else 0
     last = end.start() if end else len(test)
@@ -141,12 +141,12 @@ def _size(text: str, what: str) -> int:
     try:
         return parse_size(text.removesuffix(" bytes"))
     except UsageError as error:
-        raise ParseError(f"{what}: '{text}' is no size") from error
+        raise ParseError(f"{what}: '{text}' is not a size") from error
 
 
 def _whole(text: str, what: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,8}", text):
-        raise ParseError(f"{what}: '{text}' is no number")
+        raise ParseError(f"{what}: '{text}' is not a number")
     return int(text)
 
 
@@ -196,7 +196,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]
     """Return how many bytes each row may have moved, and how far each number may be off.
 
     IOR prints the amount with two decimals; tasks, segments and block size give it exactly. Where
-    files were shorter, it prints what was really moved.
+    files were shorter, it prints the amount that was really moved.
     """
     printed = options["aggregate filesize"]
     amount = _size(printed, "aggregate filesize")
@@ -218,7 +218,7 @@ def _bandwidth(
     if not rate or not time_s:
         raise ParseError("nothing was transferred")
     slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
-    # Stonewalling ends a test before all is moved: only the summary tells how much was.
+    # Stonewalling ends a test before all is moved: only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
     agrees = any(
         abs(rate * _MIB * time_s / amount - 1) <= slack + off / amount for amount, off in amounts

@@ -77,7 +77,7 @@ class _Figures:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the table of the program and those of its regions."""
+    """Read the table of the program and the tables of its regions."""
     try:
         launch = _head(text)
         tables = _tables(text)
@@ -190,9 +190,9 @@ def _rows(
 
 
 def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
-    """Read a row and hold its numbers against each other.
+    """Read a row and compare its numbers with each other.
 
-    Raises ParseError: they contradict each other, or one is no number with two decimals.
+    Raises ParseError: they contradict each other, or one is not a number with two decimals.
     """
     for text in texts:
         if not _TWO_DECIMALS.fullmatch(text):
@@ -206,7 +206,7 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
 
 
 def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
-    """Hold the table of the program against the head of the banner.
+    """Compare the table of the program with the head of the banner.
 
     Raises ParseError: they contradict each other.
     """

@@ -1,7 +1,7 @@
 """mdtest, 3.x and 4.x, which comes with IOR: rates of operations on files and directories.
 
 The iterations of ``-i`` run in one launch, of which mdtest prints the mean: that is the trial's
-value, as no other one can be had. Phases that did not run stand with a rate of 0 and are left out.
+value, since nothing else is printed. Phases that did not run have a rate of 0 and are left out.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _ROW_START = re.compile(r"   [A-Z][a-z]+ [a-z]+")
 _END = re.compile(r"^-- finished at .* --$", re.MULTILINE)
 _RATE = Metric("op/s", "higher")
 _OLD = re.compile(r"^mdtest-((?:1|2)\.\S+) was launched", re.MULTILINE)
-#: Options whose next word is no part of the case: where it ran, what it wrote, how often, seeds.
+#: Options whose next word does not belong to the case: paths, outputs, repetitions, seeds.
 _WITH_VALUE = ("-d", "-i", "-o", "-x", "-V", "-G")
-#: The same with the value in one word, and options of what is printed.
+#: The same with the value in one word, and options of the output.
 _LABELS = re.compile(
     r"-(?:[dioxVG])=.*|-v+|-P|-R\d+"
     r"|--(?:random-seed|saveRankPerformanceDetails|savePerOpDataCSV|run-cmd\S*)(?:=.*)?"

@@ -58,7 +58,7 @@ def read(text: str) -> Transfer:
 
 
 def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
-    """Return what was asked for: the duration, or the amount, of which the duration is a result.
+    """Return the request: the duration, or the amount, of which the duration is a result.
 
     With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is
     a whole number of buffers, whatever the time.

@@ -1,7 +1,7 @@
 """OSU micro-benchmarks, 5.x to 7.x.
 
 Versions and options differ in the titles of the columns, never in their meaning, so the titles
-alone say what a column is.
+alone identify a column.
 
 References
 ----------
@@ -63,7 +63,7 @@ TITLE = re.compile(
 )
 _MS = r"(\d{1,15})(?: ms)?"
 _INIT = re.compile(rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$", re.MULTILINE)
-#: What osu_init of 5.3 and before prints, without a title.
+#: The output of osu_init of 5.3 and before, without a title.
 _UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
 #: By titles without their spaces.
@@ -108,7 +108,7 @@ _BUFFERS = re.compile(
 )
 #: A setting above a table: ``# Number of Receiver threads: 2``.
 _COMMENT = re.compile(r"#\s*([A-Za-z][A-Za-z ()/_-]{1,40}?)\s*:\s+(\S.*?)[\s.]*$")
-#: Comments that stand before the title of their launch.
+#: Comments before the title of their launch.
 _BEFORE_TITLE = re.compile(r"(?:^# *Number of [^\n]*\n\s*)+\Z", re.MULTILINE)
 _LONGEST_COMMENTS = 1000
 _WRONG_RESULTS = "DATA VALIDATION ERROR"
@@ -177,7 +177,7 @@ def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
 
 
 def _setting(comment: str, params: dict[str, Scalar], ignored: list[str]) -> int:
-    """Take up a comment's setting; gives the number of ranks where it says that."""
+    """Record a comment's setting; return the number of ranks if it contains that."""
     pairs = _PAIRS.search(comment)
     if pairs:
         if pairs[2]:
@@ -236,7 +236,7 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
 
 
 def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
-    """Return the parameter of a derived data type: what is sent of the largest message."""
+    """Return the parameter of a derived data type: the sent part of the largest message."""
     if "TransmitSize" not in table.titles or "Size" not in table.titles:
         return {}
     return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}
@@ -315,13 +315,14 @@ def _samples(
             if value == 0 and not metric.detail and metric.unit != "%":
                 # A low rate rounds to 0.00; no time does.
                 lost = metric.unit == "s"
-                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
+                reason = f"{title} = 0 is not a valid measurement"
+                left_out.append(Omission(reason, line.number, lost))
                 continue
             yield Sample(name, value * scale, point, caveats)
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     for title in ("Size", "Iterations", "TransmitSize"):
         if title in row.titles:
             row.integers(title)
@@ -365,7 +366,7 @@ def _check_overlap(table: PrintedTable) -> None:
     overall, compute, pure, overlap = (table.numbers(title) for title in titles)
     for line, *times, percent in zip(table.lines, overall, compute, pure, overlap, strict=True):
         whole_us, compute_us, pure_us = times
-        # What is not hidden; two of the three times are rounded in the numerator.
+        # The part that is not hidden; two of the three times are rounded in the numerator.
         least, most = quotient_range(whole_us - compute_us, pure_us, 0.0102)
         low, high = max(0.0, 100 - 100 * most), max(0.0, 100 - 100 * least)
         if not low - 0.006 <= percent <= high + 0.006:
@@ -402,7 +403,7 @@ def _init(text: str) -> Reading:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin: at titles, or at the comments that stand before them.
+    """Return where launches begin: at titles, or at the comments before them.
 
     The table of a launch whose title is lost begins a launch of its own.
     """

@@ -1,7 +1,7 @@
 """perftest (``ib_write_bw``, ``ib_send_lat`` and their kin), 2.x to 6.x.
 
-Its MB are 2^20 bytes, whether the title says MB or MiB; with ``--report_gbits`` it prints decimal
-gigabits. The message rate tells the bandwidth once more and is held against it.
+Its MB are 2^20 bytes, with the title MB or MiB; with ``--report_gbits`` it prints decimal
+gigabits. The message rate repeats the bandwidth and is compared with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FACTS = {
 _SETTING = re.compile(r"(?:^|\t)[ \t]*([A-Z][\w. *-]*?[\w*])[ \t]*: (\S+)", re.MULTILINE)
 _NO_SETTINGS = frozenset(("GID", "WARNING", "Note"))
 _SETTINGS = Settings(
-    # What the platform is, how the two ends found each other, and how completions are asked for.
+    # The platform, the connection of the two ends, and the requests for completions.
     labels=frozenset(
         (
             *("Device", "Transport type", "Link type", "GID index", "ibv_wr* API"),
@@ -163,14 +163,14 @@ def _identity(text: str) -> str:
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return what a column is; with a duration perftest has no typical latency, only the mean."""
+    """Return a column's metric; with a duration perftest has no typical latency, only the mean."""
     if title == "t_avg[usec]" and "t_typical[usec]" not in titles:
         return ("latency_mean", LATENCY, 1e-6)
     return _COLUMNS[title]
 
 
 def _settings_of(text: str) -> dict[str, str]:
-    """Return the settings in the head of a test, which stand before the line of column titles."""
+    """Return the settings in the head of a test, before the line of column titles."""
     header = _HEADER.search(text)
     head = text[: header.start()] if header else text
     return {key: value for key, value in _SETTING.findall(head) if key not in _NO_SETTINGS}
@@ -230,23 +230,23 @@ def _samples(
         texts = table.column(title)
         for at, printed in enumerate(table.numbers(title, uniform=False)):
             if printed == 0 and title.startswith("BW peak"):
-                continue  # below what two decimals can say
+                continue  # below the precision of two decimals
             value = printed * scale
             # Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00. The
-            # message rate tells it where that is printed with more digits.
+            # message rate gives it where that is printed with more digits.
             sharp = messages and float(messages[at]) > 100 * rounding(messages[at])
             if title.startswith("BW average") and sharp and printed < 100 * rounding(texts[at]):
                 value = float(messages[at]) * 1e6 * sizes[at]
             if value == 0 and not metric.detail:
                 lost = metric.unit == "s"
                 line = table.lines[at].number
-                left_out.append(Omission(f"{title} = 0 is no measured value", line, lost))
+                left_out.append(Omission(f"{title} = 0 is not a valid measurement", line, lost))
                 continue
             yield Sample(name, value, {"size_bytes": sizes[at]})
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     row.integers("#bytes")
     row.integers("#iterations")
     for title in row.titles:

@@ -1,7 +1,7 @@
 """A site's ReFrame configuration as platforms: one for each partition with an environment.
 
-Read is JSON: a configuration that is written so, or what ``reframe --show-config`` prints of one
-in Python, which is a program and is not run here. The names are those that imported results of
+The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for one
+in Python, which is a program and is not run here. The names are the same as in imported results of
 ReFrame get, so that both meet.
 
 References
@@ -30,7 +30,7 @@ _TIME = re.compile(r"(?:(\d{1,6})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)
 
 
 _Item = TypeVar("_Item")
-#: Each partition repeats what its environments load.
+#: Each partition repeats the modules of its environments.
 _Few = Annotated[list[_Item], Field(max_length=1000)]
 
 
@@ -133,7 +133,7 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     if partition.launcher in LAUNCHERS:
         table["launcher"] = LAUNCHERS[partition.launcher]
     else:
-        notes.append(f"srun stands for the launcher '{partition.launcher}'")
+        notes.append(f"srun is used instead of the launcher '{partition.launcher}'")
     if (limit := _minutes(partition.time_limit)) is not None:
         table["time_min"] = limit
     notes.append("the number of nodes is bareline's default: set `nodes`")
@@ -143,7 +143,7 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
 def _local(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     notes.append("this is the machine that bareline runs on")
     if partition.launcher not in ("local", *LAUNCHERS):
-        notes.append(f"MPI's own launcher stands for '{partition.launcher}'")
+        notes.append(f"MPI's own launcher is used instead of '{partition.launcher}'")
     return {"type": "local"}
 
 

@@ -15,7 +15,7 @@ from bareline.profile.summary import START_UP, imbalance, queued_share, time_spl
 
 @dataclass(frozen=True, slots=True)
 class QuantityPair:
-    """``compare`` of profiles: where a rank's time goes, and what else tells them apart.
+    """``compare`` of profiles: the parts of a rank's time, and other differences.
 
     - `before`, `after`: null where one profile has no such thing; `ratio`: after over before.
     """
@@ -30,12 +30,12 @@ class QuantityPair:
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """``compare`` of profiles: all calls of one function, per rank; or those of one size.
+    """``compare`` of profiles: all calls of one function, per rank; or only the calls of one size.
 
     - `imbalance_before`, `imbalance_after`: the most time of a rank over the mean of the ranks that
       make such calls; of several sizes that of each, by its time. Null where a profile has no such
       call.
-    - `change_s`: what it takes longer.
+    - `change_s`: the additional time.
     """
 
     type: Literal["call", "size"]
@@ -85,7 +85,7 @@ ComparisonRow = QuantityPair | CallPair | SitePair
 class ProfileComparison:
     """Two profiles.
 
-    - `split`: where a rank's time goes, then what else tells them apart.
+    - `split`: the parts of a rank's time, then other differences.
     - `calls`, `sizes`, `sites`: functions, those by message size, places; largest change first.
     - `pairs_only_before`, `pairs_only_after`: pairs of ranks with messages in one of them only.
     """
@@ -101,7 +101,7 @@ class ProfileComparison:
 
     @property
     def alike(self) -> str:
-        """Describe what makes their numbers incomparable; empty if nothing does."""
+        """Return the reason why their numbers cannot be compared; empty without one."""
         found = [
             f"{name}: {one} and {other}"
             for name, one, other in (
@@ -114,7 +114,7 @@ class ProfileComparison:
         return "; ".join(found)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return tidy rows, told apart by ``type``."""
+        """Return tidy rows, distinguished by ``type``."""
         rows: list[ComparisonRow] = [*self.split, *self.calls, *self.sizes, *self.sites]
         return list(map(asdict, rows))
 

@@ -1,4 +1,4 @@
-"""Changes that somebody accepted, kept with the runs: ``accepted.jsonl`` in their folder.
+"""Accepted changes, kept with the runs: ``accepted.jsonl`` in their folder.
 
 One line is one acceptance: the run since which something changed, the reason, and when it was
 accepted. A later line about the same run replaces the earlier one.

@@ -12,11 +12,11 @@ from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError, did_you_mean
 from bareline.vocabulary.files import open_regular, step_to_read
 
-#: Where `bareline run` makes run directories when nothing else is said.
+#: The folder in which `bareline run` makes run directories by default.
 RUNS = Path("runs")
 _LATEST = "@latest"
 _NAMED = 5
-#: What a run directory has from its beginning on, whatever became of the rest.
+#: The files that a run directory has from its beginning on.
 _OF_A_RUN = (HEADER_FILE, RECORDS_FILE, "raw")
 
 
@@ -32,7 +32,7 @@ class RunListed(TypedDict):
 
 
 def run_row(run: Run) -> RunListed:
-    """Describe in a row what a run is."""
+    """Return the row of a run."""
     study = run.header.study["study"]
     return {
         "run": str(run.path),
@@ -78,7 +78,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def find_run(text: str) -> Path:
-    """Return the path that a run's name stands for.
+    """Return the path of a run from its name.
 
     - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
       other begins with, or such a beginning with ``@latest`` for the latest of several.
@@ -92,7 +92,7 @@ def find_run(text: str) -> Path:
     found = [one.path for one in list_runs() if one.path.name.startswith(begins)]
     if latest and not found:
         what = f"no run begins with '{begins}'" if begins else "there is no run"
-        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists what there is")
+        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists all runs")
     if latest or len(found) == 1:
         return found[-1]
     if found:

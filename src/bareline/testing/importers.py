@@ -1,4 +1,4 @@
-"""What every importer must do."""
+"""The contract of every importer."""
 
 from __future__ import annotations
 

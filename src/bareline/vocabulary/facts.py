@@ -1,4 +1,4 @@
-"""What each fact is called, where it belongs, how it is shown, and how its values are written."""
+"""The facts of a platform: their labels, groups and kinds, and the format of their values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FactGroup(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a fact may say about two platforms.
+    """The evidence that a fact may give about two platforms.
 
     A characteristic that differs is a difference of the platforms. An identity (a host name, a
     device name) differs without meaning anything. A volatile fact changes from minute to minute.
@@ -60,7 +60,7 @@ class FactKey:
 
 #: Names of a platform's nodes, which of them hang on which switch, and which were left out.
 NODES_NAMES, NODES_SWITCHES, NODES_EXCLUDED = "nodes.names", "nodes.switches", "nodes.excluded"
-#: What a node costs, and a core of it, in which currency; `bareline status` counts with them.
+#: The price of a node and of a core, and the currency; `bareline status` computes costs with them.
 PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
 PRICE_CURRENCY = "price.currency"
 
@@ -93,7 +93,7 @@ def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> 
 
 
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
-    """Return what core hours of a platform have cost, and the currency; None without a price."""
+    """Return the cost of a platform's core hours and the currency; None without a price."""
     price = facts.get(PRICE_PER_CORE_HOUR)
     if core_hours is None or not isinstance(price, int | float):
         return None
@@ -225,7 +225,7 @@ def format_fact(key: str, value: Scalar | None) -> str:
     if unit == "ratio":
         return percent(value, 2)
     if unit == "bit/s":
-        # The decimal prefixes are those of bytes per second.
+        # The decimal prefixes are the same as for bytes per second.
         return format_value(value, "B/s").removesuffix("B/s") + "b/s"
     if unit == "T/s":
         return f"{significant(value / 1e6, 4)} MT/s"

@@ -23,13 +23,13 @@ from bareline.platforms.launchers.openmpi import OpenMpi
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Scalar
 
-#: Every library by its flavour. What ``mpirun --version`` prints is tried in this order.
+#: Every library by its flavour. The output of ``mpirun --version`` is tried in this order.
 LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
     {"openmpi": OpenMpi, "intel": IntelMpi, "mpich": Mpich}
 )
 
 
-#: Starts a command with a folder before all others in the PATH of the place where it starts.
+#: Starts a command with a folder at the beginning of the PATH of the place where it starts.
 _WITH_FOLDER_FIRST = 'PATH=$1:$PATH; export PATH; shift; exec "$@"'
 
 
@@ -95,7 +95,7 @@ class MpiInstallation:
 
 
 def identify(text: str) -> tuple[str, str] | None:
-    """Read flavour and version from what ``mpirun --version`` printed; None when unknown."""
+    """Return flavour and version from the output of ``mpirun --version``; None when unknown."""
     for flavour, launcher in LAUNCHERS.items():
         if match := launcher.signature.search(text):
             return flavour, match[1].rstrip(".")
@@ -105,8 +105,8 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    - `choice`: ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder
-      that it was installed into.
+    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, or the path of a launcher or of the
+      folder that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
         for path in filter(None, map(shutil.which, launcher_names(choice))):
