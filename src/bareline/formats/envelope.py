@@ -220,12 +220,25 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     lines = text.split("\n")
     for style in _STYLES:
         labels = [style.pattern.match(line) for line in lines]
-        blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
-        ends = [label.end() + blank if label else -1 for label in labels]
+        ends = _label_ends(style, lines, labels)
         inner = [line[end:] for line, end in zip(lines, ends, strict=True) if end >= 0]
         if inner and recognised("\n".join(inner) + "\n"):
             return without_labels(_stripped(lines, labels, ends), recognised)
     return text
+
+
+def _label_ends(
+    style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
+) -> list[int]:
+    """Return the position behind each line's label, and its blank; -1 for a line without label."""
+    blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
+    ends = []
+    for label in labels:
+        if label is None:
+            ends.append(-1)
+        else:
+            ends.append(label.end() + int(blank))
+    return ends
 
 
 def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:

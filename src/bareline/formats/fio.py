@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -128,11 +128,7 @@ def read(text: str) -> Iterable[Reading]:
     """
     try:
         report = read_object(_Report, find_object(split_documents(text)[-1]))
-        if not report.version.startswith("fio-3"):
-            raise ParseError(f"{report.version} counts in other units than fio 3")
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for content in report.jobs:
-            groups.setdefault(read_object(_Named, content).jobname, []).append(content)
+        groups = _groups_of(report)
     except ParseError as error:
         yield _reading("read", {}, unread(error))
         return
@@ -142,20 +138,38 @@ def read(text: str) -> Iterable[Reading]:
         except ParseError as error:
             yield _reading("read", {"job": name}, unread(error))
             continue
-        given = _options({**report.common, **jobs[0].options})
-        params = {"job": name, **_SETTINGS.case(given)}
-        ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
-        used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
-        for way in used or ["read"]:
-            left_out: list[Omission] = []
-            read = partial(_samples, jobs, ways[way], way, left_out)
-            metrics = _metrics(ways[way], left_out)
-            yield replace(
-                _reading(way, params, outcome_of(metrics, read, left_out)),
-                metrics=metrics,
-                ignored=_SETTINGS.ignored(given),
-                left_out=tuple(left_out),
-            )
+        yield from _readings_of(name, jobs, report.common)
+
+
+def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
+    """Return the jobs of a report by their names.
+
+    Raises ParseError: another version wrote it, or a job has no name.
+    """
+    if not report.version.startswith("fio-3"):
+        raise ParseError(f"{report.version} counts in other units than fio 3")
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for content in report.jobs:
+        groups.setdefault(read_object(_Named, content).jobname, []).append(content)
+    return groups
+
+
+def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> Iterator[Reading]:
+    """Yield a reading for each direction that the jobs of one name used; "read" if none did."""
+    given = _options({**common, **jobs[0].options})
+    params = {"job": name, **_SETTINGS.case(given)}
+    ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
+    used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
+    for way in used or ["read"]:
+        left_out: list[Omission] = []
+        samples = partial(_samples, jobs, ways[way], way, left_out)
+        metrics = _metrics(ways[way], left_out)
+        yield replace(
+            _reading(way, params, outcome_of(metrics, samples, left_out)),
+            metrics=metrics,
+            ignored=_SETTINGS.ignored(given),
+            left_out=tuple(left_out),
+        )
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:

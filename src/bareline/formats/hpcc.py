@@ -274,25 +274,33 @@ def _samples(group: _Group, values: Mapping[str, str], text: str) -> Iterable[Sa
 
 def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
     if group.name == "hpl":
-        if _RESIDUAL_FAILED.search(text):
-            raise ParseError("the residual check FAILED")
-        n = number(values.get("HPL_N", ""), "HPL_N")
-        time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
-        tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
-        if not 0.999 <= tflops * 1e12 * time_s / max(hpl.operations(n), 1.0) <= 1.001:
-            raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
+        _check_hpl(values, text)
     if group.name == "mpirandomaccess":
         wrong = number(values.get("MPIRandomAccess_ErrorsFraction", "0"), "ErrorsFraction")
         if wrong > 0.01:  # the benchmark's own limit
             raise ParseError(f"{wrong:.1%} of the updates are wrong")
     if group.name == "pingpong":
-        for what in ("Latency_usec", "Bandwidth_GBytes"):
-            low, mean, high = (
-                number(values.get(f"{part}PingPong{what}", ""), f"{part}PingPong{what}")
-                for part in ("Min", "Avg", "Max")
-            )
-            if not low <= mean <= high:
-                raise ParseError(f"AvgPingPong{what} is not between Min and Max")
+        _check_pingpong(values, "Latency_usec")
+        _check_pingpong(values, "Bandwidth_GBytes")
+
+
+def _check_hpl(values: Mapping[str, str], text: str) -> None:
+    if _RESIDUAL_FAILED.search(text):
+        raise ParseError("the residual check FAILED")
+    n = number(values.get("HPL_N", ""), "HPL_N")
+    time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
+    tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
+    if not 0.999 <= tflops * 1e12 * time_s / max(hpl.operations(n), 1.0) <= 1.001:
+        raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
+
+
+def _check_pingpong(values: Mapping[str, str], quantity: str) -> None:
+    low, mean, high = (
+        number(values.get(f"{part}PingPong{quantity}", ""), f"{part}PingPong{quantity}")
+        for part in ("Min", "Avg", "Max")
+    )
+    if not low <= mean <= high:
+        raise ParseError(f"AvgPingPong{quantity} is not between Min and Max")
 
 
 IMPORTER = Importer(

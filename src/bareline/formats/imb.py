@@ -156,6 +156,33 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[_Part]:
+    """Return the sections of a launch, each with the error that spoils it."""
+    parts = _sections(text)
+    # Where the head of one section is above the rows of another, no row looks wrong; the
+    # sequence of heads does.
+    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
+    for part in parts:
+        unknown = "" if part.ranks else "the number of processes is missing"
+        part.problem = wrong or part.problem or unknown
+    if parts:
+        _check_end(text, parts[-1])
+    return parts
+
+
+def _check_end(text: str, last: _Part) -> None:
+    """Record in the last section how the launch ended."""
+    try:
+        check_last_line(text)
+        if END in text:  # the launch ended; another one may have died
+            last.caveats = death_caveat(text)
+        else:
+            check_whole(text)
+    except ParseError as error:
+        last.problem = str(error)
+
+
+def _sections(text: str) -> list[_Part]:
+    """Return the sections with their rows, as they are."""
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
@@ -168,21 +195,6 @@ def _parts(text: str) -> list[_Part]:
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
-    # Where the head of one section is above the rows of another, no row looks wrong; the
-    # sequence of heads does.
-    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
-    for part in parts:
-        unknown = "" if part.ranks else "the number of processes is missing"
-        part.problem = wrong or part.problem or unknown
-    if parts:
-        try:
-            check_last_line(text)
-            if END in text:  # the launch ended; another one may have died
-                parts[-1].caveats = death_caveat(text)
-            else:
-                check_whole(text)
-        except ParseError as error:
-            parts[-1].problem = str(error)
     return parts
 
 
@@ -233,15 +245,22 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
     if listed and names != [name for name in listed if name in names]:
         return "the sections differ from the list of benchmarks, or from its order"
     for _, group in groupby(parts, key=lambda part: part.name):
-        same = list(group)
-        if any("groups" in part.params for part in same):
-            continue
-        ranks = [number for number, _ in groupby(part.ranks for part in same)]
-        world = max(worlds, default=0)
-        if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
-            return f"the numbers of processes of {same[0].name} do not double until all run"
-        if ended and (len(ranks) > 1 or same[0].name in _FOR_ALL) and ranks[-1] != world:
-            return f"the last section of {same[0].name} does not run all {world} processes"
+        problem = _contradicting_counts(list(group), max(worlds, default=0), ended=ended)
+        if problem:
+            return problem
+    return ""
+
+
+def _contradicting_counts(sections: Sequence[_Part], world: int, *, ended: bool) -> str:
+    """Return the error in the numbers of processes of a benchmark's sections, or ""."""
+    if any("groups" in part.params for part in sections):
+        return ""
+    name = sections[0].name
+    ranks = [number for number, _ in groupby(part.ranks for part in sections)]
+    if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
+        return f"the numbers of processes of {name} do not double until all run"
+    if ended and (len(ranks) > 1 or name in _FOR_ALL) and ranks[-1] != world:
+        return f"the last section of {name} does not run all {world} processes"
     return ""
 
 

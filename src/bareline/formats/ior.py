@@ -86,17 +86,8 @@ def read(text: str) -> Iterable[Reading]:
 
 def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
     options = _options_of(test)
-    caveats: tuple[str, ...] = ()
     try:
-        old = _OLD.search(text)
-        if old:
-            raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
-        check_last_line(text)
-        if _FINISHED.search(text):
-            caveats = death_caveat(text)
-        else:
-            check_whole(text)
-            raise ParseError("IOR did not finish, or the output is truncated")
+        caveats = _check_launch(text)
         params, ranks = _case(options, command)
         rows = _rows(test)
     except ParseError as error:
@@ -113,6 +104,21 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
         )
 
 
+def _check_launch(text: str) -> tuple[str, ...]:
+    """Return the caveats of a launch.
+
+    Raises ParseError: it did not finish, or another version printed it.
+    """
+    old = _OLD.search(text)
+    if old:
+        raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
+    check_last_line(text)
+    if not _FINISHED.search(text):
+        check_whole(text)
+        raise ParseError("IOR did not finish, or the output is truncated")
+    return death_caveat(text)
+
+
 def _options_of(test: str) -> dict[str, str]:
     """Return the options of a test, which are between a title and the results."""
     begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
@@ -125,16 +131,22 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
     missing = [name for name in _NEEDED if name not in options]
     if missing:
         raise ParseError(f"the option '{missing[0]}' is missing")
-    given: dict[str, Scalar] = {}
-    for name, value in options.items():
-        plain = int(value) if value.isdecimal() and len(value) < 16 else value
-        given[name] = _size(value, name) if name in _SIZES else plain
+    given = {name: _setting(name, value) for name, value in options.items()}
     params = _SETTINGS.case({key: value for key, value in given.items() if key != "tasks"})
     params = {key: value for key, value in params.items() if value != ""}
     flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
     params["fsync"] = "e" in flags
     params["direct"] = any("odirect" in word.lower() or "O_DIRECT=1" in word for word in command)
     return params, _whole(options["tasks"], "tasks")
+
+
+def _setting(name: str, text: str) -> Scalar:
+    """Return the value of an option: a size in bytes, a whole number, or its text."""
+    if name in _SIZES:
+        return _size(text, name)
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
+    return text
 
 
 def _size(text: str, what: str) -> int:

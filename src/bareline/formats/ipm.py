@@ -170,23 +170,36 @@ def _rows(
     for line in lines:
         begun = begun or _TITLES.fullmatch(line.text) is not None
         match = _ROW.fullmatch(line.text)
-        if not begun or match is None or match[1] not in (*_ROWS, "mem [GB]"):
-            continue
-        name, *texts = match.groups()
-        try:
-            if name in rows:
-                raise ParseError(f"the row '{name}' appears twice")
-            rows[name] = _figures(name, texts, ranks)
-        except ParseError as error:
-            if name == "wallclock":
-                raise ParseError(f"line {line.number}: {error}") from error
-            rows.pop(name, None)
-            left_out.append(Omission(str(error), line.number))
+        if begun and match is not None and match[1] in (*_ROWS, "mem [GB]"):
+            _add_row(rows, match, line, ranks, left_out)
     if "wallclock" not in rows or rows["wallclock"].total <= 0:
         raise ParseError("there is no measured wallclock")
     if "MPI" not in rows and not left_out:
         left_out.append(Omission("the table has no row of MPI", lost=False))
     return rows
+
+
+def _add_row(
+    rows: dict[str, _Figures],
+    match: re.Match[str],
+    line: NumberedLine,
+    ranks: int,
+    left_out: list[Omission],
+) -> None:
+    """Add a row, or leave it out if it is damaged or repeated.
+
+    Raises ParseError: the damaged row is the wallclock.
+    """
+    name, *texts = match.groups()
+    try:
+        if name in rows:
+            raise ParseError(f"the row '{name}' appears twice")
+        rows[name] = _figures(name, texts, ranks)
+    except ParseError as error:
+        if name == "wallclock":
+            raise ParseError(f"line {line.number}: {error}") from error
+        rows.pop(name, None)
+        left_out.append(Omission(str(error), line.number))
 
 
 def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:

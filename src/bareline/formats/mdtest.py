@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 
@@ -108,17 +108,8 @@ def _options(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     """Return the mean rate of every operation that ran, in op/s."""
-    summaries, end = list(_SUMMARY.finditer(text)), _END.search(text)
-    rate = next((one for one in summaries if one[1] == "rate"), None)
-    if rate is None or end is None:
-        raise ParseError("mdtest did not finish, or did not print rates")
-    later = [one.start() for one in summaries if one.start() > rate.start()]
     rates: dict[str, float] = {}
-    first_line = text.count("\n", 0, rate.end())
-    rows = text[rate.end() : min([*later, end.start()])].splitlines()
-    for line_number, line in enumerate(rows, first_line + 1):
-        if not _ROW_START.match(line):
-            continue
+    for line_number, line in _summary_rows(text):
         try:
             name, mean = _row(line)
         except ParseError as error:
@@ -133,9 +124,27 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
             rates[name] = mean
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:
-        lost = [each for each in left_out if each.lost]
+        lost = [omission for omission in left_out if omission.lost]
         raise ParseError(str(lost[0]) if lost else "no operation was measured")
     return ran
+
+
+def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the rows of the summary of rates, each with the number of its line.
+
+    Raises ParseError: there is no such summary, or it has no end.
+    """
+    summaries = list(_SUMMARY.finditer(text))
+    end = _END.search(text)
+    rate = next((summary for summary in summaries if summary[1] == "rate"), None)
+    if rate is None or end is None:
+        raise ParseError("mdtest did not finish, or did not print rates")
+    later = [summary.start() for summary in summaries if summary.start() > rate.start()]
+    first_line = text.count("\n", 0, rate.end())
+    rows = text[rate.end() : min([*later, end.start()])].splitlines()
+    for line_number, line in enumerate(rows, first_line + 1):
+        if _ROW_START.match(line):
+            yield line_number, line
 
 
 def _row(line: str) -> tuple[str, float | None]:

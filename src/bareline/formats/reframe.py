@@ -83,18 +83,7 @@ class _Check:
     def reading(self) -> Reading:
         name, _, rest = _SCOPE.sub("", self.name).partition(" %")
         parts = [part.partition("=") for part in rest.split(" %") if part]
-        known = {one: figure(one, of.unit, of.better) for one, of in self.figures.items()}
-        metrics = {of.name: of.metric for of in known.values()}
-        values = {
-            known[one].name: of.value * known[one].factor
-            for one, of in self.figures.items()
-            if of.value is not None and not math.isnan(of.value)
-        }
-        left_out = tuple(
-            Omission(f"'{one}' = {of.value} is not a valid measurement")
-            for one, of in self.figures.items()
-            if of.value is not None and math.isnan(of.value)
-        )
+        metrics, values, left_out = self._figures()
         if left_out and values:
             metrics = {name: metric for name, metric in metrics.items() if name in values}
         outcome, caveats = self._outcome(values, metrics)
@@ -112,6 +101,22 @@ class _Check:
             platform=self.where,
             left_out=left_out if isinstance(outcome, Measured) else (),
         )
+
+    def _figures(self) -> tuple[dict[str, Metric], dict[str, float], tuple[Omission, ...]]:
+        """Return the metrics, the values in their units, and the figures that are not numbers."""
+        metrics: dict[str, Metric] = {}
+        values: dict[str, float] = {}
+        left_out: list[Omission] = []
+        for title, printed in self.figures.items():
+            known = figure(title, printed.unit, printed.better)
+            metrics[known.name] = known.metric
+            if printed.value is None:
+                continue
+            if math.isnan(printed.value):
+                left_out.append(Omission(f"'{title}' = {printed.value} is not a valid measurement"))
+            else:
+                values[known.name] = printed.value * known.factor
+        return metrics, values, tuple(left_out)
 
     def _outcome(
         self, values: Mapping[str, float], metrics: Mapping[str, Metric]

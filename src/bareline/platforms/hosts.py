@@ -123,23 +123,34 @@ class HostsAllocation(Nodes):
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
         folders = (values["workdir"], self.session)
         if self.boxes:
-            needs = [(node, tool) for node in nodes for tool in command.requires]
-            lacking = ((node, tool) for node, tool in needs if not self.has_tool(node, tool))
-            self._confirm_missing((self.nodes[node].name, tool) for node, tool in lacking)
+            self._check_tools(nodes, command.requires)
         # A node itself needs nothing that its container has.
         needed = () if self.boxes else command.requires
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
                 self._confirm_missing(house.missing())
-                needed_bytes, hidden = command.storage_bytes, list[str]()
-                for storage in house.storage() if needed_bytes else ():
-                    hidden += self.judge_storage(storage, values["workdir"], needed_bytes)
+                hidden = self._storage_caveats(house, values["workdir"], command.storage_bytes)
                 with self._serving(command, layout, values, house) as known:
                     return self._launch(command, layout, known, timeout_s, house, hidden)
         finally:
             if token and self.launches_here:
                 self.end_marked(token)
+
+    def _check_tools(self, nodes: Sequence[int], tools: Sequence[str]) -> None:
+        """Raise ToolMissing: a node's container lacks a program."""
+        for node in nodes:
+            for tool in tools:
+                if not self.has_tool(node, tool):
+                    raise tool_missing(tool, where=self.nodes[node].name)
+
+    def _storage_caveats(self, house: Housekeeping, folder: str, needed_bytes: int) -> list[str]:
+        """Check that a folder has enough space on every node, and return its caveats."""
+        caveats: list[str] = []
+        if needed_bytes:
+            for storage in house.storage():
+                caveats += self.judge_storage(storage, folder, needed_bytes)
+        return caveats
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         for name, tool in missing:

@@ -138,18 +138,17 @@ def bring_up(
     - `tell`: takes a sentence about each attempt that failed, and each that made up for one.
     """
     left = list(wanted)
-    reasons: dict[int, list[str]] = {id(one): [] for one in left}
+    reasons: dict[int, list[str]] = {id(node): [] for node in left}
     for number in range(1, attempts + 1):
         failed = attempt(left)
-        broken = {id(one) for one, _ in failed}
-        for one in left:
-            if number > 1 and id(one) not in broken:
-                tell(f"{label(one)} came up at attempt {number}")
-        for one, why in failed:
-            reasons[id(one)].append(why)
-            tell(f"{label(one)} did not come up, attempt {number} of {attempts}: {why}")
-            end(one)
-        left = [one for one, _ in failed]
+        if number > 1:
+            for node in _without(left, failed):
+                tell(f"{label(node)} came up at attempt {number}")
+        for node, why in failed:
+            reasons[id(node)].append(why)
+            tell(f"{label(node)} did not come up, attempt {number} of {attempts}: {why}")
+            end(node)
+        left = [node for node, _ in failed]
         if not left:
             return
         if number < attempts:
@@ -157,6 +156,12 @@ def bring_up(
     numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(reasons[id(left[0])], 1))
     what = f"did not come up in {count(attempts, 'attempt')}: {numbered}"
     raise kind(what, where=label(left[0]), hint=hint)
+
+
+def _without(nodes: Sequence[M], failed: Sequence[tuple[M, str]]) -> list[M]:
+    """Return the nodes that did not fail."""
+    broken = {id(node) for node, _ in failed}
+    return [node for node in nodes if id(node) not in broken]
 
 
 def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:

@@ -179,11 +179,7 @@ def _surroundings(
     modules: list[str] = []
     variables: dict[str, str] = {}
     for part in parts:
-        for module in part.modules:
-            given = {"name": module} if isinstance(module, str) else module
-            modules.append(str(given.get("name", "")))
-            if given.get("collection") or given.get("path"):
-                notes.append(f"of the module '{modules[-1]}' only the name is taken over")
+        modules += [_module_name(module, notes) for module in part.modules]
         variables |= {key: str(value) for key, value in (*part.variables, *part.env_vars)}
     commands = (command for part in parts for command in part.prepare_cmds)
     notes += [f"the command '{command}' is not taken over" for command in commands]
@@ -192,6 +188,15 @@ def _surroundings(
         modules = []
     found = {"modules": modules, "environment": variables}
     return {key: value for key, value in found.items() if value}
+
+
+def _module_name(module: str | Mapping[str, Any], notes: list[str]) -> str:
+    if isinstance(module, str):
+        return module
+    name = str(module.get("name", ""))
+    if module.get("collection") or module.get("path"):
+        notes.append(f"of the module '{name}' only the name is taken over")
+    return name
 
 
 def _minutes(limit: str | None) -> int | None:

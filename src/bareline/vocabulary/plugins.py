@@ -82,7 +82,7 @@ def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[F
     for where, thing in found:
         if not isinstance(thing, kind):
             raise PluginError(
-                f"is not a {noun} but a {type(thing).__name__}",
+                f"is not a valid {noun}: its type is {type(thing).__name__}",
                 where=where,
                 hint=f"give an instance of {kind.__module__}.{kind.__name__}",
             )

@@ -109,18 +109,9 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
       folder that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
-        for path in filter(None, map(shutil.which, launcher_names(choice))):
-            found = _inspect(path)
-            if found is not None and choice in ("auto", found.flavour):
-                return found
-        launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
-        hint = "install it and give the path of its mpirun as `mpi`"
-        raise ToolMissing(
-            "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
-            hint=package_hint(launcher.packages) if launcher.packages else hint,
-        )
+        return _find_on_path(choice)
     # Absolute, because builds and jobs run in folders of their own. Links stay: Debian's wrappers
-    # know by their name which library they are.
+    # choose their library by their name.
     given = Path(choice).expanduser().absolute()
     for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
         if not (candidate.is_file() and os.access(candidate, os.X_OK)):
@@ -134,6 +125,22 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
         where="mpi",
         hint="give auto, openmpi, mpich, intel or the path of mpirun",
     )
+
+
+def _find_on_path(choice: str) -> MpiInstallation:
+    """Return the library of a flavour, or of any for ``auto``, whose launcher is on the path."""
+    for path in filter(None, map(shutil.which, launcher_names(choice))):
+        installation = _inspect(path)
+        if installation is not None and choice in ("auto", installation.flavour):
+            return installation
+    launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
+    missing = f"{launcher.title} is not installed"
+    hint = "install it and give the path of its mpirun as `mpi`"
+    if choice == "auto":
+        missing = "no MPI library found"
+    if launcher.packages:
+        hint = package_hint(launcher.packages)
+    raise ToolMissing(missing, hint=hint)
 
 
 def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:

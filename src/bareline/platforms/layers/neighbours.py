@@ -280,6 +280,15 @@ class Tenant(Protocol):
         """Kill all processes with a trial's mark."""
 
 
+def _end_copies(threads: Sequence[threading.Thread], tenants: Sequence[Tenant], token: str) -> None:
+    """Kill the marked processes of tenants until their threads have ended."""
+    while any(thread.is_alive() for thread in threads):
+        for tenant in tenants if token else ():
+            tenant.end_marked(token)
+        for thread in threads:
+            thread.join(0.5)
+
+
 def run_against_copies(
     run: Callable[..., Output],
     tenants: Sequence[Tenant],
@@ -312,11 +321,7 @@ def run_against_copies(
         output = run(command, layout, timeout_s=timeout_s)
     finally:
         over.set()
-        while any(thread.is_alive() for thread in threads):
-            for tenant in tenants if token else ():
-                tenant.end_marked(token)
-            for thread in threads:
-                thread.join(0.5)
+        _end_copies(threads, tenants, token)
     if failed and output.exit_code == 0:
         raise PlatformError(f"{failed[0]}; the trial was not measured next to it")
     return output

@@ -47,11 +47,19 @@ def why_not(trace: Trace) -> str:
         for shape in stream.shapes:
             if reason := _why_not(shape, trace.ranks):
                 return f"{shape.call}: {reason}"
-        if any(map(_asks, stream.shapes)):
-            arrivals = _arrivals(stream)
-            for posts, shape in _calls(stream):
-                if _asks(shape) and not (shape.posts and posts in arrivals):
-                    return f"{shape.call}: {_UNKNOWN}"
+        if reason := _unknown_sender(stream):
+            return reason
+    return ""
+
+
+def _unknown_sender(stream: CallStream) -> str:
+    """Return the reason against a receive from any source whose sender is unknown, or ""."""
+    if not any(map(_asks, stream.shapes)):
+        return ""
+    arrivals = _arrivals(stream)
+    for posts, shape in _calls(stream):
+        if _asks(shape) and not (shape.posts and posts in arrivals):
+            return f"{shape.call}: {_UNKNOWN}"
     return ""
 
 

@@ -184,13 +184,16 @@ class VmAllocation(RemoteAllocation):
         while not self._over.wait(0.5):
             dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
             if dead:
-                # The other guests wait for the dead one's answers: their trial is also over.
-                for guest in self._needed:
-                    self.access.disconnect(guest.name)
-                for guest in self._needed:
-                    if guest not in dead:
-                        self.access.connect(guest.name)
+                self._reconnect_without(dead)
                 return
+
+    def _reconnect_without(self, dead: Sequence[Guest]) -> None:
+        """Renew all connections: guests wait for a dead one's answers, and their trial is over."""
+        for guest in self._needed:
+            self.access.disconnect(guest.name)
+        for guest in self._needed:
+            if guest not in dead:
+                self.access.connect(guest.name)
 
     def explain_failure(self, stderr: str) -> None:
         # A guest whose connection is just being renewed would seem to hang.

@@ -108,18 +108,8 @@ def _of_files(options: VmOptions) -> Iterator[_Problem]:
 def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
     if nic.vhost and not Path("/dev/vhost-net").exists():
         yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
-    if name := nic.device:
-        folder = _NETWORK / physical_function(name)
-        if not folder.exists():
-            yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
-        mtu, functions = _number(folder / "mtu"), _number(folder / "device" / "sriov_numvfs")
-        if nic.mtu > mtu:
-            what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
-            yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
-        if nic.attach == "vf" and functions < guests:
-            what = f"{name} has {functions} virtual functions, {guests} guests need one each"
-            hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
-            yield what, "nic.device", hint
+    if nic.device:
+        yield from _of_adapter(nic, nic.device, guests)
     for address in nic.addresses:
         if not (_PCI / address).exists():
             yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
@@ -129,6 +119,22 @@ def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
         what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
         hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
         yield what, "nic.attach", hint
+
+
+def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
+    """Check the host's adapter of this name: its MTU and its virtual functions."""
+    folder = _NETWORK / physical_function(name)
+    if not folder.exists():
+        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+    mtu = _number(folder / "mtu")
+    functions = _number(folder / "device" / "sriov_numvfs")
+    if nic.mtu > mtu:
+        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+    if nic.attach == "vf" and functions < guests:
+        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
+        yield what, "nic.device", hint
 
 
 def physical_function(device: str) -> str:

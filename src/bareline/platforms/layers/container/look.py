@@ -102,11 +102,21 @@ def _ordered(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
+def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> list[str]:
+    """Return the kinds of namespaces in which the inside differs from the outside."""
+    kinds = []
+    for kind in _KINDS:
+        namespace = inside.get(f"ns.{kind}")
+        if namespace and namespace != outside.get(f"ns.{kind}"):
+            kinds.append(kind)
+    return kinds
+
+
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
     """Return the facts of the container's inside, and its differences from the outside."""
-    own, other = inside.said, outside.said
-    keys = {kind: f"ns.{kind}" for kind in _KINDS}
-    kinds = [kind for kind, ns in keys.items() if own.get(ns) and own[ns] != other.get(ns)]
+    own = inside.said
+    other = outside.said
+    kinds = _own_namespaces(own, other)
     facts: dict[str, Scalar] = {
         "container.namespaces": ", ".join(_KINDS[kind] for kind in kinds) or "none",
         "container.userns": f"per-{share}" if "user" in kinds else "none",

@@ -6,7 +6,7 @@ Plug-ins install theirs under the entry-point group ``bareline.runtimes``: a `Ru
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -188,9 +188,8 @@ class Runtime:
         filled: list[str] = []
         for word in words:
             if word == SHOWN:
-                for way, paths in ((self.read_only, box.readable), (self.writable, box.writable)):
-                    shown = [path for path in paths if path != "/tmp" or not self.has_tmp]
-                    filled += [part.replace("{}", path) for path in shown for part in way]
+                filled += self._shown(self.read_only, box.readable)
+                filled += self._shown(self.writable, box.writable)
             elif word == IMAGE:
                 way = self.stored if box.kind is ImageKind.STORED else self.root
                 filled += [part.replace("{}", box.image) for part in way]
@@ -199,6 +198,12 @@ class Runtime:
             else:
                 filled.append(word.replace("{name}", box.name))
         return filled
+
+    def _shown(self, way: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+        """Yield the words that show folders in one way; not /tmp, if the runtime has its own."""
+        for path in paths:
+            if path != "/tmp" or not self.has_tmp:
+                yield from (part.replace("{}", path) for part in way)
 
     def _shell(self, lines: str, words: Sequence[str]) -> list[str]:
         line = " ".join(word if isinstance(word, Expanded) else shlex.quote(word) for word in words)
