@@ -155,12 +155,19 @@ def parse_software(sections: Sections) -> Facts:
             facts[key] = f"{program} {found}"
     for line in sections.get("libraries", "").splitlines():
         match line.split():
-            case ["installed", package, number]:
-                threads = " with threads" if re.search("pthread|openmp$", package) else ""
-                for key, packages, name in _LIBRARIES:
-                    if packages.fullmatch(package):
-                        facts[key] = f"{name} {version(number) or number}{threads}"
+            case ["installed", package, release_text]:
+                facts |= _library(package, release_text)
     return known(facts)
+
+
+def _library(package: str, release: str) -> Found:
+    """Return the fact of an installed package; none where it is not a known library."""
+    threads = " with threads" if re.search("pthread|openmp$", package) else ""
+    return {
+        key: f"{name} {version(release) or release}{threads}"
+        for key, packages, name in _LIBRARIES
+        if packages.fullmatch(package)
+    }
 
 
 def mpi_version(text: str) -> tuple[str | None, str | None]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.profile.sites import call_sites
+from bareline.profile.sites import CallSite, call_sites
 from bareline.profile.summary import START_UP, imbalance, queued_share, time_split
 
 
@@ -183,18 +183,24 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    found = [{(site.call, site.place): site for site in call_sites(one)} for one in (before, after)]
+    sites_before = {(site.call, site.place): site for site in call_sites(before)}
+    sites_after = {(site.call, site.place): site for site in call_sites(after)}
     pairs = []
-    for call, place in {**found[0], **found[1]}:
-        sides: dict[str, Any] = {}
-        for side, sites, own in (("before", found[0], before), ("after", found[1], after)):
-            site = sites.get((call, place))
-            sides |= {
-                f"count_{side}": site.count if site else 0,
-                f"bytes_{side}": site.bytes if site else 0,
-                f"time_s_{side}": site.time_s / own.ranks if site else 0.0,
-                f"imbalance_{side}": site.imbalance if site else None,
-            }
+    for call, place in {**sites_before, **sites_after}:
+        sides = {
+            **_side("before", sites_before.get((call, place)), before.ranks),
+            **_side("after", sites_after.get((call, place)), after.ranks),
+        }
         change_s = sides["time_s_after"] - sides["time_s_before"]
         pairs.append(SitePair("site", call, place, **sides, change_s=change_s))
     return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))
+
+
+def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
+    """Return the columns of a site in one of two profiles; zeros where it has none."""
+    return {
+        f"count_{side}": site.count if site else 0,
+        f"bytes_{side}": site.bytes if site else 0,
+        f"time_s_{side}": site.time_s / ranks if site else 0.0,
+        f"imbalance_{side}": site.imbalance if site else None,
+    }

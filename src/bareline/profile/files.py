@@ -223,12 +223,18 @@ def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
             raise ProfileError(what, where=str(path), hint=_AGAIN) from error
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
-        if _HALF.search(text):
-            try:
-                json.dumps(line, ensure_ascii=False).encode()
-            except UnicodeEncodeError as error:
-                raise _damaged(path, "half a character", number) from error
+        if _HALF.search(text) and _has_half(line):
+            raise _damaged(path, "half a character", number)
         yield line
+
+
+def _has_half(line: Mapping[str, Any]) -> bool:
+    """Whether a text contains half of a surrogate pair, which cannot be printed."""
+    try:
+        json.dumps(line, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:

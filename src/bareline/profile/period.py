@@ -141,21 +141,27 @@ def _check_closed(trace: Trace) -> None:
     """Refuse a period over whose ends messages or requests reach."""
     sent: Counter[tuple[int, int]] = Counter()
     for stream in trace.streams:
-        posts = 0
+        _check_requests(trace, stream)
         for shape in calls_of(stream):
-            if shape.kind == "done":
-                if shape.to >= posts:
-                    raise _open(trace, f"rank {stream.rank} completes an earlier request")
-                continue
-            posts += shape.posts
             if shape.kind in POINT_TO_POINT:
-                if ANYBODY in (shape.to, shape.from_):
-                    raise _open(trace, f"{shape.call} does not say with whom it talks")
                 sent[stream.rank, shape.to] += shape.to != NOBODY
                 sent[shape.from_, stream.rank] -= shape.from_ != NOBODY
     pair = next((pair for pair, left in sent.items() if left), None)
     if pair is not None:
         raise _open(trace, f"messages from rank {pair[0]} to {pair[1]} reach over its end")
+
+
+def _check_requests(trace: Trace, stream: CallStream) -> None:
+    """Refuse a rank that completes an earlier request, or does not name its partner."""
+    posts = 0
+    for shape in calls_of(stream):
+        if shape.kind == "done":
+            if shape.to >= posts:
+                raise _open(trace, f"rank {stream.rank} completes an earlier request")
+            continue
+        posts += shape.posts
+        if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):
+            raise _open(trace, f"{shape.call} does not name its partner")
 
 
 def _open(trace: Trace, why: str) -> ProfileError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -88,24 +89,30 @@ def find_run(text: str) -> Path:
     path = Path(text)
     if path.exists() or "/" in text:
         return path
-    begins, latest = text.removesuffix(_LATEST), text.endswith(_LATEST)
-    found = [one.path for one in list_runs() if one.path.name.startswith(begins)]
-    if latest and not found:
+    begins = text.removesuffix(_LATEST)
+    latest = text.endswith(_LATEST)
+    all_runs = [run.path for run in list_runs()]
+    paths = [run for run in all_runs if run.name.startswith(begins)]
+    if latest and not paths:
         what = f"no run begins with '{begins}'" if begins else "there is no run"
         raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists all runs")
-    if latest or len(found) == 1:
-        return found[-1]
-    if found:
-        names = ", ".join(one.name for one in found[: -_NAMED - 1 : -1])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise StoreError(
-            f"{len(found)} runs begin with '{text}': {names}{more}",
-            where=f"{RUNS}/",
-            hint=f"type more of it, or {text}{_LATEST}",
-        )
-    if close := did_you_mean(text, [_LATEST, *(one.path.name for one in list_runs())], ""):
+    if latest or len(paths) == 1:
+        return paths[-1]
+    if paths:
+        raise _ambiguous(text, paths)
+    if close := did_you_mean(text, [_LATEST, *(run.name for run in all_runs)], ""):
         raise StoreError(f"no run begins with '{text}'", where=f"{RUNS}/", hint=close)
     return path
+
+
+def _ambiguous(text: str, paths: Sequence[Path]) -> StoreError:
+    names = ", ".join(path.name for path in paths[: -_NAMED - 1 : -1])
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return StoreError(
+        f"{len(paths)} runs begin with '{text}': {names}{more}",
+        where=f"{RUNS}/",
+        hint=f"type more of it, or {text}{_LATEST}",
+    )
 
 
 def _lines(path: Path) -> int:

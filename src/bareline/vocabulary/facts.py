@@ -106,14 +106,20 @@ def _rows() -> Iterator[FactKey]:
         if line.startswith("["):
             group = FactGroup(line.strip("[]"))
         elif line and not line.startswith("#"):
-            key, label, unit, shown = ("" if one == "-" else one for one in _COLUMNS.split(line))
-            kind = Kind(shown) if shown in ("identity", "volatile") else Kind.CHARACTERISTIC
-            fact = FactKey(key, label, group, unit, kind, detail=shown == "detail")
-            if key == "cpu.flags.*":
-                for known in INSTRUCTION_SETS:
-                    yield replace(fact, key=f"cpu.flags.{known.name}", label=known.title)
+            fact = _row(line, group)
+            if fact.key == "cpu.flags.*":
+                for instructions in INSTRUCTION_SETS:
+                    key = f"cpu.flags.{instructions.name}"
+                    yield replace(fact, key=key, label=instructions.title)
             else:
                 yield fact
+
+
+def _row(line: str, group: FactGroup) -> FactKey:
+    cells = ["" if cell == "-" else cell for cell in _COLUMNS.split(line)]
+    key, label, unit, note = cells
+    kind = Kind(note) if note in ("identity", "volatile") else Kind.CHARACTERISTIC
+    return FactKey(key, label, group, unit, kind, detail=note == "detail")
 
 
 _COLUMNS = re.compile(r"\s*\|\s*")
@@ -219,9 +225,14 @@ def format_fact(key: str, value: Scalar | None) -> str:
         return "-"
     unit = describe(key).unit
     if isinstance(value, bool):
-        return ("on" if value else "off") if unit == "switch" else ("yes" if value else "no")
+        words = ("off", "on") if unit == "switch" else ("no", "yes")
+        return words[value]
     if isinstance(value, str):
         return _SPELLED.get((split_nodes(key)[1], value), value)
+    return _format_number(value, unit)
+
+
+def _format_number(value: float, unit: str) -> str:
     if unit == "ratio":
         return percent(value, 2)
     if unit == "bit/s":

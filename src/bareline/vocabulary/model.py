@@ -366,17 +366,21 @@ def _scan_point(text: str) -> list[tuple[str, Scalar]]:
         if not equals or not _BARE.fullmatch(key):
             raise ValueError(f"not a parameter list: {text!r}")
         position += len(key) + 1
-        bare = _BARE.match(text, position)
-        if bare and bare[0] not in ("true", "false"):
-            value: Scalar = bare[0]
-            position = bare.end()
-        else:
-            value, position = _DECODER.raw_decode(text, position)
-            if not isinstance(value, str | int | float | bool):
-                raise ValueError(f"not a scalar in {text!r}")
+        value, position = _scan_value(text, position)
         found.append((key, value))
         if position < len(text):
             if text[position] != " " or position + 1 == len(text):
                 raise ValueError(f"not a parameter list: {text!r}")
             position += 1
     return found
+
+
+def _scan_value(text: str, position: int) -> tuple[Scalar, int]:
+    """Return the value at a position, and the position behind it."""
+    bare = _BARE.match(text, position)
+    if bare and bare[0] not in ("true", "false"):
+        return bare[0], bare.end()
+    value, end = _DECODER.raw_decode(text, position)
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError(f"not a scalar in {text!r}")
+    return value, end

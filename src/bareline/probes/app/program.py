@@ -149,13 +149,22 @@ class Program(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Program:
         known = {*self.metrics, *self.values}
+        self._check_conditions(known)
+        for words in (self.command, *self.steps):
+            if any("\n" in word for word in words):
+                raise ValueError("an argument has a line break")
+        self._check_folders()
+        if "launch_time" in known:
+            raise ValueError("launch_time is measured by bareline")
+        return self
+
+    def _check_conditions(self, known: set[str]) -> None:
         for text in self.verify:
             unknown = sorted(Condition(text).names - known - set(self.params))
             if unknown:
                 raise ValueError(f"verify = '{text}' names {listing(unknown)}, not a value")
-        for words in (self.command, *self.steps):
-            if any("\n" in word for word in words):
-                raise ValueError("an argument has a line break")
+
+    def _check_folders(self) -> None:
         for name in self.inputs:
             if not _FILE.fullmatch(name) or ".." in name.split("/"):
                 raise ValueError(f"'{name}' is not the name of a file in the working directory")
@@ -167,9 +176,6 @@ class Program(BaseModel):
             raise ValueError(
                 "folder: steps, inputs, case_folder and files need a working directory"
             )
-        if "launch_time" in known:
-            raise ValueError("launch_time is measured by bareline")
-        return self
 
     @property
     def _sources_of_files(self) -> bool:
