@@ -54,7 +54,7 @@ def test_a_forgotten_mpi_argv_is_named():
     assert (
         "Wrapped defines the start of a program (node_argv) and leaves to LocalAllocation" in told
     )
-    assert "write mpi_argv, too" in told
+    assert "also write mpi_argv" in told
     assert forgotten_of(Both, LocalPlatform) == []
 
 

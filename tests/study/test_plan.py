@@ -222,5 +222,5 @@ def test_a_layout_is_read_as_it_was_written(pinning):
 
 @pytest.mark.parametrize("text", ["2x4x1 binding=tight", "2x4x1 x=1", "2x4x1 ", "2x4x1 binding"])
 def test_what_is_no_layout_is_refused(text):
-    with pytest.raises(ValueError, match="is no placement"):
+    with pytest.raises(ValueError, match="is not a placement"):
         Layout.parse(text)

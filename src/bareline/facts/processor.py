@@ -292,7 +292,7 @@ def parse_memory(sections: Sections) -> Facts:
 def _modules(text: str) -> Found:
     """Read the memory modules that the firmware lists; a guest's are invented but recorded."""
     devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
-    installed = [one for one in devices if (one.get("Size") or "N")[0].isdigit()]
+    installed = [device for device in devices if (device.get("Size") or "N")[0].isdigit()]
     kinds = {one.get("Type", "") for one in installed} - {"", "Unknown", "RAM"}
     names = ("Configured Memory Speed", "Configured Clock Speed", "Speed")
     rates = [next(filter(None, (number(one.get(name)) for name in names)), 0) for one in installed]

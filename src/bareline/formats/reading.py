@@ -107,7 +107,8 @@ class Reading:
             set_field(self, "metrics", metrics)
             if isinstance(self.outcome, Measured):
                 samples = (
-                    replace(one, metric=short_name(one.metric)) for one in self.outcome.samples
+                    replace(sample, metric=short_name(sample.metric))
+                    for sample in self.outcome.samples
                 )
                 set_field(self, "outcome", Measured(tuple(samples)))
 

@@ -128,7 +128,11 @@ class OpenStackProvider(OpenStackSteward):
         if self._options.ports:
             return [self._there(find, "network", port.network) for port in self._options.ports]
         with asking():
-            own = [one for one in self._sdk.network.networks() if not one.is_router_external]
+            own = [
+                network
+                for network in self._sdk.network.networks()
+                if not network.is_router_external
+            ]
         if len(own) != 1:
             raise PlatformError(
                 f"the project sees {len(own)} networks, and none is chosen",

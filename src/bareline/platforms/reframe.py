@@ -87,7 +87,7 @@ def read_site(file: Path) -> SitePlatforms:
         why = f"no JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
     site = SitePlatforms()
-    known = {one.name: one for one in config.environments}
+    known = {environment.name: environment for environment in config.environments}
     for system in config.systems:
         for partition in system.partitions:
             for environ in partition.environs or [""]:

@@ -112,12 +112,13 @@ def _check_verification(point: MeasuredPoint) -> None:
     quantities = point.fields.get("verification")
     if not isinstance(quantities, list) or not quantities:
         raise ParseError("the output names no verified quantity")
-    for one in quantities:
-        if not isinstance(one, Mapping):
-            raise ParseError(f"a quantity is wrong: {repr(one)[:80]}")
-        if one.get("passed") is not True:
-            text = f"{one.get('name')} = {one.get('value')}, expected {one.get('reference')}"
-            raise ParseError(f"a quantity is wrong: {text}")
+    for quantity in quantities:
+        if not isinstance(quantity, Mapping):
+            raise ParseError(f"a quantity is wrong: {repr(quantity)[:80]}")
+        if quantity.get("passed") is not True:
+            text = f"{quantity.get('name')} = {quantity.get('value')}"
+            reference = quantity.get("reference")
+            raise ParseError(f"a quantity is wrong: {text}, expected {reference}")
 
 
 def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:

@@ -66,12 +66,14 @@ class ProgramPeriod:
     @property
     def compute_s(self) -> float:
         """The mean time that a rank computes in a period, in s."""
-        return float(sum(one.compute_s.sum() for one in self.trace.streams)) / self.ranks
+        return float(sum(stream.compute_s.sum() for stream in self.trace.streams)) / self.ranks
 
     @property
     def time_s(self) -> float:
         """The duration of a period on the slowest rank, in s."""
-        return max(float((one.compute_s + one.spent_s).sum()) for one in self.trace.streams)
+        return max(
+            float((stream.compute_s + stream.spent_s).sum()) for stream in self.trace.streams
+        )
 
 
 def period_file(profile: Path) -> Path:

@@ -67,7 +67,7 @@ def find_cuts(trace: Trace) -> Cuts:
     How much is written or read may differ from period to period. Where the rest recurs only
     without the sizes of messages, it is cut so.
     """
-    plain = replace(trace, streams=tuple(_sizeless(one, FILES) for one in trace.streams))
+    plain = replace(trace, streams=tuple(_sizeless(stream, FILES) for stream in trace.streams))
     try:
         return _cuts(plain)
     except ProfileError:
@@ -91,7 +91,7 @@ def _cuts(trace: Trace) -> Cuts:
     `repeats` is how many follow wherever one begins: a cut behind a collective in their middle
     loses the beginning of the first and the end of the last.
     """
-    stretches = [found for one in trace.streams if (found := _longest(one)) is not None]
+    stretches = [found for stream in trace.streams if (found := _longest(stream)) is not None]
     if len(stretches) < len(trace.streams):
         raise ProfileError(
             "no sequence of calls recurs for a quarter of the calls or of the time",

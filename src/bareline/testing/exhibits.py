@@ -40,7 +40,7 @@ class ExhibitContract:
                 assert figure.data_table, "every figure has its numbers in a table"
 
     def test_the_names_of_figures_are_unique(self, planted_document: Document) -> None:
-        names = [one.id for one in self.exhibit.figures(planted_document, self._spec("null"))]
+        names = [figure.id for figure in self.exhibit.figures(planted_document, self._spec("null"))]
         assert len(names) == len(set(names))
 
     def test_nothing_to_show_gives_no_figure(self, planted_document: Document) -> None:

@@ -75,7 +75,7 @@ def problem_of(error: ValidationError) -> Problem:
     place = _place(first["loc"])
     rivals = [one for one in every if _place(one["loc"]) == place]
     types = ("_type", "_parsing", "_from_float")
-    chosen = next((one for one in rivals if not one["type"].endswith(types)), first)
+    chosen = next((rival for rival in rivals if not rival["type"].endswith(types)), first)
     return Problem(place, chosen["type"], _said(chosen))
 
 

@@ -169,7 +169,7 @@ class InstanceGroup:
         """Make an instance for each member; like each step, give those that fail, with why."""
         failed: dict[Member, str] = {}
         for step in (self._ask_for_all, self._wait_active, self._wait_reached):
-            failed |= step([one for one in members if one not in failed])
+            failed |= step([member for member in members if member not in failed])
         return list(failed.items())
 
     def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
@@ -292,7 +292,9 @@ class InstanceGroup:
 
     def facts(self) -> dict[str, Scalar]:
         """Return where the instances are and how they came up."""
-        there = [(one, one.instance) for one in self.members if one.instance is not None]
+        there = [
+            (member, member.instance) for member in self.members if member.instance is not None
+        ]
         on = {one.name: instance.host for one, instance in there if instance.host}
         facts: dict[str, Scalar] = {
             "cloud.instances": len(there),

@@ -138,7 +138,7 @@ class Connection:
 
 def close_all(connections: Sequence[Connection]) -> None:
     """End connections and remove their leftovers, all at once: each takes a moment."""
-    leave_all(one.peer for one in connections if one.peer is not None)
+    leave_all(connection.peer for connection in connections if connection.peer is not None)
     for one in connections:
         one._close()
 

@@ -185,7 +185,9 @@ class Program(BaseModel):
     def _files_read(self) -> list[str]:
         """Files of the working directory that values are read from."""
         sources = (*self.metrics.values(), *self.values.values())
-        return list(dict.fromkeys([*self.files, *(one.file for one in sources if one.file)]))
+        return list(
+            dict.fromkeys([*self.files, *(source.file for source in sources if source.file)])
+        )
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:

@@ -99,7 +99,7 @@ class Boxes:
     def _make_ready(self) -> None:
         """Check the runtime, and start shared containers, again where one ended."""
         names = tuple(node.name for node in self._nodes.nodes)
-        if names == self._ready and all(one.poll() is None for one in self._holders):
+        if names == self._ready and all(holder.poll() is None for holder in self._holders):
             return
         self.close()
         for node, name in enumerate(names):
