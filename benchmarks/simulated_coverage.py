@@ -1,6 +1,6 @@
 """Coverage by simulation: how often the intervals hold a planted truth.
 
-`benchmarks/coverage.py` prints these simulations as tables of docs/method/appendix-statistics.md;
+`benchmarks/interval_coverage.py` prints these simulations as tables of the statistics' appendix;
 a quick version of them is a test. A launch's value is a planted factor times noise; `DISTRIBUTIONS`
 are kinds of noise that benchmarks show.
 """

@@ -43,7 +43,7 @@ static void prepare(struct bl_engine *engine)
     engine->states = bl_memory_get(memory, count, sizeof *engine->states);
     engine->queue = bl_memory_get(memory, count, sizeof *engine->queue);
     engine->links =
-        bl_memory_get(memory, hosts * hosts + count * (size_t)job->places, sizeof(double));
+        bl_memory_get(memory, hosts * hosts + count * (size_t)job->places, sizeof *engine->links);
     engine->cores = bl_memory_get(memory, (size_t)job->cores, sizeof(double));
     for (int32_t rank = 0; rank < job->count; rank++) {
         struct state *const state = &engine->states[rank];

@@ -14,12 +14,19 @@
 
 #include <stdbool.h>
 
+/* One way between two nodes, or between two ranks of a node. */
+struct link {
+    double until;    /* it is taken, in s */
+    double *arrival; /* of its last message, while no rank has waited for it; NULL otherwise */
+};
+
 /* A send, receive or collective that a rank has posted; lives until its rank has waited for it. */
 struct request {
     double done, overhead; /* in s; `done` counts once `known` */
     int32_t owner;
     bool known;
     struct request *next; /* of those that wait for a collective */
+    struct link *link;    /* of the short message that it receives */
 };
 
 /* Requests in order. */
@@ -32,6 +39,7 @@ struct requests {
 struct message {
     const struct bl_cost *cost;
     double arrival, ready;
+    struct link *link; /* once it is under way */
     int32_t source, target;
     int32_t between; /* nodes: 0 within one, 1 between two */
     bool eager;
@@ -66,7 +74,8 @@ struct bl_engine {
     struct state *states;
     struct event *queue; /* a heap, at most one event a rank */
     int32_t queued;
-    double *links, *cores; /* until when they are taken */
+    struct link *links;
+    double *cores; /* until when they are taken */
     struct bl_table asked, sent, gathered;
     struct bl_pool requests, messages, entries, groups;
     uint64_t entered; /* numbers what waits, so that the oldest is found */

@@ -29,25 +29,47 @@ static void release(struct bl_engine *engine, struct message *message, int side,
         state->last_held = before;
 }
 
-static int64_t link_of(const struct bl_replay *job, int32_t source, int32_t target)
+static struct link *link_of(const struct bl_engine *engine, int32_t source, int32_t target)
 {
+    const struct bl_replay *const job = engine->job;
     const struct bl_rank *const from = &job->ranks[source], *const to = &job->ranks[target];
     if (from->host != to->host)
-        return (int64_t)from->host * job->hosts + to->host;
-    return (int64_t)job->hosts * job->hosts + (int64_t)source * job->places + to->place;
+        return &engine->links[(int64_t)from->host * job->hosts + to->host];
+    return &engine->links[(int64_t)job->hosts * job->hosts + (int64_t)source * job->places +
+                          to->place];
+}
+
+/* Returns what a message that begins takes longer for those that come the other way meanwhile. */
+static double crossing(const struct message *message, const struct link *back, double begin)
+{
+    const double both = message->cost->crossing[message->between];
+    const double occupies = message->cost->occupies[message->between];
+    const double together = fmin(back->until - begin, occupies);
+    if (!(together > 0.0))
+        return 0.0;
+    return together / occupies * (both - message->cost->transfer[message->between]);
+}
+
+/* What is under way arrives later; what a rank has waited for already does not. */
+static void delay(struct link *link, double longer)
+{
+    link->until += longer;
+    if (link->arrival)
+        *link->arrival += longer;
 }
 
 static void transfer(struct bl_engine *engine, struct message *message, double now)
 {
-    double *const link = &engine->links[link_of(engine->job, message->source, message->target)];
-    const double begin = *link > now ? *link : now;
-    const double opposite = engine->links[link_of(engine->job, message->target, message->source)];
-    const double alone = message->cost->transfer[message->between];
-    const double both = message->cost->crossing[message->between];
-    /* The one that came first is under way: the second pays for both. */
-    const double taken = opposite > begin ? alone + 2 * (both - alone) : alone;
-    *link = begin + message->cost->occupies[message->between] + (taken - alone);
-    message->arrival = begin + taken;
+    struct link *const link = link_of(engine, message->source, message->target);
+    struct link *const back = link_of(engine, message->target, message->source);
+    const double begin = link->until > now ? link->until : now;
+    const double longer = crossing(message, back, begin);
+    if (longer > 0.0)
+        delay(back, longer);
+    link->until = begin + message->cost->occupies[message->between] + longer;
+    message->arrival = begin + message->cost->transfer[message->between] + longer;
+    link->arrival = message->eager ? &message->arrival : NULL;
+    message->link = link;
 }
 
 static void arrive(struct request *request, double at)
@@ -85,6 +107,9 @@ static void match(struct bl_engine *engine, struct message *message, struct requ
     if (message->eager) {
         request->done = message->arrival;
         request->known = true;
+        request->link = message->link;
+        if (message->link->arrival == &message->arrival)
+            message->link->arrival = &request->done;
         bl_pool_give(&engine->messages, message);
         bl_wake(engine, request->owner);
         return;

@@ -138,6 +138,8 @@ void bl_wake(struct bl_engine *engine, int32_t rank)
     for (int64_t i = 0; i < waited->count; i++) {
         struct request *const request = waited->items[i];
         end = request->done > end ? request->done : end + request->overhead;
+        if (request->link && request->link->arrival == &request->done)
+            request->link->arrival = NULL;
         bl_pool_give(&engine->requests, request);
     }
     waited->seen = waited->count = 0;

@@ -158,6 +158,8 @@ class _Replay:
         #: Messages that both sides know and that could not start, in the order of their matching.
         self.held: list[dict[Message, None]] = [{} for _ in range(self.ranks)]
         self.links: dict[tuple[int, int], float] = {}
+        #: The last short message on each link.
+        self.under_way: dict[tuple[int, int], Message | None] = {}
         self.core_free: dict[tuple[int, int], float] = {}
         self.gathered: dict[tuple[int, int], _Gathering] = {}
         self.turn: list[dict[int, int]] = [{} for _ in range(self.ranks)]
@@ -326,11 +328,26 @@ class _Replay:
             link = (-1 - message.src, -1 - message.dst)
         back = (link[1], link[0])
         begin = max(now, self.links.get(link, 0.0))
-        alone = taken = self.costs.transfer(place, message.size)
-        if self.links.get(back, 0.0) > begin:
-            taken += 2 * (self.costs.crossing(place, message.size) - alone)
-        self.links[link] = begin + self.costs.occupies(place, message.size) + (taken - alone)
-        message.arrival = begin + taken
+        alone = self.costs.transfer(place, message.size)
+        occupies = self.costs.occupies(place, message.size)
+        together = min(self.links.get(back, 0.0) - begin, occupies)
+        longer = 0.0
+        if together > 0.0:
+            longer = together / occupies * (self.costs.crossing(place, message.size) - alone)
+        if longer > 0.0:
+            self._delay(back, longer)
+        self.links[link] = begin + occupies + longer
+        message.arrival = begin + alone + longer
+        self.under_way[link] = message if message.eager else None
+
+    def _delay(self, link: tuple[int, int], longer: float) -> None:
+        """What is under way arrives later; what a rank has waited for already does not."""
+        self.links[link] += longer
+        message = self.under_way[link]
+        if message is not None:
+            message.arrival += longer
+            if message.receiver is not None:
+                message.receiver.done = message.arrival
 
     def _progress(self, rank: int, now: float) -> None:
         """A rank stands in a call that may wait: what waited for that can start."""

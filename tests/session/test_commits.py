@@ -1,5 +1,6 @@
 """Outputs per commit: a run each, in the order of the commits, on one platform."""
 
+import hashlib
 import json
 import os
 from datetime import UTC, datetime
@@ -102,3 +103,43 @@ def test_a_commit_never_names_another_folder(commit, name):
             run_name(Commit(commit))
     else:
         assert run_name(Commit(commit)) == name
+
+
+def commit_id(number):
+    return hashlib.sha1(str(number).encode()).hexdigest()
+
+
+def store_of(commits):
+    """Return a store of github-action-benchmark: an entry for each (number, day, factor)."""
+    entries = [
+        {
+            "commit": {"id": commit_id(number), "timestamp": f"2025-03-{day:02d}T10:15:00+01:00"},
+            "date": 1_741_000_000_000 + number,
+            "tool": "cargo",
+            "benches": [{"name": "fib", "value": 8000 * factor, "unit": "ns/iter"}],
+        }
+        for number, day, factor in commits
+    ]
+    return json.dumps({"lastUpdate": len(entries), "entries": {"Rust": entries}}, indent=2)
+
+
+def test_github_action_benchmark_is_a_run_for_each_entry_of_its_store(bareline, contrib):
+    commits = [(number, 1 + number, 1.3 if number > 9 else 1.0) for number in range(1, 16)]
+    commits[2], commits[3] = commits[3], commits[2]
+    Path("data.js").write_text("window.BENCHMARK_DATA = " + store_of(commits[:12]))
+    line = ("import", "data.js", "--platform", "ci", "--per-commit", "--out", "history")
+    assert "12 commits, a run each: 12 trials" in bareline(*line)[2]
+    # The store after three more commits: only these are new.
+    Path("data.js").write_text("window.BENCHMARK_DATA = " + store_of(commits))
+    assert "15 commits, a run each: 3 trials, 12 already there" in bareline(*line)[2]
+    (row,) = trend_rows(bareline, "history")
+    numbers = [int(run["created"][8:10]) - 1 for run in row["runs"]]
+    assert numbers == list(range(1, 16))
+    assert (row["platform"], row["verdict"]) == ("ci", "slower")
+    assert row["first_of_new_level"].endswith(commit_id(10)[:12])
+
+
+def test_github_action_benchmark_needs_a_platform_for_a_history(bareline, contrib):
+    Path("data.js").write_text(store_of([(1, 1, 1.0)]))
+    code, _, err = bareline("import", "data.js", "--per-commit", "--out", "history")
+    assert code == 2 and "--platform" in err

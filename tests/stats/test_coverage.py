@@ -1,4 +1,4 @@
-"""Coverage on planted distributions: a quick version of benchmarks/coverage.py.
+"""Coverage on planted distributions: a quick version of benchmarks/interval_coverage.py.
 
 Bounds are in Monte-Carlo standard errors, and each is checked to be tighter than the step to the
 interval that is wrong by one order statistic.
@@ -30,7 +30,7 @@ SIMULATIONS = 40_000
 ERRORS = 4.5
 EVERY_NOISE = pytest.mark.parametrize("noise", DISTRIBUTIONS, ids=lambda noise: noise.name)
 
-COVERAGE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+COVERAGE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "interval_coverage.py"
 
 
 def rng():

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from bareline_contrib import asv, googlebench, perfkit, phoronix, ramble
+from bareline_contrib import asv, githubbench, googlebench, perfkit, phoronix, ramble
 
 from bareline.formats.files import read_text
 from bareline.session.intake import import_files
@@ -13,14 +13,15 @@ from bareline.vocabulary.model import Failed, Measured, Stage
 
 DATA = Path(__file__).parent / "data"
 IMPORTERS = {
-    one.IMPORTER.name: one.IMPORTER for one in (asv, googlebench, perfkit, phoronix, ramble)
+    one.IMPORTER.name: one.IMPORTER
+    for one in (asv, githubbench, googlebench, perfkit, phoronix, ramble)
 }
 
 
 class TestImporters(ImporterContract):
     @pytest.fixture(
         autouse=True,
-        params=sorted((*DATA.glob("*.out"), *DATA.glob("composed/*.out"))),
+        params=sorted((*DATA.glob("*.out"), *DATA.glob("[cu]*/*.out"))),
         ids=lambda file: file.name,
     )
     def _each(self, request):
@@ -84,6 +85,115 @@ def test_asv_benchmarks_that_raised_are_failures():
     assert isinstance(half.outcome, Measured)
     assert zero.params == {"param1": 0}
     assert {zero.outcome.stage, raises.outcome.stage} == {Stage.EXIT}
+
+
+STORE = "unprotected/githubbench.three-commits.out"
+
+
+def store():
+    return json.loads((DATA / STORE).read_text())
+
+
+def read_store(content, prefix=""):
+    text = prefix + json.dumps(content, indent=2)
+    return [found.imported for found in read_text(text, Path("data.js"))]
+
+
+def test_github_action_benchmark_gives_a_trial_for_every_result():
+    trials = read(STORE)
+    assert len(trials) == 9
+    fib, http, pytest_fib = trials[:3]
+    assert (fib.probe, fib.params, values(fib)) == ("githubbench.fib_15", {}, {"time": 8120e-9})
+    assert http.params == {"name": "http2/parallel x10"}
+    assert pytest_fib.params == {"name": "bench.py::test_fib_10", "suite": "Python"}
+    assert values(pytest_fib) == {"rate": 59573.923048}
+    assert (fib.metrics["time"].better, pytest_fib.metrics["rate"].better) == ("lower", "higher")
+    assert [trial.platform for trial in trials[::3]] == ["1110f1e2", "2220f1e2", "3330f1e2"]
+
+
+@pytest.mark.parametrize("prefix", ["window.BENCHMARK_DATA = ", "\nwindow.BENCHMARK_DATA="])
+def test_github_action_benchmark_is_read_as_a_script(prefix):
+    assert [values(one) for one in read_store(store(), prefix)] == [
+        values(one) for one in read(STORE)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("unit", "tool", "name", "base", "factor", "better"),
+    [
+        ("ns/iter", "cargo", "time", "s", 1e-9, "lower"),
+        ("ms/op", "jmh", "time", "s", 1e-3, "lower"),
+        ("ops/s", "jmh", "rate", "op/s", 1, "higher"),
+        ("iter/sec", "pytest", "rate", "op/s", 1, "higher"),
+        ("B/op", "go", "memory", "B", 1, "lower"),
+        ("allocs/op", "go", "value_allocs_op", "1", 1, "lower"),
+        ("MB/s", "go", "bandwidth", "B/s", 1e6, "higher"),
+        ("Percent", "customBiggerIsBetter", "value", "%", 1, "higher"),
+        ("us", "customBiggerIsBetter", "time", "s", 1e-6, "higher"),
+        ("cycles", "customSmallerIsBetter", "value_cycles", "1", 1, "lower"),
+        ("cycles", "a tool of 2031", "value_cycles", "1", 1, "none"),
+        ("", "customSmallerIsBetter", "value", "1", 1, "lower"),
+    ],
+)
+def test_github_action_benchmark_units(unit, tool, name, base, factor, better):
+    content = store()
+    entry = content["entries"]["Benchmark"][0]
+    entry["tool"] = tool
+    entry["benches"][0] |= {"unit": unit, "value": 3}
+    trial = read_store(content)[0]
+    assert values(trial) == {name: pytest.approx(3 * factor)}
+    assert (trial.metrics[name].unit, trial.metrics[name].better) == (base, better)
+
+
+@pytest.mark.parametrize(
+    ("bench", "why"),
+    [
+        ({"name": "x", "value": 0, "unit": "ns/iter"}, "a time of 0"),
+        ({"name": "x", "value": -1, "unit": "ns"}, "'value' = -1"),
+        ({"name": "x", "value": "12", "unit": "ns"}, "'value' = 12"),
+        ({"name": "x", "value": float("nan"), "unit": "ns"}, "'value' = nan"),
+        ({"name": "x", "unit": "ns"}, "'value' is missing"),
+        ({"name": "x", "value": 12}, "'unit' is missing"),
+        ({"name": 5, "value": 12, "unit": "ns"}, "'name' = 5"),
+        ({}, "'name' is missing"),
+    ],
+)
+def test_a_damaged_result_of_github_action_benchmark_spoils_no_other(bench, why):
+    content = store()
+    content["entries"]["Benchmark"][0]["benches"].insert(1, bench)
+    trials = read_store(content)
+    assert isinstance(trials[1].outcome, Failed) and why in trials[1].outcome.reason
+    assert sum(isinstance(trial.outcome, Measured) for trial in trials) == 9
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda entry: entry.pop("commit"),
+        lambda entry: entry["commit"].update(id=""),
+        lambda entry: entry["commit"].update(id=["a"]),
+        lambda entry: entry.update(commit="3f2a"),
+        lambda entry: entry.update(date="yesterday"),
+        lambda entry: entry.update(benches=[]),
+        lambda entry: entry.update(benches={}),
+    ],
+)
+def test_a_damaged_entry_of_github_action_benchmark_spoils_no_other(spoil):
+    content = store()
+    spoil(content["entries"]["Benchmark"][0])
+    trials = read_store(content)
+    failed = [trial for trial in trials if isinstance(trial.outcome, Failed)]
+    assert [trial.probe for trial in failed] == ["githubbench.unknown"]
+    assert len(trials) == 8
+
+
+def test_a_launch_of_github_action_benchmark_is_the_same_in_a_later_store():
+    content = store()
+    early = githubbench.split(json.dumps(content, indent=2))
+    content["lastUpdate"] += 86_400_000
+    content["entries"]["Python"].pop()
+    assert githubbench.split(json.dumps(content, indent=2)) == early[:5]
+    assert len({githubbench.IMPORTER.identity(launch) for launch in early}) == 6
 
 
 def test_ramble_repeats_are_trials_and_their_summary_is_none():

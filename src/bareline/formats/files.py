@@ -126,7 +126,10 @@ def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
 
 def _known_formats() -> str:
     importers = load_importers()
-    more = " (bareline-contrib adds Google Benchmark, asv, Ramble, PerfKitBenchmarker and Phoronix)"
+    more = (
+        " (bareline-contrib adds Google Benchmark, asv, github-action-benchmark, Ramble,"
+        " PerfKitBenchmarker and Phoronix)"
+    )
     known = "; ".join(importer.title for importer in importers.values())
     return known + ("" if "ramble" in importers else more)
 

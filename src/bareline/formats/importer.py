@@ -109,12 +109,13 @@ class Commit:
     """The commit that a launch measured.
 
     - `date`: when it was committed; None where the output does not say it.
-    - `platform`: the platform without the commit, where the output's own name of it has that.
+    - `platform`: the platform without the commit, "" if nothing is left of it; None where the
+      output's own name of its platform has no commit.
     """
 
     id: str
     date: datetime | None = None
-    platform: str = ""
+    platform: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ core that it may have to share; messages and collectives take what the ladder sa
 - A long one is a *rendezvous*: it starts when sender and receiver both stand in MPI calls (through
   shared memory, when the receiver does: it fetches the message by itself), and nothing moves while
   they compute.
-- A link carries one message after the other. One that begins while another comes the other way
-  pays for both what both ways at once take longer (`MPI_Sendrecv`): the first is under way.
+- A link carries one message after the other. Two that come opposite ways delay each other by as
+  much as `MPI_Sendrecv` takes longer than the ping-pong, for the share of the time they overlap.
 - A collective ends for all when the last rank came, plus its measured time; a broadcast waits for
   its root only, and in a reduction the root alone waits.
 

@@ -60,7 +60,7 @@ def import_commits(
 
 def _added(spool: Spool, trials: Iterator[FoundTrial], commit: Commit) -> Iterator[FoundTrial]:
     for trial in trials:
-        if commit.platform:
+        if commit.platform is not None:
             trial = replace(trial, imported=replace(trial.imported, platform=commit.platform))
         spool.add(trial)
         yield trial

@@ -28,6 +28,7 @@ NETWORK = Network(device="eth0", subnet="10.0.0.0/24", launch_address="10.0.0.25
 OPENMPI = MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun.openmpi")
 OPENMPI5 = MpiInstallation("openmpi", "5.0.7", "/opt/ompi/bin/mpirun")
 MPICH = MpiInstallation("mpich", "4.0.2", "/usr/bin/mpirun.mpich")
+MPICH5 = MpiInstallation("mpich", "5.0.2", "/opt/mpich/bin/mpirun")
 INTEL = MpiInstallation("intel", "2021.13", "/opt/intel/bin/mpirun")
 
 
@@ -89,6 +90,13 @@ LOOPBACK = "--mca oob_tcp_if_include lo"
             "/usr/bin/mpirun.mpich -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
             "-genv UCX_TLS self,tcp -genv FI_PROVIDER tcp -genv MPIR_CVAR_NOLOCAL 1 "
             "-genv UCX_NET_DEVICES lo -genv FI_TCP_IFACE lo program -x",
+        ),
+        (
+            MPICH5,
+            {"transport": "tcp"},
+            "/opt/mpich/bin/mpirun -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
+            "-genv UCX_TLS self,tcp -genv FI_PROVIDER tcp -genv MPIR_CVAR_NOLOCAL 1 "
+            "-genv FI_TCP_IFACE lo program -x",
         ),
         (
             INTEL,

@@ -45,8 +45,12 @@ class Hydra(Launcher):
         if job.network is not None:
             settings |= dict.fromkeys(self.devices, job.network.device)
         elif job.transport == "tcp" and job.layout.nodes == 1:
-            settings |= dict.fromkeys(self.devices, "lo")
+            settings |= dict.fromkeys(self.loopback_devices(), "lo")
         return settings
+
+    def loopback_devices(self) -> tuple[str, ...]:
+        """Return the variables that keep a job on one node to the loopback device."""
+        return self.devices
 
 
 class Mpich(Hydra):
@@ -76,6 +80,15 @@ class Mpich(Hydra):
         "network": {"UCX_TLS": "self,sm,tcp", "FI_PROVIDER": "tcp"},
     }
     devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
+
+    def loopback_devices(self) -> tuple[str, ...]:
+        """Leave the device to the UCX of MPICH 5, which may not reach itself by loopback.
+
+        Its ranks find each other by the address of another device, which the kernel also sends
+        over loopback (openucx/ucx pull request 11202).
+        """
+        major = self.version.partition(".")[0]
+        return self.devices if major in ("3", "4") else ("FI_TCP_IFACE",)
 
     def binding(self, job: Job) -> list[str]:
         """Bind ranks, mapped by core: else it deals ranks bound to sockets to these in turn."""

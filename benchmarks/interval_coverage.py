@@ -1,6 +1,6 @@
 """Print the coverage tables of docs/method/appendix-statistics.md, by simulation with a fixed seed.
 
-python benchmarks/coverage.py [--simulations N] [--update docs/method/appendix-statistics.md]
+python benchmarks/interval_coverage.py [--simulations N] [--update PAGE]
 """
 
 from __future__ import annotations
