@@ -150,11 +150,8 @@ def platforms_from_toml(
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
     """Check one platform's table."""
     if not PLATFORM_NAME.fullmatch(name):
-        raise PlatformError(
-            f"'{shown_name(name)}' is not a valid name for a platform",
-            where=where,
-            hint=PLATFORM_NAME_HINT,
-        )
+        wrong = f"'{shown_name(name)}' is not a valid name for a platform"
+        raise PlatformError(wrong, where=where, hint=PLATFORM_NAME_HINT)
     if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
         raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())
     types = load_platform_types()
