@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     for (int step = 0; step < 4000; step++) {
         for (int i = 0; i < 20000; i++)
-            mine = mine * 0.999999 + 1e-6;
+            mine = mine * 0.999999 + 2e-6;
         MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
     printf("%g\\n", sum);
@@ -72,7 +72,7 @@ program sums
     call MPI_Init(error)
     do step = 1, 4000
         do i = 1, 20000
-            mine = mine * 0.999999d0 + 1.0d-6
+            mine = mine * 0.999999d0 + 2.0d-6
         end do
         call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
     end do
@@ -88,12 +88,14 @@ class Refused(Exception):
 
 
 def printed(line: Sequence[object], folder: Path) -> str:
-    """Return the output of a command; raise Refused with its last line of errors."""
+    """Return the output of a command; raise Refused with its first error, or its last line."""
     words = [str(word) for word in line]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.strip()]
-        raise Refused(message_of(done.stdout) or (errors or [f"exit code {done.returncode}"])[-1])
+        named = [line for line in errors if "error" in line.lower()]
+        lines = named[:1] or errors[-1:] or [f"exit code {done.returncode}"]
+        raise Refused(message_of(done.stdout) or lines[0])
     return done.stdout
 
 
@@ -216,7 +218,9 @@ class Library:
         rows = json.loads(
             bareline(self.folder, "predict", self._profile(language), "--from", ladder, *between)
         )
-        return f"works: {json.dumps(rows[0])[:400]}"
+        (row,) = (row for row in rows if row["platform"] == self.tcp)
+        base, time, low, high = (row[key] * 1e3 for key in ("base_s", "time_s", "lo_s", "hi_s"))
+        return f"works: {base:.3g} ms to {time:.3g} [{low:.3g}, {high:.3g}]"
 
     def cells(self, language: str) -> Iterator[str]:
         """Yield the four cells of a language."""

@@ -110,7 +110,8 @@ LOOPBACK = "--mca oob_tcp_if_include lo"
             {"transport": "tcp"},
             "/opt/intel/bin/mpirun -hosts 127.0.0.1 -bootstrap fork -ppn 2 -n 2 "
             "-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT 0 -genv I_MPI_PIN 0 "
-            "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE lo program -x",
+            "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv I_MPI_COLL_INTRANODE pt2pt "
+            "-genv FI_TCP_IFACE lo program -x",
         ),
     ],
 )

@@ -10,9 +10,9 @@ from bareline.platforms.launchers.job import Job, Launcher
 
 
 class Hydra(Launcher):
-    """The process manager of MPICH and of what descends from it.
+    """The process manager of MPICH and of its descendants.
 
-    - `starter`: the option that says how processes are started on nodes.
+    - `starter`: the option that chooses the way in which processes are started on nodes.
     - `ways`: the environment of each transport, and of a job that keeps to one network.
     - `devices`: the variables that name the network's device.
     """
@@ -103,18 +103,27 @@ class Mpich(Hydra):
 
 
 class IntelMpi(Hydra):
-    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric."""
+    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric.
+
+    Its collectives share memory inside a node whatever the fabric is, unless they are made of
+    messages: MPI_Allreduce of 8 bytes over TCP took 0.5 us with them, and 11 us without.
+    """
 
     title = "Intel MPI"
     packages = ""
     signature = re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)
     library = re.compile(r"Intel\(R\) MPI Library (\d[\w.]*)")
-    #: Programs are compiled by the machine's cc, so its wrapper of gcc comes before those of icx.
+    #: Programs are compiled by the machine's cc, so its wrapper of gcc comes before the wrappers of
+    #: icx.
     compilers = ("mpicc", "mpiicx", "mpiicc")
     starter = "-bootstrap"
     ways: ClassVar = {
         "shm": {"I_MPI_FABRICS": "shm"},
-        "tcp": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
+        "tcp": {
+            "I_MPI_FABRICS": "ofi",
+            "FI_PROVIDER": "tcp",
+            "I_MPI_COLL_INTRANODE": "pt2pt",
+        },
         "network": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
     }
 
