@@ -130,7 +130,8 @@ class Explanation:
         if unit is None:
             whole = max(self.extra.value, 1e-12)
             return with_interval(_estimate(share.times(1 / whole)), write=_percent)
-        factor, name = scale_of(share.value * unit, "s")
+        largest = max(abs(share.value), abs(share.lo), abs(share.hi))
+        factor, name = scale_of(largest * unit, "s")
         return with_interval(_estimate(share.times(unit * factor)), name)
 
     @property
