@@ -1,18 +1,23 @@
 """False verdicts and power of ``bareline ab`` beside hyperfine's, on the same pairs of programs.
 
-    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 10] [--sleep] [--start 7]
+    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 20] [--journal FILE]
+    python benchmarks/commands.py --table FILE      # the table of what a journal contains
+    python benchmarks/commands.py --start 7
 
-A program of known work is built alike twice, and with 1, 5 and 20 % more work; with ``--sleep`` it
-waits so long instead, which other programs disturb less. Each pair is given to both tools in turn,
-with the same number of launches, once as the machine is and once while as many processes spin as
-it has cores. Counted is who calls the second program different:
+A program of known work is built twice from the same source, and with 1, 5 and 20 % more work. Each
+pair is given to both tools in turn, with the same number of launches, once as the machine is and
+once while as many processes spin as it has cores. The readings that claim a difference:
 
-- ab: its grade is certain, or certain or likely;
-- hyperfine: the summary's ratio is more than its printed uncertainty away from 1; and the Welch
-  test of its exported times (``scripts/welch_ttest.py`` of hyperfine) at 5 %.
+- ab: its grade is certain, or certain or likely; the ratio gives the direction;
+- hyperfine: the summary's ratio of means is farther from 1 than its printed uncertainty (the
+  standard deviations of both samples, added in squares); and the Welch test of its exported times
+  (``scripts/welch_ttest.py`` of hyperfine) at 5 %.
 
-``--start N`` measures instead, N times in turn, when each tool starts the first command, and how
-long it takes in all, for two commands that do nothing.
+A claim is false where the programs are equal, or where the longer program is called faster; power
+is the share of pairs whose longer program is called slower.
+
+``--start N`` measures instead, N times in turn, when each tool starts the first command, how long
+it takes in all, and its processor time, for two commands that do nothing.
 """
 
 from __future__ import annotations
@@ -20,22 +25,27 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest, ttest_ind
 from two_builds import TURNS_PER_MS, build
 
 AB = (sys.executable, "-m", "bareline", "ab", "-q")
 HYPERFINE = ("hyperfine", "-N", "--style", "none")
 FACTORS = (1.0, 1.01, 1.05, 1.2)
+#: Python's compiled files are kept, as of an installed package.
+ENVIRONMENT = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 #: A spinning process with the priority of any other.
 _SPIN = "while :; do :; done"
 _STARTED = """#!/bin/sh
@@ -43,34 +53,63 @@ _STARTED = """#!/bin/sh
 """
 
 
-def by_ab(folder: Path, pair: Sequence[Path], launches: int) -> set[str]:
-    """Return which of ab's words claim a difference."""
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a reading of a tool calls the second program of a pair: slower, faster or nothing."""
+
+    reading: str
+    load: int
+    factor: float
+    word: str
+
+    @property
+    def is_false(self) -> bool:
+        """Whether equal programs are called different, or the longer one faster."""
+        return self.word == "faster" or (self.factor == 1.0 and self.word == "slower")
+
+    @property
+    def is_hit(self) -> bool:
+        """Whether the longer program is called slower."""
+        return self.factor > 1.0 and self.word == "slower"
+
+
+def word_of(ratio: float, *, claims: bool) -> str:
+    """Return the direction of a ratio of times, or nothing where no difference is claimed."""
+    if not claims:
+        return ""
+    return "slower" if ratio > 1 else "faster"
+
+
+def by_ab(folder: Path, pair: Sequence[Path], launches: int) -> dict[str, str]:
+    """Return the claim of each reading of ab."""
     out = folder / "run"
     line = [*AB, "--json", "--launches", str(launches), "--out", str(out), "--", *map(str, pair)]
-    done = subprocess.run(line, check=True, capture_output=True, text=True)
+    ended = subprocess.run(line, check=True, capture_output=True, text=True, env=ENVIRONMENT)
     subprocess.run(["rm", "-r", str(out)], check=True)
-    grade = json.loads(done.stdout)[1]["grade"]
-    claims = {"ab, certain"} if grade == "certain" else set()
-    return claims | ({"ab, certain or likely"} if grade in ("certain", "likely") else set())
+    row = json.loads(ended.stdout)[1]
+    grade = row["grade"]
+    return {
+        "ab, certain": word_of(row["ratio"], claims=grade == "certain"),
+        "ab, certain or likely": word_of(row["ratio"], claims=grade in ("certain", "likely")),
+    }
 
 
-def by_hyperfine(folder: Path, pair: Sequence[Path], launches: int) -> set[str]:
-    """Return which readings of hyperfine claim a difference."""
-    from scipy.stats import ttest_ind
-
+def by_hyperfine(folder: Path, pair: Sequence[Path], launches: int) -> dict[str, str]:
+    """Return the claim of each reading of hyperfine."""
     out = folder / "hyperfine.json"
     runs = ["--warmup", "1", "--runs", str(launches), "--export-json", str(out)]
     line = [*HYPERFINE, *runs, *map(str, pair)]
     subprocess.run(line, check=True, capture_output=True)
     first, second = (row["times"] for row in json.loads(out.read_text())["results"])
+    ratio = float(np.mean(second) / np.mean(first))
+    printed = max(ratio, 1 / ratio)  # the faster command is the reference
     spreads = [np.std(times, ddof=1) / np.mean(times) for times in (first, second)]
-    ratio = np.mean(second) / np.mean(first)
-    claims = set()
-    if abs(ratio - 1) > ratio * np.hypot(*spreads):
-        claims.add("hyperfine, beyond its ±")
-    if ttest_ind(first, second, equal_var=False).pvalue < 0.05:
-        claims.add("hyperfine, Welch test")
-    return claims
+    uncertainty = printed * np.hypot(*spreads)
+    p = ttest_ind(first, second, equal_var=False).pvalue
+    return {
+        "hyperfine, beyond its ±": word_of(ratio, claims=bool(printed - uncertainty > 1)),
+        "hyperfine, Welch test": word_of(ratio, claims=bool(p < 0.05)),
+    }
 
 
 READINGS = (
@@ -95,48 +134,96 @@ def spinning(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def sleeping(folder: Path, name: str, seconds: float) -> Path:
-    """Write a program that waits."""
-    program = folder / name
-    program.write_text(f"#!/bin/sh\nexec sleep {seconds:.6f}\n")
-    program.chmod(0o755)
-    return program
+def working(folder: Path, factor: float, work_ms: float) -> Path:
+    """Compile a program that computes so long."""
+    return build(folder, f"times-{factor}", round(factor * work_ms * TURNS_PER_MS))
 
 
-def working(folder: Path, name: str, turns: float) -> Path:
-    """Compile a program that computes."""
-    return build(folder, name, round(turns))
-
-
-def compare_tools(arguments: argparse.Namespace, folder: Path) -> None:
-    """Print how often each reading calls a pair different."""
-    make = sleeping if arguments.sleep else working
-    each = 1e-3 * arguments.work_ms if arguments.sleep else arguments.work_ms * TURNS_PER_MS
-    base = make(folder, "base", each)
-    programs = {factor: make(folder, f"times-{factor}", factor * each) for factor in FACTORS}
-    for load in (0, os.cpu_count() or 1):
-        counts: dict[float, Counter[str]] = defaultdict(Counter)
-        with spinning(load):
-            for number in range(arguments.runs):
+def compare_tools(arguments: argparse.Namespace, folder: Path) -> list[Claim]:
+    """Give each pair to both tools, in turns; each turn has both loads."""
+    base = build(folder, "base", round(arguments.work_ms * TURNS_PER_MS))
+    programs = {factor: working(folder, factor, arguments.work_ms) for factor in FACTORS}
+    claims = []
+    for number in range(arguments.runs):
+        tools = [by_ab, by_hyperfine] if number % 2 else [by_hyperfine, by_ab]
+        for load in (0, os.cpu_count() or 1):
+            with spinning(load):
                 for factor, other in programs.items():
-                    tools = [by_ab, by_hyperfine]
-                    for tool in tools if number % 2 else reversed(tools):
-                        counts[factor].update(tool(folder, (base, other), arguments.launches))
-        print(f"{load} processes spin, {arguments.runs} runs of {arguments.launches} launches")
+                    words: dict[str, str] = {}
+                    for tool in tools:
+                        words |= tool(folder, (base, other), arguments.launches)
+                    claims += [Claim(name, load, factor, word) for name, word in words.items()]
+        if arguments.journal is not None:
+            write_journal(arguments.journal, claims)
+    return claims
+
+
+def write_journal(path: Path, claims: Iterable[Claim]) -> None:
+    """Write one line for each claim: an interrupted benchmark keeps its turns."""
+    path.write_text("".join(json.dumps(asdict(claim)) + "\n" for claim in claims))
+
+
+def read_journal(path: Path) -> list[Claim]:
+    """Return the claims of a journal."""
+    return [Claim(**json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def print_table(claims: Sequence[Claim]) -> None:
+    """Print for each load and reading the false claims of all pairs, and the power of each."""
+    longer = [factor for factor in FACTORS if factor > 1]
+    for load in sorted({claim.load for claim in claims}):
+        own = [claim for claim in claims if claim.load == load]
+        pairs = sum(claim.reading == READINGS[0] and claim.factor == 1 for claim in own)
+        print(f"\n{load} processes spin, {pairs} pairs of each kind\n")
+        titles = ["reading", "false: equal", "false: longer is faster"]
+        titles += [f"{factor - 1:.0%} slower" for factor in longer]
+        print(f"| {' | '.join(titles)} |\n|---|{'---:|' * (len(titles) - 1)}")
         for reading in READINGS:
-            cells = "".join(f"{counts[factor][reading]:8d}" for factor in FACTORS)
-            print(f"  {reading:26s}{cells}", flush=True)
+            mine = [claim for claim in own if claim.reading == reading]
+            equal = [claim.is_false for claim in mine if claim.factor == 1]
+            wrong = [claim.is_false for claim in mine if claim.factor > 1]
+            cells = [_share(equal), _share(wrong)]
+            cells += [
+                _share([claim.is_hit for claim in mine if claim.factor == factor])
+                for factor in longer
+            ]
+            print(f"| {reading} | {' | '.join(cells)} |", flush=True)
 
 
-def first_start(folder: Path, line: Sequence[str]) -> tuple[float, float]:
-    """Return after how many seconds a tool starts the first command, and is done."""
+def _share(hits: Sequence[bool]) -> str:
+    """Format a share with its exact 95 % interval."""
+    if not hits:
+        return "-"
+    interval = binomtest(sum(hits), len(hits)).proportion_ci()
+    share = f"{100 * sum(hits) / len(hits):.0f}"
+    return f"{share} % [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How long a tool needs until its first command, in all, and of processor time."""
+
+    first_s: float
+    whole_s: float
+    processor_s: float
+
+
+def start_of(folder: Path, line: Sequence[str]) -> Start:
+    """Measure one start of a tool."""
     program = folder / "started"
     mark = folder / "started.mark"
     mark.unlink(missing_ok=True)
+    used = _children_s()
     began = time.time()
-    subprocess.run([*line, str(program), str(program)], check=True, capture_output=True)
+    command = [*line, str(program), str(program)]
+    subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT)
     ended = time.time()
-    return float(mark.read_text()) - began, ended - began
+    return Start(float(mark.read_text()) - began, ended - began, _children_s() - used)
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def compare_starts(times: int, folder: Path) -> None:
@@ -145,19 +232,29 @@ def compare_starts(times: int, folder: Path) -> None:
     program.write_text(_STARTED)
     program.chmod(0o755)
     out = folder / "run"
-    tools = {
+    tools: Mapping[str, Sequence[str]] = {
         "ab": [*AB, "--launches", "10", "--out", str(out), "--"],
         "hyperfine": [*HYPERFINE, "--warmup", "1", "--runs", "10"],
     }
-    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for _ in range(times):
+    starts: dict[str, list[Start]] = defaultdict(list)
+    for turn in range(times + 1):
         for name, line in tools.items():
-            found[name].append(first_start(folder, line))
+            start = start_of(folder, line)
+            if turn:  # the first one reads the files
+                starts[name].append(start)
             subprocess.run(["rm", "-rf", str(out)], check=True)
-    for name, pairs in found.items():
-        first, whole = (statistics.median(column) for column in zip(*pairs, strict=True))
-        print(f"{name:10s} first command after {first:.3f} s, done after {whole:.3f} s")
-    apart = [one[0] - two[0] for one, two in zip(found["ab"], found["hyperfine"], strict=True)]
+    for name, measured in starts.items():
+        first_s = statistics.median(start.first_s for start in measured)
+        whole_s = statistics.median(start.whole_s for start in measured)
+        processor_s = statistics.median(start.processor_s for start in measured)
+        print(
+            f"{name:10s} first command after {first_s:.3f} s, end after {whole_s:.3f} s, "
+            f"{processor_s:.3f} processor seconds"
+        )
+    apart = [
+        ab.first_s - hyperfine.first_s
+        for ab, hyperfine in zip(starts["ab"], starts["hyperfine"], strict=True)
+    ]
     print(f"ab starts {statistics.median(apart):.3f} s later (least {min(apart):.3f} s)")
 
 
@@ -166,15 +263,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--launches", type=int, default=20)
-    parser.add_argument("--work-ms", type=float, default=10.0)
-    parser.add_argument("--sleep", action="store_true")
+    parser.add_argument("--work-ms", type=float, default=20.0)
+    parser.add_argument("--journal", type=Path)
+    parser.add_argument("--table", type=Path)
     parser.add_argument("--start", type=int, default=0)
     arguments = parser.parse_args()
+    if arguments.table is not None:
+        print_table(read_journal(arguments.table))
+        return
     with tempfile.TemporaryDirectory() as name:
         if arguments.start:
             compare_starts(arguments.start, Path(name))
         else:
-            compare_tools(arguments, Path(name))
+            print_table(compare_tools(arguments, Path(name)))
 
 
 if __name__ == "__main__":

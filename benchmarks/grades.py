@@ -313,7 +313,7 @@ def told(total: Counter[str]) -> str:
 class Noise:
     """Differences of real runs: of each platform and block all points, centred; and their shifts.
 
-    `shifts` are the middles that were taken out, of one platform that loses and of one that does
+    `shifts` are the means that were taken out, of one platform that loses and of one that does
     not; `weights` are those of the family, `groups` the points of each finding.
     """
 
@@ -342,11 +342,12 @@ def noise_of(paths: Sequence[Path]) -> Noise:
         for pair in judged._pairs[: len(comparison.others)]:
             own = pair.differences[at]
             own = own[:, :FEWEST]  # of runs with looks not all cases have more
-            middle = np.nanmedian(own, axis=-1, keepdims=True)
+            mean = np.nanmean(own, axis=-1, keepdims=True)
             # Without the factor noise is too small by what centring took: 9 % from six blocks.
-            given_back = np.sqrt(FEWEST / (FEWEST - 1))
-            blocks.append(np.nan_to_num(own - middle) * given_back)
-            shifts.append(middle[:, 0])
+            count = np.count_nonzero(~np.isnan(own), axis=-1, keepdims=True)
+            given_back = np.sqrt(count / (count - 1))
+            blocks.append(np.nan_to_num(own - mean) * given_back)
+            shifts.append(mean[:, 0])
     headline = rows["headline"].fill_null(False).to_numpy()
     weights = judged._weights[0][at]
     own = [

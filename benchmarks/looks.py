@@ -29,6 +29,8 @@ from bareline.vocabulary.looks import DEFAULT_LOOKS, SPENT_AT_ONCE, spending
 
 SEED = 20_261_129
 LOSSES = (1.0, 1.05, 1.1, 1.2, 1.4)
+#: The looks of each plan: after how many blocks, and at which error.
+Plans = dict[str, tuple[tuple[int, float], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +102,25 @@ def main() -> None:
     noise = noise_of(asked.runs) if asked.runs else planted_noise(asked.spread)
     planned = tuple(zip(DEFAULT_LOOKS, spending(len(DEFAULT_LOOKS)), strict=True))
     plans = {str(n): ((n, SPENT_AT_ONCE),) for n in (6, 8, 10, 12)} | {"planned": planned}
-    print("| launches | loss | others lose | certain | launches on average | false |")
-    print("| --- | ---: | --- | ---: | ---: | ---: |")
     for others in (False,) if asked.alone else (False, True):
-        for name, looks in plans.items():
-            for loss in LOSSES:
-                generator = np.random.default_rng([SEED, round(100 * loss), others])
-                told = [
-                    page(noise, looks, loss, generator, others=others) for _ in range(asked.pages)
-                ]
-                certain = np.mean([one.certain for one in told])
-                blocks = np.mean([one.blocks for one in told])
-                false = np.mean([one.false for one in told])
-                print(
-                    f"| {name} | {loss - 1:.0%} | {'yes' if others else 'no'} | {certain:.0%} | "
-                    f"{blocks:.1f} | {false:.1%} |",
-                    flush=True,
-                )
+        print(f"Per cent of {asked.pages} pages; other rows {'differ' if others else 'are equal'}")
+        print_table(noise, plans, asked.pages, others=others)
+
+
+def print_table(noise: Noise, plans: Plans, pages: int, *, others: bool) -> None:
+    """Print how often each loss is certain, by launches, and how often any claim is false."""
+    print(f"| loss | {' | '.join(plans)} | launches of the last, on average | false |")
+    print(f"| ---: |{' ---: |' * (len(plans) + 2)}")
+    for loss in LOSSES:
+        certain, blocks, false = [], 0.0, []
+        for looks in plans.values():
+            generator = np.random.default_rng([SEED, round(100 * loss), others])
+            told = [page(noise, looks, loss, generator, others=others) for _ in range(pages)]
+            certain.append(f"{100 * np.mean([one.certain for one in told]):.0f}")
+            false.append(f"{100 * np.mean([one.false for one in told]):.1f}")
+            blocks = float(np.mean([one.blocks for one in told]))
+        cells = [f"{loss - 1:.0%}", *certain, f"{blocks:.1f}", ", ".join(false)]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

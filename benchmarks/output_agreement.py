@@ -1,12 +1,14 @@
 """Do all outputs of one comparison say the same? Read as text, on random pages.
 
     python benchmarks/output_agreement.py [--pages 1000] [--first 0]
+    python benchmarks/output_agreement.py RUN [RUN ...]
 
 Each page is a planted run (see `Planted` for what is drawn): opposite effects within a probe, two
 modes with equal medians, launches lost to a limit, crashes, two to four platforms, n from 3 to 12,
 with and without boots, a control, or two separate runs. `outputs.py` and `output_words.py` read
 what `compare`, `explain`, `report`, `--fail-if` and `export` print about it, and hold each of its
-statements against `compare --json`.
+statements against `compare --json`. Runs that are named are read in the place of planted pages,
+each by itself.
 """
 
 from __future__ import annotations
@@ -199,30 +201,43 @@ def _printed(*arguments: str) -> str:
     return result.stdout
 
 
-def page_disagreements(number: int) -> list[str]:
-    """Plant a page and return what its outputs disagree about."""
+def page_disagreements(number: int) -> Iterator[str]:
+    """Plant a page and name what its outputs disagree about."""
     generator = np.random.default_rng([SEED, number])
     plan = drawn(generator)
     with tempfile.TemporaryDirectory() as scratch:
         runs = plant(plan, Path(scratch), generator)
-        return list(disagreements(runs, Path(scratch)))
+        yield from disagreements(runs, Path(scratch))
+
+
+def run_disagreements(run: Path) -> Iterator[str]:
+    """Name what the outputs of a measured run disagree about."""
+    with tempfile.TemporaryDirectory() as scratch:
+        yield from disagreements([run], Path(scratch))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Plant pages and print what their outputs disagree about."""
+    """Plant pages, or read runs, and print what their outputs disagree about."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     args = parser.parse_args(argv)
+    numbers = range(args.first, args.first + args.pages)
+    pages: dict[str, Iterator[str]] = (
+        {str(run): run_disagreements(run) for run in args.runs}
+        if args.runs
+        else {f"page {number}": page_disagreements(number) for number in numbers}
+    )
     kinds: Counter[str] = Counter()
     unlike = 0
-    for number in range(args.first, args.first + args.pages):
-        faults = page_disagreements(number)
-        unlike += bool(faults)
-        kinds.update(fault.partition(":")[0] for fault in faults)
-        for fault in faults:
-            print(f"page {number}: {fault}", flush=True)
-    print(f"{args.pages} pages: {unlike} with outputs that disagree; {dict(kinds)}")
+    for name, faults in pages.items():
+        found = list(faults)
+        unlike += bool(found)
+        kinds.update(fault.partition(":")[0] for fault in found)
+        for fault in found:
+            print(f"{name}: {fault}", flush=True)
+    print(f"{len(pages)} pages: {unlike} with outputs that disagree; {dict(kinds)}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from outputs import CLASSES, LAYERS, SUBJECTS, Page, Point, close_to, plain
+from outputs import CLASSES, LAYERS, Page, Point, close_to, plain
 
 
 def wrong_layers(page: Page, report: str) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _wrong_programs(page: Page, platform: str, words: str) -> Iterator[str]:
         if point.layer not in ("npb", "app") or not point.claim:
             continue
         direction, grade = point.claim
-        subject = SUBJECTS[point.probe][0]
+        subject = page.subjects[point.probe][0]
         for part in words.split("; "):
             if subject not in part or "launches of" in part or "no loss shown" in part:
                 continue
@@ -134,7 +134,7 @@ def _wrong_open(page: Page, platform: str, words: str) -> Iterator[str]:
         expected = "inconclusive" if part.startswith(("no loss shown", "not certain")) else ""
         if re.search(r" equal within [\d.]+ %$", part.strip(" .")):
             expected = "equivalent"
-        for probe, (subject, _) in SUBJECTS.items():
+        for probe, (subject, _) in page.subjects.items():
             points = page.of(platform, probe=probe)
             if not expected or subject not in part or not points:
                 continue
@@ -172,7 +172,7 @@ _AMOUNT = re.compile(
     r"(?P<number>[\d.]+) (?P<unit>%|times) (?P<word>slower|lower|faster|higher|as long)"
     r" \[(?P<lo>[\d.-]+), (?P<hi>[\d.-]+|unlimited)\]"
 )
-_ON = re.compile(r" on (?P<platform>[a-d])\b")
+_ON = re.compile(r" on (?P<platform>[\w-]+)")
 _CLASS_WORDS = "|".join(words for words, *_ in CLASSES)
 
 
@@ -180,7 +180,8 @@ def wrong_sentences(page: Page, explained: str) -> Iterator[str]:
     """Name amounts of the sentences of `explain` that no row of their subject has."""
     for text in _clauses(explained):
         head = text.partition(" is ")[0].partition(" takes ")[0]
-        subject = next((p for p, (words, _) in SUBJECTS.items() if _begins(head, words)), None)
+        subjects = page.subjects.items()
+        subject = next((probe for probe, names in subjects if _begins(head, names[0])), None)
         if subject is None or "in the mean" in text or "on average" in text:
             continue
         sizes = re.search(_CLASS_WORDS, head)

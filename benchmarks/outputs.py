@@ -6,7 +6,8 @@ with regular expressions, and each statement is compared with the rows of `compa
 fault in the code that all outputs share is seen as well.
 
 Tables, files and conditions are read here, sentences by `benchmarks/output_words.py`. The pages
-come from `benchmarks/output_agreement.py`; only the probes in `SUBJECTS` are known.
+come from `benchmarks/output_agreement.py`. The names of probes are those in `SUBJECTS`; of others,
+which measured runs have, `explain --json` tells them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 #: The names of a probe: in sentences, and in a table (there without the head of its group).
 SUBJECTS = {
     "compute.dgemm": ("the DGEMM rate", "DGEMM rate"),
     "memory.stream": ("memory bandwidth (STREAM)", "Memory bandwidth (STREAM)"),
-    "net.nuttcp": ("TCP throughput", "TCP throughput"),
+    "net.nuttcp": ("TCP throughput (nuttcp)", "TCP throughput (nuttcp)"),
     "mpi.allreduce": ("MPI_Allreduce", "MPI_Allreduce"),
     "mpi.pingpong": ("MPI ping-pong", "MPI ping-pong"),
     "io.sequential": ("the rate of sequential writing", "Rate of sequential writing"),
@@ -88,10 +89,16 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The rows of one comparison, and the findings that are about means."""
+    """The rows of one comparison, and the findings that are about means.
+
+    - `points`: the rows of headline metrics; `details` are those of the others.
+    - `subjects`: the names of its probes, as in `SUBJECTS`.
+    """
 
     points: tuple[Point, ...]
     means: tuple[Finding, ...]
+    details: tuple[Point, ...] = ()
+    subjects: Mapping[str, tuple[str, str]] = field(default_factory=lambda: SUBJECTS)
 
     def of(self, platform: str, **wanted: object) -> list[Point]:
         """Return the points of a platform with these attributes."""
@@ -117,16 +124,26 @@ class Page:
 
 def read_json(compared: str, explained: str) -> Page:
     """Return the rows of `compare --json` and `explain --json`."""
-    points = tuple(
-        _point(row) for row in json.loads(compared) if row["headline"] and not row["control"]
-    )
+    rows = [row for row in json.loads(compared) if not row["control"]]
+    points = tuple(_point(row) for row in rows if row["headline"])
+    details = tuple(_point(row) for row in rows if not row["headline"])
+    findings = [row for row in json.loads(explained) if row.get("kind") == "finding"]
     means = []
-    for row in json.loads(explained):
-        if row.get("kind") == "finding" and row.get("by_mean"):
+    for row in findings:
+        if row.get("by_mean"):
             names = ("platform", "probe", "layer", "subject", "grade")
             fields = {name: row[name] for name in names}
             means.append(Finding(verdict=row["mean"]["verdict"], **fields))
-    return Page(points, tuple(means))
+    subjects = {row["probe"]: _names_of(row["subject"]) for row in findings}
+    return Page(points, tuple(means), details, subjects | SUBJECTS)
+
+
+def _names_of(subject: str) -> tuple[str, str]:
+    """Return the names of a probe in a sentence and in a table, from the subject of a finding."""
+    for words, *_ in CLASSES:
+        subject = subject.removesuffix(f" {words}")
+    title = subject.removeprefix("the ")
+    return subject, title[:1].upper() + title[1:]
 
 
 def _point(row: Mapping[str, object]) -> Point:
@@ -240,7 +257,7 @@ def points_of(page: Page, cell: TableCell) -> list[Point]:
     """Return the points that a row of the matrix is about."""
     name, _, size = cell.name.partition(", ")
     layer = LAYERS.get(cell.layer)
-    for probe, (_, table) in SUBJECTS.items():
+    for probe, (_, table) in page.subjects.items():
         short = table.removeprefix("NAS benchmark ")
         if name not in (table, short):
             continue
@@ -316,32 +333,38 @@ def _has_interval(point: Point, lo: str, hi: str) -> bool:
 
 def wrong_tables(page: Page, report: str) -> Iterator[str]:
     """Name the rows of a report's tables whose ratio, interval or verdict is another one."""
-    section, subject = "", ""
+    section, subject, metric = "", "", ""
     rows: list[list[str]] = []
     for line in [*report.splitlines(), "# end"]:
         if line.startswith("|"):
             rows.append([plain(cell.strip()) for cell in line.strip().strip("|").split("|")])
             continue
         if rows:
-            yield from _wrong_table(page, section, subject, rows)
+            yield from _wrong_table(page, section, (subject, metric), rows)
             rows = []
         if line.startswith("## "):
             section = plain(line[3:])
         elif line.startswith("### "):
-            subject = plain(line[4:])
+            subject, metric = plain(line[4:]), ""
+        elif line.startswith("#### "):
+            metric = plain(line[5:]).lower().replace(" ", "_")
 
 
-def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) -> Iterator[str]:
+def _wrong_table(
+    page: Page, section: str, titles: tuple[str, str], rows: list[list[str]]
+) -> Iterator[str]:
     head = rows[0]
+    subject, title = titles
     if "verdict" not in head or "platform" not in head or "ratio" not in head:
         return
-    probe = next((p for p, names in SUBJECTS.items() if names[1] == subject), None)
+    probe = next((p for p, names in page.subjects.items() if names[1] == subject), None)
     for row in rows[2:]:
         # A second "95 %" is that of the median.
         fields = dict(zip(reversed(head), reversed(row), strict=True))
         name = fields.get("probe", subject)
         size = fields.get("message size")
-        points = _named(page, name, fields["platform"], probe, size)
+        metric = fields.get("metric", title).replace(" ", "_")
+        points = _named(_of_metric(page, probe, metric), name, fields["platform"], probe, size)
         if fields["ratio"] == "1" or (not points and not fields["verdict"]):
             continue
         place = f"Markdown, {section}, {name} {size or ''} on {fields['platform']}"
@@ -370,6 +393,12 @@ def _wrong_table(page: Page, section: str, subject: str, rows: list[list[str]]) 
                 yield f"{place}: {fault}"
 
 
+def _of_metric(page: Page, probe: str | None, metric: str) -> Page:
+    """Return a page whose points are those of a probe's metric; as it is for no detail."""
+    details = tuple(p for p in page.details if (p.probe, p.metric) == (probe, metric))
+    return replace(page, points=details, means=()) if details else page
+
+
 def _wrong_line(fields: dict[str, str], same: Sequence[Point]) -> str | None:
     """Return what is wrong with a line of a table, of points that have its verdict and ratio."""
     interval = re.match(r"([\d.]+)(?:–| to )([\d.]+)$", fields["95 %"])
@@ -387,7 +416,7 @@ def _wrong_line(fields: dict[str, str], same: Sequence[Point]) -> str | None:
 def _named(
     page: Page, name: str, platform: str, probe: str | None, size: str | None
 ) -> list[Point]:
-    for known, (_, table) in SUBJECTS.items():
+    for known, (_, table) in page.subjects.items():
         for words, _, first, last in CLASSES:
             if name == f"{table} {words}":
                 points = page.of(platform, probe=known)

@@ -18,6 +18,9 @@ guests  some 12 minutes: six NAS kernels and the mini-app ocean, class S, on two
         calibrated with one rank of each program
 rest    some 30 minutes: NAS kernels of classes W and A and the mini-apps on two ranks, eight
         launches, through shared memory and on two hosts without a limit, at 10 and at 1 Gb/s
+cover   some ten minutes: six NAS kernels and three mini-apps of class W, six launches, through
+        shared memory, over TCP loopback, and on two hosts at 10, 2.5 and 1 Gb/s: 180 ordered pairs
+        for benchmarks/predict_coverage.py
 full    some two hours: classes W and A, all mini-apps, and two ranks on one core
 ======  ==================================================================================
 
@@ -173,6 +176,11 @@ SIZES = {
         ],
         ("shm", "pair", "net-10g", "net-1g"),
         8,
+    ),
+    "cover": Size(
+        _classes([*_KERNELS[:6], "app.ocean", "app.lattice", "app.unstructured"], "W"),
+        ("shm", "tcp", *_TWO_HOSTS),
+        6,
     ),
     "full": Size(
         [*_classes([*_KERNELS, *_MINI], "W"), *_classes([*_KERNELS, *_MINI], "A"), *_CODES],

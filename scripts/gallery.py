@@ -3,7 +3,7 @@
 ::
 
     for study in nebula flexible-fabric magellan infinicloud; do
-        bareline run $study --scale small --out runs/gallery/$study
+        bareline run $study --scale small --yes --out runs/gallery/$study
     done
     .venv/bin/python scripts/gallery.py runs/gallery/*
 

@@ -12,6 +12,8 @@ $bin/lint-imports ${CI:+--no-cache}
 $bin/python scripts/rooms.py --hold $([ -n "${CI:-}" ] || echo --lower)
 # Limits for the whole, which only fall: `--lower` of these two writes them.
 $bin/python scripts/density.py
+# A merge of two changes of the command line or of studies leaves files that fit neither.
+$bin/python scripts/shell_files.py --check
 $bin/python scripts/prose.py
 if command -v clang-format >/dev/null; then
     git ls-files 'native/*.c' 'native/*.h' | xargs -r clang-format --dry-run --Werror

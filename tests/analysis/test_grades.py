@@ -84,6 +84,25 @@ def test_what_is_asked_is_certain_among_noisy_messages(plant_study):
     assert told["asked"] == 6
 
 
+def test_a_difference_beside_many_certain_ones_is_likely(plant_study):
+    """At six launches nothing was likely once 38 % of the rows were certain."""
+
+    def samples(trial, generator):
+        for number in range(20):
+            certain = number < 12
+            loss = 10.0 if certain else 2.0 if number < 16 else 1.0
+            spread = 0.01 if certain else 0.2
+            time_s = 1e-5 * float(np.exp(spread * generator.standard_normal()))
+            time_s *= loss if trial.platform == "b" else 1.0
+            yield Sample("latency", time_s, {"size_bytes": 2**number})
+
+    run = plant_study(samples, {"probe": "mpi.pingpong", "ranks": 2}, launches=6, seed=0)
+    grades = [cell.grade for cell in compared(run).cells if cell.headline]
+    assert grades.count(Grade.CERTAIN) >= 12
+    assert Grade.LIKELY in grades[12:16]
+    assert set(grades[16:]) == {Grade.OPEN}
+
+
 def test_launches_of_one_boot_are_likely_at_most(plant_study):
     """With a boot 5 % slower than another all ten launches are: no property of the platform."""
 
@@ -115,6 +134,25 @@ def test_what_lies_below_the_control_is_open_in_every_voice(plant_study):
     assert not met(comparison, "npb is likely slower")
     (finding,) = comparison.findings
     assert finding.grade is Grade.OPEN
+
+
+def test_a_control_that_differs_in_one_layer_lowers_claims_in_the_others(plant_study):
+    """Hidden offsets are as large in the layer that has one row, and no offset of the control."""
+
+    def samples(trial, generator):
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        if trial.case.probe == "net.nuttcp":
+            return [Sample("rate", 1e9 * noise * (1.06 if trial.platform == "a-again" else 1.0))]
+        time_s = 2.0 * noise * (1.05 if trial.platform == "b" else 1.0)
+        return [Sample("rate", 1e9 / time_s), Sample("time", time_s)]
+
+    measures = [PROGRAMS[0], {"probe": "net.nuttcp", "ranks": 1}]
+    comparison = compared(plant_study(samples, *measures, control=True))
+    (control,) = comparison.controls
+    assert control.differ == 1
+    (cell,) = (cell for cell in comparison.cells if cell.headline and cell.layer == "npb")
+    assert cell.grade is Grade.OPEN
+    assert not met(comparison, "npb is likely slower")
 
 
 def test_crashes_are_told_by_every_voice(plant_study):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import output_agreement
 import output_words
 import outputs
@@ -110,16 +113,40 @@ def test_the_reader_sees_an_answer_about_a_program_that_contradicts_its_row(clau
     assert list(output_words.wrong_answer(page, f"On b: {clause}\nCompared with a."))
 
 
+@pytest.mark.parametrize(("ratio", "faults"), [("1.60", 0), ("1.55", 1)])
+def test_the_reader_holds_a_table_of_details_against_their_own_rows(ratio, faults):
+    attributes = {"probe": "app.ocean", "layer": "app", "higher_is_better": False}
+    page = _page(**attributes, metric="time", ratio=1.55)
+    details = _page(**attributes, metric="communication", ratio=1.60).points
+    report = (
+        "## Applications\n\n### Mini-app ocean\n\n#### Time, communication\n\n"
+        "| metric | platform | ratio | 95 % | verdict |\n| --- | --- | --- | --- | --- |\n"
+        f"| communication | b | {ratio} | 1.90–2.10 | slower |\n"
+    )
+    found = list(outputs.wrong_tables(replace(page, details=details), report))
+    assert len(found) == faults
+
+
+def test_the_reader_takes_the_names_of_other_probes_from_the_findings():
+    finding = {
+        "kind": "finding",
+        "probe": "mpi.barrier",
+        "subject": "the first message below 8 KiB",
+    }
+    page = outputs.read_json("[]", json.dumps([finding]))
+    assert page.subjects["mpi.barrier"] == ("the first message", "First message")
+
+
 #: The first few, and three that once failed: an answer that called a likely loss of launches
 #: certain, a report of a row without a ratio of any point, and `explain --json` of two runs of
 #: which one lost all launches of a probe.
 @pytest.mark.parametrize("number", [*range(6), 39, 97, 517])
 def test_outputs_of_a_random_page_agree(number):
-    assert output_agreement.page_disagreements(number) == []
+    assert list(output_agreement.page_disagreements(number)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(100, 160, 10))
 def test_outputs_of_ten_random_pages_agree(first):
-    faults = {n: output_agreement.page_disagreements(n) for n in range(first, first + 10)}
+    faults = {n: list(output_agreement.page_disagreements(n)) for n in range(first, first + 10)}
     assert not {number: fault for number, fault in faults.items() if fault}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,9 @@ import pytest
 
 from bareline.build.native import build_native
 from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.launchers.job import Job, Node
 from bareline.session.profiling import profile_command
+from bareline.vocabulary.model import Layout
 
 ROOT = Path(__file__).parents[2]
 WHEELS = ROOT / "scripts" / "requirements-mpi.txt"
@@ -136,6 +139,21 @@ def wheels(tmp_path_factory):
     return folder
 
 
+def _ranks_over_tcp(mpi, built):
+    """Return how many ranks a program has that keeps to TCP on this machine."""
+    node = Node("localhost", "127.0.0.1", 2)
+    job = Job(
+        argv=[str(built.programs / "mpiplace")],
+        layout=Layout(1, 2, 1),
+        nodes=(node,),
+        transport="tcp",
+        as_root=os.geteuid() == 0,
+    )
+    done = subprocess.run(mpi.argv(job), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[0])["ranks"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
@@ -160,3 +178,4 @@ def test_a_library_from_a_wheel_builds_and_profiles_with_its_own_programs(
     program = [str(built.programs / "mpibench"), "pingpong", "--iterations", "10"]
     done = profile_command([mpi.mpirun, "-n", "2", *program], out)
     assert (done.exit_code, done.complete) == (0, True)
+    assert _ranks_over_tcp(mpi, built) == 2

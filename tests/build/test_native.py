@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -285,6 +286,18 @@ def test_configure_error_is_told(project):
     (project.folder / "CMakeLists.txt").write_text(text)
     with pytest.raises(BuildError, match="no_such_command"):
         build_native(None, project.cache)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_cache_is_named_in_one_line(project, number):
+    text = "cmake_minimum_required(VERSION 3.18)\nproject(tiny LANGUAGES C)\n"
+    failure = f'message(FATAL_ERROR "error writing to x.o: {os.strerror(number)}")\n'
+    (project.folder / "CMakeLists.txt").write_text(text + failure)
+    with pytest.raises(BuildError) as caught:
+        build_native(None, project.cache)
+    assert caught.value.what == f"the native programs cannot be stored: {os.strerror(number)}"
+    assert caught.value.where == str(project.cache / "native")
+    assert "BARELINE_CACHE" in caught.value.hint
 
 
 _BUILD = """

@@ -90,9 +90,51 @@ def test_ab_killed_in_the_middle_goes_on(bareline, programs):
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    bareline("continue", "r", "-q")
+    ended = bareline("continue", "r", "-q").stdout
+    assert ended.startswith("'./b' is 1.11 times lower than './a': certain, 8 launches of each")
+    assert "bareline show r" in ended and "compare" not in ended
     found = [json.loads(line) for line in records.read_text().splitlines()]
     assert sorted(one["trial"] for one in found) == list(range(16))
+
+
+def test_continue_of_commands_ends_as_ab_does(bareline, programs, fits):
+    bareline("ab", *METRIC, "--launches", 6, "-q", "-o", "r", "--", "./a", "./b")
+    records = programs / "r" / "records.jsonl"
+    lines = records.read_text().splitlines(keepends=True)
+    records.write_text("".join(lines[:-2]))
+    done = bareline("continue", "r")
+    assert done.stdout.startswith("'./b' is 1.11 times lower than './a': certain")
+    assert "bareline compare" not in done.stdout + done.stderr
+    rows = json.loads(bareline("continue", "r", "--json").stdout)
+    fits("continue", rows)
+
+
+def test_continue_of_commands_that_fail_ends_as_ab_does(bareline, programs):
+    (programs / "once").write_text("#!/bin/sh\n[ ! -e used ] || exit 3\n: >used\necho x=1\n")
+    (programs / "once").chmod(0o755)
+    asked = ("ab", "--metric", "x=(.*)", "--launches", 6, "-q", "-o", "r")
+    bareline(*asked, "--", "echo x=1", "./once", code=3)
+    done = bareline("continue", "r", "-q", code=3)
+    assert "6 of 6 launches of './once' failed" in " ".join(done.stdout.split())
+
+
+def test_the_plan_that_is_run_by_itself_still_prints_the_run(bareline, programs):
+    asked = ("ab", *METRIC, "--launches", 6, "--plan", "--", "./a", "./b")
+    (programs / "ab.toml").write_text(bareline(*asked).stdout)
+    assert bareline("run", "ab.toml", "--on", "bare", "-q", "-o", "r").stdout == "r\n"
+
+
+@pytest.mark.parametrize(("way", "code"), [("pass", 0), ("fail", 4)])
+def test_what_is_undecided_passes_or_fails_as_asked(bareline, programs, way, code):
+    asked = ("ab", *METRIC, "--launches", 4, "-q", "--fail-if", "> 1.05", "--undecided", way)
+    done = bareline(*asked, "--", "./a", "./b", code=code)
+    assert "UNDECIDED app.command > 1.05" in done.stderr
+
+
+def test_another_way_is_refused_before_anything_is_launched(bareline, programs):
+    asked = ("ab", *METRIC, "--fail-if", "> 1.05", "--undecided", "maybe")
+    assert "'maybe'" in bareline(*asked, "--", "./a", "./b", code=2).stderr
+    assert not (programs / "a.log").exists()
 
 
 @pytest.mark.parametrize(

@@ -216,3 +216,14 @@ def test_the_picture_of_a_page_has_a_plain_name(address, name):
 
 def test_what_is_no_address_is_refused(measured):
     assert "not the address" in measured("report", "r", "--address", "https://[x/", code=2).stderr
+
+
+def test_json_has_null_for_a_fact_that_is_not_finite(measured, place):
+    """A stranger's run, or a future fact: the rest of the rows is printed, and the place named."""
+    (facts,) = (place / "r" / "facts").glob("a*.json")
+    content = {**json.loads(facts.read_text()), "load.one_minute": float("inf")}
+    facts.write_text(json.dumps(content))
+    done = measured("show", "r", "--facts", "--json")
+    rows = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert any(None in row.values() for row in rows)
+    assert "not finite" in done.stderr and "= inf is null" in done.stderr

@@ -72,6 +72,15 @@ def test_any_system_an_open_end_and_another_unit(bareline, reference, place):
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=nan\nupper=1', "finite"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1', "neither lower nor upper"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nlower=0.1', "more than 0"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nlower=-1.5', "lower"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nupper=inf', "upper"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1e308\nupper=9', "largest"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nvalue=1\nupper=1', "'system.a.0.unit'"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit=""\nvalue=1\nupper=1', "''"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=true\nupper=1', "value"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nuper=1', "uper"),
+        ('[[system.a]]\nprobe="null"\nmetric="t"\nunit="s"\nvalue=1\nupper=1\nparams.x=nan', "x"),
+        ("[system.a]\nvalue = 1", "system.a"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="B/s"\nvalue=1\nupper=1', "'B/s'"),
         ('[[system.z]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nupper=1', "systems z"),
     ],
@@ -85,10 +94,22 @@ def test_a_file_that_is_none_is_refused(bareline, reference, place, text, words)
 
 def test_odd_files_are_refused(bareline, reference, place):
     os.mkfifo(place / "fifo")
-    for name in ("fifo", "nothing", "."):
+    (place / "loop").symlink_to("loop")
+    (place / "to-fifo").symlink_to("fifo")
+    for name in ("fifo", "to-fifo", "loop", "nothing", "."):
         stderr = bareline("show", "r", "--reference", name, code=2).stderr
-        assert "Traceback" not in stderr
+        assert f"bareline: {name}: " in stderr and "Traceback" not in stderr
     assert "cannot be written" in bareline("reference", "r", "-o", "no/x.toml", code=2).stderr
+    assert "cannot be written" in bareline("reference", "r", "-o", "fifo", code=2).stderr
+
+
+def test_a_link_is_read_and_not_written_through(bareline, reference, place):
+    (place / "link.toml").symlink_to(reference)
+    before = (place / reference).read_bytes()
+    assert "PASS link.toml" in bareline("show", "r", "--reference", "link.toml").stderr
+    stderr = bareline("reference", "r", "--tolerance", "0.5", "-o", "link.toml", code=2).stderr
+    assert "link.toml" in stderr
+    assert (place / reference).read_bytes() == before
 
 
 def test_a_value_of_zero_and_wide_rows_have_bounds(bareline, reference, place):
@@ -98,3 +119,37 @@ def test_a_value_of_zero_and_wide_rows_have_bounds(bareline, reference, place):
     assert "3 outside" in bareline("show", "r", "--reference", reference, code=1).stderr
     bareline("reference", "r", "--tolerance", "0", "-o", "tight.toml")
     bareline("show", "r", "--reference", "tight.toml")
+
+
+def test_a_wide_tolerance_is_read_again(bareline, reference):
+    bareline("reference", "r", "--tolerance", "10", "-o", "wide.toml")
+    assert "PASS wide.toml" in bareline("show", "r", "--reference", "wide.toml").stderr
+
+
+def test_what_was_not_measured_names_the_parameters_that_were(bareline, reference, place):
+    value = 'probe = "null"\nmetric = "time"\nunit = "s"\nvalue = 3\nupper = 0.5\n'
+    for params, words in (
+        ("{ point = 7 }", "not measured; its rows have point = 0, 1 and 2"),
+        ("{ size = 7 }", "not measured; its rows have no parameter 'size'"),
+    ):
+        (place / reference).write_text(f"[[system.a]]\n{value}params = {params}\n")
+        assert words in bareline("show", "r", "--reference", reference, code=1).stderr
+
+
+def test_a_bound_names_its_reference_in_the_unit_of_the_row(bareline, reference, place):
+    (place / reference).write_text(
+        '[[system.a]]\nprobe = "null"\nmetric = "time"\nunit = "us"\nvalue = 500.0\nupper = 0.1\n'
+    )
+    stderr = bareline("show", "r", "--reference", reference, code=1).stderr
+    assert "at most 0.550 ms (0.500 ms +10 %)" in stderr
+
+
+def test_the_latest_run_of_a_trend_is_held_against_its_systems(bareline, reference, place):
+    bareline("run", "planted.toml", "--on", "a", "-o", "r2", "--seed", 5)
+    bareline("run", "planted.toml", "--on", "a", "-o", "r3", "--seed", 6)
+    stderr = bareline("trend", "r", "r3", "r2", "--reference", reference).stderr
+    assert "PASS reference.toml, run r3: 3 rows tested, none outside; null time" in stderr
+    entry = tomllib.loads((place / reference).read_text())["system"]["a"][0]
+    changed(place, f"value = {entry['value']!r}", f"value = {entry['value'] / 2!r}")
+    stderr = bareline("trend", "r", "r3", "r2", "--reference", reference, code=1).stderr
+    assert "FAIL reference.toml, run r3: 3 rows tested, 1 outside" in stderr

@@ -57,6 +57,7 @@ def test_every_built_in_study_and_platform_fits():
         ("platforms.toml", {"platform": {"a": {"type": "nil"}}}),
         ("platforms.toml", {"platform": {"a": {"type": "null", "factr": 2.0}}}),
         ("platforms.toml", {"platforms": {}}),
+        ("reference.toml", {"system": {"a": [{"probe": "null"}]}}),
         ("run.toml", {"schema": 1}),
         ("records.jsonl", {"trial": "first"}),
     ],

@@ -61,4 +61,4 @@ def test_threads_and_nodes_tell_applications_apart(tmp_path: Path) -> None:
     }
     # Their time is that which a comparison has, by the program's own clock.
     assert [own["bare"].times_s for own in found.values()] == [[1.0], [2.0], [3.0], [4.0]]
-    assert found["npb.cg ranks=2"]["bare"].clock == ApplicationClock(1.0, 1.0)
+    assert found["npb.cg ranks=2"]["bare"].clock == ApplicationClock(1.0, 1.0, (1.0,))

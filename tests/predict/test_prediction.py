@@ -56,14 +56,32 @@ def test_a_program_of_exchanges_is_predicted(size, model):
     assert truth > 1.05 * planted.base.profile.rank_table["wall_ns"][0] * 1e-9
 
 
-def test_the_difference_starts_from_the_measured_time():
-    # A measured time that the replay misses by 3 % moves the prediction with it.
-    planted = case(truth=1.03 * replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s)
-    ratio = predict(planted)
-    difference = predict(planted, form="difference")
+@pytest.mark.parametrize(("a", "b", "form"), [(FAST, SLOW, "difference"), (SLOW, FAST, "ratio")])
+def test_what_a_replay_lacks_stays_on_slower_platforms_and_shrinks_on_faster_ones(a, b, form):
+    """Waits of 3 % of the time that the replay does not have are no longer on a slower link."""
+    planted = case(
+        a=a, b=b, truth=1.03 * replay(program(steps=STEPS), Costs(network("a", **a))).time_s
+    )
+    lacks_s = 0.03 / 1.03 * planted.base.wall_s
     truth = replay(planted.base.trace, Costs(planted.b)).time_s
+    ratio = predict(planted, form="ratio")
+    difference = predict(planted, form="difference")
     assert ratio.time_s == pytest.approx(1.03 * truth, rel=1e-6)
-    assert truth < difference.time_s < ratio.time_s
+    assert difference.time_s == pytest.approx(truth + lacks_s, rel=1e-6)
+    assert predict(planted).time_s == predict(planted, form=form).time_s
+    assert predict(planted).time_s == min(ratio.time_s, difference.time_s)
+
+
+def test_the_shares_of_a_loss_add_up_to_the_prediction():
+    """Explanation and prediction are one sum, whatever the replay lacks."""
+    for missing in (0.95, 1.0, 1.07):
+        on_a = replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s
+        planted = case(truth=missing * on_a)
+        base_s = planted.base.time_s
+        predicted = predict(planted).time_s
+        found = explain_loss(planted, [base_s] * 6, [2 * base_s] * 6)
+        explained_s = sum(s.time_s for s in found.shares if s.input != "residual")
+        assert base_s + explained_s == pytest.approx(predicted, rel=1e-6)
 
 
 def half_width(done):
@@ -165,12 +183,31 @@ def test_two_speeds_of_launches_are_named_and_are_the_interval():
     slow = case(size=1 << 16, compute=replace(SAME))
     planted = replace(slow, b=spoiled(slow.b, "mpi.pingpong", lambda curve: torn(curve, times=1.2)))
     found = predict(planted)
-    assert found.ladder > 2 * predict(slow).ladder
+    assert found.launches > 2 * predict(slow).launches
     assert any("mpi.pingpong on b has two speeds" in text for text in found.warnings)
     # Noise of launches is none.
     for seed in range(20):
         noise = np.exp(0.08 * np.random.default_rng(seed).standard_normal((12, 5)))
         assert curve_of("mpi.pingpong", 10 * noise).two_speeds == (1.0, 0)
+
+
+def test_the_interval_is_made_of_three_parts():
+    """Single launches, the ladders' own uncertainty, and the model's error, none of them twice."""
+    plain = case(b={"noise": 0.02, "launches": 12}, a={"noise": 0.02, "launches": 12, "seed": 5})
+    wall = plain.base.wall_s
+    times_s = tuple(wall * (1 + 0.01 * step) for step in range(-5, 6))
+    clock = ApplicationClock(wall, wall, times_s)
+    found = predict(replace(plain, base=replace(plain.base, clock=clock)))
+    assert found.repeats == pytest.approx(0.045, abs=0.001)
+    assert found.launches >= found.repeats
+    assert 0 < found.ladder < found.launches
+    assert found.residual > 0
+    assert found.warnings == ("the program runs for 31 ms only",)
+    width = 1.5 * math.hypot(found.launches, found.ladder, found.residual)
+    assert half_width(found) == pytest.approx(width)
+    # Of two launches nobody knows how well a third one repeats them.
+    few = ApplicationClock(wall, wall, times_s[:2])
+    assert predict(replace(plain, base=replace(plain.base, clock=few))).repeats is None
 
 
 def curve_of(probe, launches):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
@@ -22,7 +23,11 @@ from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.files import write_loss, write_validation
-from bareline.report.terminal.predictions import prediction_blocks, said_refused
+from bareline.report.terminal.predictions import (
+    prediction_blocks,
+    said_refused,
+    validation_blocks,
+)
 from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout
@@ -87,6 +92,23 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
     assert "measured" in svg and "slow" in svg
 
 
+def test_one_program_alone_has_the_interval_of_its_prediction(planted):
+    for name in [name for name in planted if name != "app2048"]:
+        del planted[name]
+    done = validate(None)
+    replays = [trial for trial in done.trials if trial.model == "replay"]
+    assert len(replays) == 6
+    for trial in replays:
+        width = math.log(trial.hi_s / trial.time_s)
+        parts = math.hypot(trial.launches, trial.ladder, trial.residual)
+        # Warnings widen it by half each: this program runs for less than 50 ms.
+        assert width == pytest.approx(parts * 1.5 ** len(trial.warnings))
+        assert trial.inside
+    lines = printed(validation_blocks(done))
+    assert "Predictions by replay, the worst first" in lines
+    assert "100%" in lines
+
+
 def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     ladder = network("slow", **PLATFORMS["slow"])
     lame = replace(ladder, curves={k: c for k, c in ladder.curves.items() if "pong" not in k.probe})
@@ -142,8 +164,12 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
 
 
 def said(prediction):
+    return printed(prediction_blocks(prediction))
+
+
+def printed(blocks):
     console = Console(file=StringIO(), width=200)
-    print_blocks(prediction_blocks(prediction), console)
+    print_blocks(blocks, console)
     return console.file.getvalue()
 
 

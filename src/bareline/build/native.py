@@ -9,6 +9,7 @@ of a toolchain removes old ones that nobody uses, and all that forgotten toolcha
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import logging
 import os
@@ -163,10 +164,7 @@ class _Builder:
             shutil.rmtree(self.target, ignore_errors=True)
             prefix.rename(self.target)
         except OSError as error:
-            raise BuildError(
-                f"the native programs cannot be stored: {error.strerror}",
-                where=str(self.target.parent),
-            ) from error
+            raise self._not_stored(error.strerror or str(error)) from error
         finally:
             shutil.rmtree(self.part, ignore_errors=True)
         for reason in build.left_out:
@@ -215,10 +213,20 @@ class _Builder:
         if done.returncode != 0:
             # What CMake remembers may be the cause; the next build begins afresh.
             (self.tree / "build" / "CMakeCache.txt").unlink(missing_ok=True)
+            full = _full_disk_in(self.log)
+            if full is not None:
+                raise self._not_stored(full)
             raise BuildError(
                 f"the native programs do not build for {self.toolchain}:\n{_error_in(self.log)}",
                 hint=f"the whole log is {self.log}",
             )
+
+    def _not_stored(self, reason: str) -> BuildError:
+        return BuildError(
+            f"the native programs cannot be stored: {reason}",
+            where=str(self.target.parent),
+            hint="make room there, or name another folder with BARELINE_CACHE",
+        )
 
 
 def require_programs(programs: Path, names: Iterable[str]) -> None:
@@ -253,6 +261,13 @@ def _error_in(log: Path) -> str:
     errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
     first = next(errors, max(0, len(lines) - _LOG_LINES))
     return "\n".join(lines[first : first + _LOG_LINES])
+
+
+def _full_disk_in(log: Path) -> str | None:
+    """Return the message of a full file system or a reached quota that a step has printed."""
+    text = _text(log)
+    messages = map(os.strerror, (errno.ENOSPC, errno.EDQUOT))
+    return next((message for message in messages if message in text), None)
 
 
 def _library_in(log: Path) -> str:

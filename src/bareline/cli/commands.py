@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
 from bareline.cli.measure import measure
 from bareline.cli.options import (
     PLATFORM,
@@ -16,17 +17,11 @@ from bareline.cli.options import (
     PlatformsOption,
     QuietOption,
     RunOptions,
+    UndecidedOption,
     WaitQuietOption,
-    read_records,
     seconds,
 )
-from bareline.cli.output import (
-    EXIT_TRIALS_FAILED,
-    complain,
-    complain_of,
-    emit_blocks,
-    unwritable,
-)
+from bareline.cli.output import complain, complain_of, emit_blocks, fails_undecided
 from bareline.cli.planning import Planned, plan_on
 from bareline.cli.verbs import argument, flag, option, prints
 
@@ -34,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bareline.analysis.judgements.conditions import FailCondition
-    from bareline.analysis.words.commands import CommandRow
-    from bareline.analysis.words.comparison import Comparison
-    from bareline.store.run import Run
     from bareline.study.commands import CommandOptions
     from bareline.study.study import Study
     from bareline.vocabulary.model import Better
@@ -71,6 +63,7 @@ class AbOptions:
     unit: Annotated[str, option("--unit", "UNIT", "Unit of the figure of --metric.")] = "1"
     margin: MarginOption = None
     fail_if: FailIfOption = None
+    undecided: UndecidedOption = None
     markdown: Annotated[
         Path | None, option("--export-markdown", "FILE", "Also the answer as Markdown.")
     ] = None
@@ -104,6 +97,7 @@ def ab(asked: AbOptions) -> None:
         _print_study(study, asked)
         return
     conditions = _conditions(asked.fail_if or ())
+    fails_undecided(asked.undecided)  # refuses another word before anything is measured
     specs = choose_platforms([asked.on], asked.platforms)
     if asked.dry_run:
         planned = plan_on(asked.for_run(), study, specs)
@@ -117,15 +111,15 @@ def ab(asked: AbOptions) -> None:
     if wait_s is not None:  # else the answer says whether others disturbed it
         see_to_quiet(planned.platforms, None, wait_s, complain)
     tally = measure(made, quiet=asked.quiet)
-    comparison = _compared(made)
-    _answer(comparison, made, asked)
-    if tally.wrong:
-        complain(f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`")
-        raise typer.Exit(EXIT_TRIALS_FAILED)
+    comparison = commands_compared(made)
+    titles = dict(zip(made.header.platforms, asked.commands, strict=True))
+    emit_answer(comparison, made, titles, asked.markdown)
+    end_if_failed(made, tally)
     if conditions:
         from bareline.analysis.words.conditions import check
 
-        complain_of([check(condition, comparison) for condition in conditions])
+        outcomes = [check(condition, comparison) for condition in conditions]
+        complain_of(outcomes, asked.undecided)
 
 
 def _options(asked: AbOptions) -> CommandOptions:
@@ -185,36 +179,3 @@ def _warmed_up(
     took_s = warm_up(planned.study, planned.platforms)
     timed = command_study(asked.commands, options, took_s)
     return replace(planned, study=plan_on(asked.for_run(), timed, specs).study)
-
-
-def _compared(made: Run) -> Comparison:
-    from bareline.analysis.words.comparison import Comparison
-
-    return Comparison(read_records(made.path))
-
-
-def _answer(comparison: Comparison, made: Run, asked: AbOptions) -> None:
-    from bareline.analysis.words.commands import command_rows
-    from bareline.report.terminal.commands import command_blocks, next_blocks
-    from bareline.study.commands import PROBE
-
-    titles = dict(zip(made.header.platforms, asked.commands, strict=True))
-    rows = command_rows(comparison, PROBE, titles)
-    if asked.markdown is not None:
-        _export(rows, comparison.margin, asked.markdown)
-
-    def blocks() -> list[object]:
-        return [*command_blocks(rows, comparison.margin), *next_blocks(str(made.path))]
-
-    emit_blocks(lambda: rows, blocks)  # type: ignore[arg-type]
-
-
-def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
-    from bareline.report.terminal.commands import command_blocks
-    from bareline.report.writers.markdown import markdown
-    from bareline.vocabulary.files import replace_file
-
-    try:
-        replace_file(path, "\n\n".join(markdown(command_blocks(rows, margin))) + "\n")
-    except OSError as error:
-        raise unwritable(error, path) from error

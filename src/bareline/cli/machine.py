@@ -31,12 +31,14 @@ def doctor(
 
     checks = []
     if study is not None:
+        from bareline.cli.foresight import answers_here
         from bareline.doctor.study import needs
         from bareline.study.catalogue import find_study
 
         asked = find_study(study)
         probes = [name for name in asked.probes if not asked.source_of(name)]
         checks = list(needs(asked.named_platforms, probes, platforms))
+        checks += answers_here(study, platforms)
     elif not on:
         checks = examine(deep=deep)
     if on:

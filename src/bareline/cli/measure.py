@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli.foresight import see_to_answers
 from bareline.cli.options import (
     MaxCoreHoursOption,
     NotBetweenOption,
@@ -27,6 +28,7 @@ from bareline.cli.output import (
     console,
     emit,
     emit_blocks,
+    prints_json,
 )
 from bareline.cli.planning import limits_of, planned_of
 from bareline.cli.verbs import argument, flag, option, prints
@@ -56,6 +58,7 @@ def run(asked: RunOptions) -> None:
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
         return
     begin.refuse_unusable(planned.platforms)
+    see_to_answers(planned)
     if not asked.on:
         complain(f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses")
     made = planned.make()
@@ -102,9 +105,9 @@ def submit(
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
         return
+    see_to_answers(planned)
     planned.look_at_nodes(order)
-    made = planned.make()
-    handed = jobs.submit(made, order)
+    handed = jobs.submit(made := planned.make(), order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
     emit(lambda: [asdict(handed)], lambda _: print(made.path))
 
@@ -152,6 +155,7 @@ def continue_(
         limits=limits_of(max_core_hours, not_between),
         stop_on_failure=stop_on_failure,
         quiet=quiet,
+        goes_on=True,
     )
 
 
@@ -198,11 +202,11 @@ def _execute(
     limits: Limits | None = None,
     stop_on_failure: bool,
     quiet: bool,
+    goes_on: bool = False,
 ) -> None:
-    from bareline.report.terminal.runs import run_end_blocks
-    from bareline.report.writers.terminal import print_blocks
-    from bareline.session.status import end_remarks
+    """Measure what a run lacks, and print how it ended; `goes_on`: it was begun before."""
     from bareline.session.submission import end_chain
+    from bareline.study.commands import command_lines
 
     tally = measure(
         made,
@@ -214,6 +218,19 @@ def _execute(
     )
     if not tally.remaining:
         end_chain(made)
+    titles = command_lines(made.header.study, made.header.platforms) if goes_on else {}
+    if titles:
+        _end_with_answer(made, titles, tally)
+    else:
+        _end(made, tally, quiet=quiet)
+
+
+def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
+    """Print how a run ended, and its state; failed trials set the exit code."""
+    from bareline.report.terminal.runs import run_end_blocks
+    from bareline.report.writers.terminal import print_blocks
+    from bareline.session.status import end_remarks
+
     ends_on = console(stderr=True, quiet=quiet and not tally.wrong)
     print_blocks(run_end_blocks(made, tally.on, **tally.parts), ends_on)
     if tally.blocks_had is not None:
@@ -225,6 +242,17 @@ def _execute(
     _tell(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -> None:
+    """End as ``ab`` does; with --json the state of the run, as of any run that goes on."""
+    from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
+
+    if prints_json():
+        _tell(made)
+    else:
+        emit_answer(commands_compared(made), made, titles)
+    end_if_failed(made, tally)
 
 
 def _tell(made: Run) -> None:

@@ -94,6 +94,14 @@ class Only:
 FailIfOption = Annotated[
     list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
 ]
+UndecidedOption = Annotated[
+    str | None,
+    option(
+        "--undecided",
+        "pass|fail",
+        "Result of a condition that too few launches leave open (default: fail in CI).",
+    ),
+]
 ReferenceOption = Annotated[
     list[Path] | None,
     option("--reference", "FILE", "Exit with 1 if a median is outside its reference value."),
@@ -105,14 +113,7 @@ class Gates:
     """What a comparison must hold, and what becomes of it."""
 
     fail_if: FailIfOption = None
-    undecided: Annotated[
-        str | None,
-        option(
-            "--undecided",
-            "pass|fail",
-            "What becomes of a condition that too few launches leave open (default: fail in CI).",
-        ),
-    ] = None
+    undecided: UndecidedOption = None
     reference: ReferenceOption = None
     junit: Annotated[
         Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
@@ -215,6 +216,9 @@ class RunOptions:
     ] = None
     anyway: Annotated[
         bool, flag("--anyway", "Also where fewer than two roles of the study can be measured.")
+    ] = False
+    yes: Annotated[
+        bool, flag("--yes", "Also where less than a third of a paper's claims can be judged.")
     ] = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None

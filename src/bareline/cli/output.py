@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
+from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.texts import escaped_json
 
 if TYPE_CHECKING:
@@ -149,6 +150,11 @@ def print_json(context: typer.Context, wanted: bool) -> None:
     context.call_on_close(lambda: _as_json.reset(token))
 
 
+def prints_json() -> bool:
+    """Whether the command that runs emits JSON."""
+    return _as_json.get()
+
+
 def write_to(context: typer.Context, path: Path | None) -> None:
     """Let `emit` write to a file until the command ends."""
     token = _destination.set(path)
@@ -184,11 +190,16 @@ def unwritable(error: OSError, path: Path) -> UsageError:
 
 
 def as_json(rows: object) -> None:
-    """Print rows, or a schema, as JSON."""
+    """Print rows, or a schema, as JSON; numbers that are not finite are null, said on stderr."""
+    nulls: list[str] = []
+    finite = with_nulls(rows, nulls)
     encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
-    for part in encoder.iterencode(rows):
+    for part in encoder.iterencode(finite):
         sys.stdout.write(escaped_json(part))
     sys.stdout.write("\n")
+    if nulls:
+        more = f" and {len(nulls) - 1} more" if nulls[1:] else ""
+        complain(f"JSON has no form for numbers that are not finite: {nulls[0]}{more} is null")
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:
@@ -230,12 +241,18 @@ def printed_type(name: str) -> Any:
 
 
 def _files() -> dict[str, Callable[[], dict[str, Any]]]:
+    from bareline.analysis.numbers.references import ReferenceFile
     from bareline.platforms.config import platforms_schema
     from bareline.store.schema import run_schemas
     from bareline.study.reading import study_schema
 
     lines = {name: lambda one=one: one for name, one in run_schemas().items()}
-    return {"study.toml": study_schema, "platforms.toml": platforms_schema, **lines}
+    written_by_people = {
+        "study.toml": study_schema,
+        "platforms.toml": platforms_schema,
+        "reference.toml": ReferenceFile.model_json_schema,
+    }
+    return {**written_by_people, **lines}
 
 
 def schema_rows() -> list[SchemaListed]:

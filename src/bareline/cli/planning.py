@@ -14,6 +14,7 @@ from bareline.vocabulary.errors import UsageError
 if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
     from bareline.report.blocks import Block
+    from bareline.session.answers import Answers
     from bareline.session.begin import PlannedTrial
     from bareline.session.submission import Order
     from bareline.store.run import Run
@@ -72,6 +73,7 @@ class Planned:
         costs = outlook(study, specs, plan)
         looks = look_lines(study, planned_looks(study, plan))
         exact = exact_among(specs)
+        found = self.answers()
         return plan_blocks(
             rows,
             scale=study.scale,
@@ -84,8 +86,27 @@ class Planned:
                 *study.source_lines(),
                 wall_time_line(wall_time(study, plan, exact)),
                 *outlook_lines(costs, study.max_core_hours),
+                *(found[0].lines(found[1]) if found else ()),
             ],
         )
+
+    def answers(self) -> tuple[Answers, str] | None:
+        """Return what the run can judge, and whose claims; None without a publication."""
+        from bareline.study.catalogue import find_study
+
+        if not self.study.publications:
+            return None
+        whole = find_study(self.asked.study)
+        return look_ahead(whole, self.study, self.platforms, self.baseline)
+
+    def time_line(self) -> str:
+        """Return how long the run takes, in a line."""
+        from bareline.platforms.base import exact_among
+        from bareline.session.outlook import wall_time, wall_time_line
+        from bareline.study.plan import make_plan
+
+        plan = make_plan(self.study, self.platforms)
+        return wall_time_line(wall_time(self.study, plan, exact_among(self.platforms)))
 
     def look_at_nodes(self, order: Order) -> None:
         """See that a job could run on the nodes of a batch system that can be asked first."""
@@ -120,6 +141,23 @@ class Planned:
         )
 
 
+def look_ahead(
+    whole: Study, study: Study, platforms: list[PlatformSpec], baseline: str
+) -> tuple[Answers, str] | None:
+    """Return what a cast study judges, and whose claims; None where it repeats no publication.
+
+    - `whole`: the study at its own size, before its roles were cast.
+    """
+    from bareline.report.content.answers import claimed_metrics, judged_claims, names_of
+    from bareline.session.answers import Foresight
+
+    metrics = claimed_metrics(study.publications)
+    if not metrics:
+        return None
+    answers = Foresight(whole, judged_claims, metrics).answers(study, platforms, baseline)
+    return (answers, names_of(study.publications)) if answers.of else None
+
+
 def planned_of(asked: RunOptions, *, in_a_job: bool = False) -> Planned:
     """Return the study of the command line as it is measured, here or by a batch job."""
     from bareline.session.submission import inheriting
@@ -146,7 +184,8 @@ def plan_on(
     base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
     names = [spec.name for spec in built.platforms]
     built.study.check_question(names, where="the question")
-    added = with_control(built.study, built.platforms, base, asked.control)
+    asking = begin.without_emulated(built.study, built.platforms, base)
+    added = with_control(asking, built.platforms, base, asked.control)
     left_out = left_out_lines(choose(added.study, added.platforms).left_out)
     for line in (
         *filter(None, [built.note, added.note]),

@@ -13,6 +13,7 @@ from bareline.cli.options import (
     DetailsOption,
     MarginOption,
     Only,
+    ReferenceOption,
     RunArgument,
     RunsArgument,
     read_records,
@@ -148,7 +149,7 @@ def nodes(
 
 
 @dataclass(frozen=True, slots=True)
-class TrendReference:
+class TrendLevel:
     """The level that the present one is compared with, and the changes that are accepted."""
 
     since: Annotated[
@@ -189,25 +190,31 @@ def trend(
             "--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi is slower' or 'is likely slower'."
         ),
     ] = None,
+    reference: ReferenceOption = None,
     *,
-    reference: TrendReference,
+    level: TrendLevel,
     only: Only,
 ) -> None:
     """Show metrics over runs in the order of their dates: every change, since when, and why."""
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.judgements.timeline import accept_changes, trend_of
     from bareline.analysis.words.conditions import check_trend
+    from bareline.analysis.words.references import reference_outcomes
     from bareline.report.terminal.histories import trend_blocks
 
-    reference.check()
+    level.check()
     conditions = [parse_condition(text) for text in fail_if or []]
     runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
-    against = reference.since if reference.last is None else reference.last
+    against = level.since if level.last is None else level.last
     found = trend_of(runs, margin, only.selection(), against)
-    if reference.accept is not None and reference.reason is not None:
-        accept_changes(found, reference.accept, reference.reason)
+    if level.accept is not None and level.reason is not None:
+        accept_changes(found, level.accept, level.reason)
         found = trend_of(runs, margin, only.selection(), against)
     outcomes = [check_trend(found, condition) for condition in conditions]
+    if reference:
+        latest = found.runs[-1]
+        records = read_records(latest.path)
+        outcomes += reference_outcomes(reference, records, f"run {latest.name}")
     emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
     complain_of(outcomes)
 

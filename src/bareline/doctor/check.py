@@ -42,6 +42,7 @@ class Area(StrEnum):
     SIMULATION = "Simulation"
     PAGES = "Pages"
     PLATFORMS = "Platforms"
+    CLAIMS = "Claims of the publication"
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,11 @@ class Platform(ABC, Generic[O_co]):
             return Availability(False, f"{where}{error.what}", error.hint or "")
         return Availability(True)
 
+    @classmethod
+    def emulated(cls, spec: PlatformSpec[O_co]) -> str:
+        """Describe why its processors are emulated here; "" where they are not or nobody knows."""
+        return ""
+
     @contextmanager
     def starting(self, layout: Layout) -> Iterator[None]:
         """See that a layout fits and the platform can be had; name the platform in errors."""

@@ -86,7 +86,7 @@ class Application:
     @property
     def clock(self) -> ApplicationClock:
         """Its time by its own clock, of the typical launch and of all."""
-        return ApplicationClock(self.typical.time_s, self.median_s)
+        return ApplicationClock(self.typical.time_s, self.median_s, tuple(self.times_s))
 
     def base(self, ladder: Ladder) -> Base:
         """Return what is predicted from: the typical launch, on the ladder of its platform."""

@@ -21,11 +21,12 @@ class ApplicationClock:
     """An application's time by its own clock, which is what a comparison compares.
 
     - `launch_s`: of the profiled launch.
-    - `median_s`: of all launches.
+    - `median_s`: of all launches, which are `launches_s`.
     """
 
     launch_s: float
     median_s: float
+    launches_s: tuple[float, ...] = ()
 
 
 def base_time_s(profile: Profile) -> float:
@@ -64,6 +65,11 @@ class Base:
     def time_s(self) -> float:
         """The application's time: the median by its own clock, where that is known."""
         return self.clock.median_s if self.clock else self.wall_s
+
+    @property
+    def launches_s(self) -> tuple[float, ...]:
+        """Each launch by the application's own clock; none where only one is known."""
+        return self.clock.launches_s if self.clock else ()
 
     @cached_property
     def replayed(self) -> Replayed:

@@ -25,6 +25,7 @@ from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import SHORT_S, Form, Model, PredictionCase, predict
 from bareline.predict.validation import AGAIN, LEVEL, Lacking, Trial, Validation
+from bareline.predict.wrong import wrong_term
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import format_value
@@ -91,7 +92,8 @@ def _base(one: Application, ladder: Ladder, *, disturbed: bool) -> Base:
 #: What is predicted by a case's models: their names here, and as `predict` takes them.
 _MODELS: tuple[tuple[str, Model, Form], ...] = (
     ("delta", "delta", "ratio"),
-    ("replay", "auto", "ratio"),
+    ("replay", "auto", "carried"),
+    ("replay-ratio", "auto", "ratio"),
     ("replay-difference", "auto", "difference"),
 )
 
@@ -113,13 +115,19 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
         done = predict(case, model=model, form=form)
         if done.time_s is None or (name != "delta" and done.model == "delta"):
             continue
+        term = wrong_term(case, target) if name == "replay" else None
         error = math.log(done.time_s / target.median_s)
         reproduced = None if name == "delta" else done.reproduced
         yield replace(
             naive,
             model=name,
             time_s=done.time_s,
-            drawn=done.ladder,
+            lo_s=done.lo_s,
+            hi_s=done.hi_s,
+            launches=done.launches,
+            ladder=done.ladder,
+            residual=done.residual,
+            term=term,
             warnings=done.warnings,
             reasons=reasons(case, base, target, error, reproduced),
         )
@@ -150,8 +158,15 @@ def _again(application: Application) -> Iterator[Trial]:
     )
 
 
+#: Predictions of other applications that make an interval.
+_ENOUGH = 3
+
+
 def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
-    """Yield each application the interval that the errors of the others make."""
+    """Yield each application the interval that the errors of the others make.
+
+    Where too few others were measured it keeps the prediction's own.
+    """
     for trial in trials:
         of = (trial.model, trial.calibrated)
         others = [
@@ -159,12 +174,13 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
             for other in trials
             if (other.model, other.calibrated) == of and other.code != trial.code
         ]
-        if len(others) < 3:
+        if len(others) < _ENOUGH:
             yield trial
         else:
-            width = math.hypot(float(np.quantile(others, LEVEL)), trial.drawn)
+            residual = float(np.quantile(others, LEVEL))
+            width = math.hypot(residual, trial.drawn)
             ends = [trial.time_s * math.exp(way * width) for way in (-1, 1)]
-            yield replace(trial, lo_s=ends[0], hi_s=ends[1])
+            yield replace(trial, lo_s=ends[0], hi_s=ends[1], residual=residual)
 
 
 #: Errors below are none that wants a reason.

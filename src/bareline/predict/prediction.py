@@ -21,8 +21,10 @@ from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
-#: How the replay's change is carried over: as a ratio, or as a difference.
-Form = Literal["ratio", "difference"]
+#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
+#: difference to slower platforms and as a ratio to faster ones. What a replay lacks on the base,
+#: waits above all, stays the same where bytes take longer, and shrinks where they take less.
+Form = Literal["carried", "difference", "ratio"]
 
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
 #: validation of one's own is at hand (docs/method/prediction.md).
@@ -35,6 +37,8 @@ SHORT_S = 0.05
 #: which only a trace knows.
 _MESSAGES, _MOVED = 0.2, 0.1
 _DRAWS = 100
+#: Launches of an application from which on they show how well it repeats itself.
+_REPEATED = 3
 #: What drawing the launches anew may change, in ln, before curves that contradict themselves are
 #: refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
@@ -50,8 +54,11 @@ class Prediction:
     - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; no point where only bounds are
       known.
     - `reproduced`: the replay of the base over its time; None without a replay.
-    - `residual`, `ladder`: parts of the interval's half-width, in ln: what unseen programs were off
-      by, and what single launches of the ladders differ by.
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: what single
+      launches differ by, what drawing the ladders' launches anew changes, and what unseen programs
+      were off by.
+    - `repeats`: what launches of the application differ by on the base, in ln: no interval that
+      holds single launches is narrower. None below three launches.
     - `compute`, `compute_lo`, `compute_hi`: times that computing takes longer.
     - `start_up_s`, `connections`, `connecting_s`: what starting up takes longer, where both ladders
       tell, and of that connecting to so many ranks.
@@ -71,8 +78,10 @@ class Prediction:
     ratio: float | None
     level: float
     reproduced: float | None
-    residual: float
+    launches: float
     ladder: float
+    residual: float
+    repeats: float | None
     compute: float | None
     compute_lo: float
     compute_hi: float
@@ -135,6 +144,22 @@ class PredictionCase:
             for launch in range(launches)
         )
 
+    @property
+    def repeats(self) -> float | None:
+        """Half-width, in ln, of the application's launches on the base; None below three."""
+        times_s = self.base.launches_s
+        if len(times_s) < _REPEATED:
+            return None
+        return half_width(np.log(times_s))
+
+    @property
+    def launches(self) -> float:
+        """Half-width, in ln, of single launches: of the application's, or of the ladders'.
+
+        The larger one: the base may have one speed where the platform that is asked for has two.
+        """
+        return max(self.speeds, self.repeats or 0.0)
+
     def between(self, a: Ladder, b: Ladder) -> PredictionCase:
         """Return the case with other ladders of the same platforms."""
         return replace(self, base=replace(self.base, ladder=a), b=b)
@@ -166,7 +191,7 @@ def predict(
     case: PredictionCase,
     *,
     model: Model = "auto",
-    form: Form = "ratio",
+    form: Form = "carried",
     residual: float | None = None,
 ) -> Prediction:
     """Predict the time of an application on another platform.
@@ -184,7 +209,7 @@ def predict(
             refuse_contradictions(case.base.profile, ladder, case.drawn)
     unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
     notes += _widening(case, reproduced if chosen == "replay" else None)
-    width = math.hypot(unseen, case.speeds) * 1.5 ** len(notes)
+    width = math.hypot(case.launches, case.drawn, unseen) * 1.5 ** len(notes)
     notes += _speeds(case)
     moved, in_messages = abs(math.log(high / base_s)), message_share(case.base.profile)
     if chosen == "delta" and (moved > _MOVED or in_messages > _MESSAGES):
@@ -202,8 +227,10 @@ def predict(
         ratio=None if middle is None else middle / base_s,
         level=0.9,
         reproduced=reproduced,
+        launches=case.launches,
+        ladder=case.drawn,
         residual=unseen,
-        ladder=case.speeds,
+        repeats=case.repeats,
         compute=case.compute.value,
         compute_lo=case.compute.lo,
         compute_hi=case.compute.hi,
@@ -226,7 +253,7 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
     chosen, _, _ = _choose(case, model)
-    return case.base.time_s, _time(case, chosen, "ratio", case.compute.value)
+    return case.base.time_s, _time(case, chosen, "carried", case.compute.value)
 
 
 def _check(case: PredictionCase) -> None:
@@ -285,7 +312,7 @@ def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
         time_s = base.wall_s + delta(base.profile, *case.costs(factor))
         return base.on_clock(max(time_s, 0.01 * base.wall_s), factor)
     on_a, on_b = base.timed_s(base.replayed), base.timed_s(case.replayed(factor))
-    if form == "ratio":
+    if form == "ratio" or (form == "carried" and on_b < on_a):
         return base.time_s * on_b / on_a
     launch_s = base.launch_s
     return base.time_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s

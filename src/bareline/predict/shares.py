@@ -176,8 +176,8 @@ def _resample(
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
     """Return what each input costs, in s.
 
-    A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
-    alone are scaled. All are then of the median launch instead of the profiled one.
+    They are the terms of the prediction: with the time on A they add up to it. They are of the
+    median launch instead of the profiled one.
     """
     base, trace = case.base, case.base.trace
     if trace is None:
@@ -194,14 +194,8 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, floa
     values = shapley(
         _differing(a, b), lambda swapped: base.timed_s(replay(trace, mixed(a, b, swapped)))
     )
-    wall_s, on_a = base.wall_s, base.replayed.time_s
-    computing_s = min(base.profile.computing_s, wall_s)
-    scale = (wall_s - computing_s) / (on_a - computing_s) if on_a > computing_s else 1.0
     median = a_s / base.launch_s
-    traced = ("compute", "cores", "io")
-    return {
-        name: value * median * (1.0 if name in traced else scale) for name, value in values.items()
-    }
+    return {name: value * median for name, value in values.items()}
 
 
 def _share(name: str, value: float, width: float, loss: float) -> InputShare:

@@ -12,10 +12,11 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from bareline.predict.fitness import CallLack
+from bareline.predict.wrong import WrongTerm
 from bareline.vocabulary.rows import row_of
 
 #: What is held against each other; the last three know nothing of the application's calls.
-MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
+MODELS = ("replay", "replay-ratio", "replay-difference", "delta", "no-change", "latency-ratio")
 #: What is no prediction: the application measured again on the same platform.
 AGAIN = "measured again"
 LEVEL = 0.9
@@ -40,6 +41,11 @@ class PredictedTrial(TypedDict):
     truth_max_s: float
     error: float
     inside: bool | None
+    launches: float
+    ladder: float
+    residual: float
+    term: str | None
+    term_s: float | None
     warnings: list[str]
     reasons: list[str]
     calibrated: bool
@@ -70,8 +76,10 @@ class Trial:
     """One prediction beside what was measured.
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
-    - `drawn`: what single launches of the ladders differ by, half-width in ln.
-    - `lo_s`, `hi_s`: 90 % interval, by other applications' errors and the ladders; or None.
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
+      launches, of the ladders, and of other applications' errors (or those of unseen programs).
+    - `lo_s`, `hi_s`: 90 % interval; or None.
+    - `term`: the calls, or the computing, that differ most from those that were measured.
     - `reasons`: what is large enough to explain its error.
     - `calibrated`: the processors differ; computing was measured with one rank of the application.
     """
@@ -84,12 +92,20 @@ class Trial:
     time_s: float
     truth_s: float
     truth: tuple[float, ...]
-    drawn: float = 0.0
+    launches: float = 0.0
     lo_s: float | None = None
     hi_s: float | None = None
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     calibrated: bool = False
+    ladder: float = 0.0
+    residual: float = 0.0
+    term: WrongTerm | None = None
+
+    @property
+    def drawn(self) -> float:
+        """What launches alone make the interval wide by, in ln."""
+        return math.hypot(self.launches, self.ladder)
 
     @property
     def code(self) -> str:
@@ -108,7 +124,7 @@ class Trial:
 
     @property
     def unseen(self) -> float:
-        """What of the error single launches of the ladders leave unexplained, in ln."""
+        """What of the error launches leave unexplained, in ln."""
         return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
 
     @property
@@ -127,6 +143,8 @@ class Trial:
             n=len(self.truth),
             truth_min_s=min(self.truth),
             truth_max_s=max(self.truth),
+            term=str(self.term) if self.term else None,
+            term_s=self.term.too_long_s if self.term else None,
             warnings=list(self.warnings),
             reasons=list(self.reasons),
         )
@@ -141,8 +159,7 @@ class ModelScore:
     - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
       the measurement can tell apart.
     - `coverage`: share of measured times within the interval.
-    - `residual`: 90 % of what the ladders' launches leave of the errors, in ln: with these it makes
-      the interval.
+    - `residual`: 90 % of what launches leave of the errors, in ln: a part of the interval.
     """
 
     type: _Scored

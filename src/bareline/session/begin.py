@@ -93,6 +93,19 @@ def cast_study(
     ]
 
 
+def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
+    """Return a published study that asks emulated processors for networks and files only.
+
+    What they compute is not compared, and takes them minutes. Without a publication, or where the
+    baseline is emulated itself, the study is left as it is.
+    """
+    types = load_platform_types()
+    names = [spec.name for spec in platforms if types[spec.type].emulated(spec)]
+    if baseline in names or not (names and study.publications):
+        return study
+    return study.without_computing_on(names)
+
+
 def _found(
     name: str, known: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
 ) -> Availability:

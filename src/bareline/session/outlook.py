@@ -70,6 +70,13 @@ class WallTime:
             source = "by declared time budgets"
         return f"{about} ({span}), {source}"
 
+    @property
+    def brief(self) -> str:
+        """The time without its source, as a bound where something is not known."""
+        if self.undeclared:
+            return f"at least {format_duration(self.lo_s)}"
+        return f"about {format_duration(self.middle_s)}"
+
     def then(self, other: WallTime) -> WallTime:
         """Return the time of both, one after the other."""
         total = self.middle_s + other.middle_s

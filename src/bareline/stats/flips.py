@@ -42,8 +42,10 @@ _CHOSEN_FLIPS = 4096
 MANY_BLOCKS = 4096
 """From here on signs are made some at a time."""
 
-#: Statistics that are computed at once (32 MiB), and at most for a family's p-values.
+#: Statistics that are held at once (32 MiB), and that are computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
+_IN_CACHE = 1 << 14
+#: Statistics of a family's p-values at most.
 _MOST_STATISTICS = 1 << 24
 #: Statistics that are pooled for a false discovery rate; more would not change it.
 _POOLED = 1 << 20
@@ -80,22 +82,20 @@ def family_wise_p(
     if not tested.any():
         return adjusted
     weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), rows.shape[:1])
-    statistic = _Statistic(rows[tested], zones[tested], side, weights[tested])
-    observed = statistic.observed
-    order = np.argsort(-observed, kind="stable")
-    threshold = _threshold(observed[order])[:, None]
+    observed = _Statistic(rows[tested], zones[tested], side, weights[tested]).observed
+    # From the least extreme on, so that the largest so far is of each row and all below it.
+    order = np.flatnonzero(tested)[np.argsort(-observed, kind="stable")[::-1]]
+    statistic = _Statistic(rows[order], zones[order], side, weights[order])
+    threshold = _threshold(statistic.observed)[:, None]
     most = max(512, _MOST_STATISTICS // observed.size)
     as_extreme = np.zeros(observed.size, dtype=np.int64)
     total = 0
     for flipped in statistic.flipped(most):
-        # Each row against itself and all that are less extreme in the data.
-        ordered = flipped[order][::-1]
-        np.maximum.accumulate(ordered, axis=0, out=ordered)
-        as_extreme += np.count_nonzero(ordered[::-1] >= threshold, axis=-1)
+        np.maximum.accumulate(flipped, axis=0, out=flipped)
+        as_extreme += np.count_nonzero(flipped >= threshold, axis=-1)
         total += flipped.shape[-1]
-    p = np.empty(observed.size)
-    p[order] = np.maximum.accumulate(as_extreme / total)
-    adjusted[tested] = p
+    # No row has a smaller p-value than one that is more extreme.
+    adjusted[order] = np.maximum.accumulate(as_extreme[::-1] / total)[::-1]
     return adjusted
 
 
@@ -178,29 +178,40 @@ class _Statistic:
         What lies inside the zone counts as 0; the sign is kept. Only comparisons matter, and this
         is a monotone function of Student's t.
         """
-        mean = self._values @ flips
-        mean /= self._n
-        freedom = self._n - 1
-        variance = mean**2
-        np.subtract(self._mean_square, variance, out=variance)
-        # Sums of equal figures leave rounding, not spread.
-        variance[variance <= 1e-14 * self._mean_square] = 0.0
-        variance /= freedom
-        if self._side == "both":
-            np.abs(mean, out=mean)
-            inside = mean <= self._zones
-            mean -= self._zones / 2
-            mean[inside] = 0.0
-        else:
-            mean -= self._zones
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found: FloatArray = np.abs(mean)
-            found *= mean
-            found /= variance
-        found[mean == 0] = 0.0
+        found = np.empty((self._n.size, flips.shape[-1]))
+        step = max(1, _IN_CACHE // flips.shape[-1])
+        for first in range(0, self._n.size, step):
+            part = slice(first, first + step)
+            self._compute(part, flips, found[part])
         if not self._alike:
             found = self._as_deviates(found)
-        return found if self._weights is None else found * self._weights
+        if self._weights is not None:
+            found *= self._weights
+        return found
+
+    def _compute(self, part: slice, flips: FloatArray, found: FloatArray) -> None:
+        """Write the statistics of some rows into `found`."""
+        mean = self._values[part] @ flips
+        mean /= self._n[part]
+        mean_square, zones = self._mean_square[part], self._zones[part]
+        np.square(mean, out=found)
+        variance = mean_square - found
+        # Sums of equal figures leave rounding, not spread.
+        variance[variance <= 1e-14 * mean_square] = 0.0
+        variance /= self._n[part] - 1
+        if self._side == "both":
+            np.abs(mean, out=mean)
+            none = mean <= zones
+            mean -= zones / 2
+            np.square(mean, out=found)
+        else:
+            mean -= zones
+            none = mean == 0
+            np.abs(mean, out=found)
+            found *= mean
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found /= variance
+        found[none] = 0.0
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
         """Make t of unlike freedoms comparable: squared normal deviates (D. L. Wallace, 1959)."""

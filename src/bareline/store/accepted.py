@@ -24,7 +24,7 @@ ACCEPTED_FILE = "accepted.jsonl"
 _MOST_REASON = 500
 
 
-@with_config(ConfigDict(strict=True))
+@with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     """A change that was accepted.

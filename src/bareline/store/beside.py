@@ -60,7 +60,7 @@ _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 
 # What measured is described once for each session, and every record names its session. Sessions
 # that found the same machine have the same number of a machine; runs of before have one of each.
-@with_config(ConfigDict(strict=True))
+@with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """One time that bareline sat at a run, from its first trial until it ended.

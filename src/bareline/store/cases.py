@@ -30,7 +30,7 @@ _KEYS = tuple(field.name for field in fields(Case))
 
 
 class _Planned(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(defer_build=True, strict=True, frozen=True)
 
     platform: str
     probe: str

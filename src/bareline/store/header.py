@@ -109,7 +109,7 @@ class Header:
 class _Table(BaseModel):
     """Types are not converted: what an older bareline wrote otherwise is not guessed at."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(defer_build=True, strict=True)
 
 
 #: Parameters of a probe, of which a case's canonical text can be made.
@@ -226,7 +226,7 @@ class CalibrationKeys(_Table):
 
 
 class _Platform(_Table):
-    model_config = ConfigDict(strict=True, extra="allow")
+    model_config = ConfigDict(defer_build=True, strict=True, extra="allow")
 
     type: str
     title: str = ""

@@ -73,7 +73,7 @@ def to_line(record: Record) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-@with_config(ConfigDict(strict=True))
+@with_config(ConfigDict(defer_build=True, strict=True))
 class _Sample(TypedDict):  # a run may have ten million: a model of each takes twice the time
     metric: str
     point: str
@@ -82,7 +82,7 @@ class _Sample(TypedDict):  # a run may have ten million: a model of each takes t
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(defer_build=True, strict=True, frozen=True)
 
     trial: Number
     attempt: Count

@@ -57,7 +57,7 @@ def write_raw(run: Path, folder: Path, output: Output) -> None:
 class _About(BaseModel):
     """What is kept of an output beside what the program printed and wrote."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
+    model_config = ConfigDict(defer_build=True, strict=True, frozen=True)
 
     argv: tuple[str, ...]
     exit_code: int

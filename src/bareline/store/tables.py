@@ -27,7 +27,7 @@ _LEAST = {
     **dict.fromkeys(("attempt", "threads", "nodes", "session", "boot"), 1),
 }
 #: Text that is read at once: nested in a frame it takes some ten times as much.
-_PIECE_BYTES = 16 << 20
+_PIECE_BYTES = 4 << 20
 
 
 class Tables(NamedTuple):

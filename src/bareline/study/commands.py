@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
@@ -21,6 +21,8 @@ from bareline.vocabulary.looks import DEFAULT_LOOKS
 from bareline.vocabulary.model import Better
 from bareline.vocabulary.units import BASE_UNITS, count
 
+#: The study of the commands.
+STUDY = "ab"
 #: The probe of the commands, and its figures: the wall time, or what the output says.
 PROBE = "app.command"
 TIME, FIGURE = "time", "value"
@@ -103,6 +105,21 @@ def command_study(
     return study if options.launches is None else study.with_launches(options.launches)
 
 
+def command_lines(
+    study: Mapping[str, Any], platforms: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return the command line of each platform of a run that compares commands; else nothing.
+
+    - `study`, `platforms`: as in the header of the run.
+    """
+    probes = [measure["probe"] for measure in study["measure"]]
+    if study["study"]["name"] != STUDY or probes != [PROBE]:
+        return {}
+    if not all(table.get("command") and table.get("title") for table in platforms.values()):
+        return {}
+    return {name: str(table["title"]) for name, table in platforms.items()}
+
+
 def study_text(study: Study) -> str:
     """Return a study as somebody would write its file: what is a default is left out."""
     import tomli_w
@@ -142,7 +159,7 @@ def _head(
     commands: Sequence[str], baseline: str, options: CommandOptions, seconds: Sequence[float]
 ) -> dict[str, Any]:
     head: dict[str, Any] = {
-        "name": "ab",
+        "name": STUDY,
         "title": " against ".join(commands)[:200],
         "baseline": baseline,
         "looks": list(_looks(seconds)),

@@ -36,7 +36,7 @@ MOST_CASES = 100_000
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 _PARAMETERS = ("params", "sweep", "per_rank")

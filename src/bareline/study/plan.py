@@ -24,9 +24,10 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bareline.study.measure import Measure
 from bareline.study.study import OrderKind, Study
 from bareline.vocabulary.errors import StudyError
-from bareline.vocabulary.model import Case, Layout, Placement, Trial
+from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Layout, Placement, Trial
 from bareline.vocabulary.pinning import Pinning
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.platform import Capacity, LeftOut, PlatformSpec
@@ -35,6 +36,8 @@ from bareline.vocabulary.units import listing
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000
 _MOST_REASONS = 3
+#: One platform alone is compared with nothing.
+_FEWEST = 2
 
 #: A cell of a block: number of the platform, number of the case.
 Cell = tuple[int, int]
@@ -77,9 +80,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
         for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
             if not measure.asks(spec.name):
                 continue
-            reason = spec.refuses(command)
-            if case.pinning and not spec.options.pins:
-                reason = reason or "cannot be placed: ranks are bound to nothing there"
+            reason = spec.refuses(command) or _refusal(study, case, spec)
             layout = None
             if not reason:
                 layout, lacking = lay_out(
@@ -92,9 +93,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 at = numbers.setdefault(case, len(numbers))
                 asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
                 placed = replace(layout, pinning=asked) if command.mpi else layout
-                launches = study.launches_of(case)
-                if case.profile and measure.profiles_once:
-                    launches = 1
+                launches = _launches_of(study, measure, case, platforms)
                 cell = PlanCell(placed, measure.timeout_s, launches)
                 cells.setdefault((number, at), cell)
     missing = (
@@ -103,6 +102,31 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
         if (number, numbers.get(case, -1)) not in cells
     )
     return Choice(tuple(numbers), cells, tuple(missing))
+
+
+def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
+    """Describe why a study does not ask a platform for a case; empty where it does."""
+    layer = study.find_probe(case.probe).layer
+    if layer in PROCESSOR_LAYERS and spec.name in study.emulated:
+        return "its processors are emulated, of which nothing is compared"
+    if case.pinning and not spec.options.pins:
+        return "cannot be placed: ranks are bound to nothing there"
+    return ""
+
+
+def _launches_of(
+    study: Study, measure: Measure, case: Case, platforms: Sequence[PlatformSpec]
+) -> int:
+    """Return how often a case is launched at most; seldom where nothing is compared with it."""
+    if case.profile and measure.profiles_once:
+        return 1
+    launches = study.launches_of(case)
+    names = {spec.name for spec in platforms if measure.asks(spec.name)}
+    emulated = names & set(study.emulated)
+    computes = study.find_probe(case.probe).layer in PROCESSOR_LAYERS
+    if computes and emulated and len(names - emulated) < _FEWEST:
+        return min(launches, study.emulated_launches or launches)
+    return launches
 
 
 def make_plan(

@@ -12,8 +12,8 @@ from bareline.vocabulary.files import NotRegular, read_bounded, read_toml, step_
 
 #: Input files of programs go into every run directory.
 _LARGEST_INPUT_BYTES = 1 << 20
-#: What `Study.at_scale` writes, in run directories only.
-_OF_RUNS = ("scale", "scale_changes")
+#: What stands in run directories only.
+_OF_RUNS = ("scale", "scale_changes", "emulated")
 
 
 def load_study(path: Path) -> Study:

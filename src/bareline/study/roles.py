@@ -31,7 +31,7 @@ class Role(BaseModel):
     - `published`: the published platforms that it stands for, as ``publication:platform``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     title: str
     platform: str | None = None

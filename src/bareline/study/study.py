@@ -44,7 +44,8 @@ class Study(Limits, BaseModel):
 
     `docs/reference/study.md` says what each key means. `scale` and `scale_changes` are of a run:
     the scale that the study was brought to, and what that changed. In a run the platform of each
-    role is who took it, and `baseline` a platform.
+    role is who took it, and `baseline` a platform; `emulated` names the platforms that are not
+    asked to compute.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
@@ -64,6 +65,7 @@ class Study(Limits, BaseModel):
     emulated_launches: Annotated[int, Field(ge=0)] = 2
     scale: str | None = None
     scale_changes: list[str] = []
+    emulated: list[str] = []
     ladder: bool = False
     control: bool = False
     layouts: Literal["equal", "any"] = "equal"
@@ -301,6 +303,16 @@ class Study(Limits, BaseModel):
         changed = {"roles": roles, "measures": measures, "platforms": cast.platforms}
         baseline = cast.roles.get(self.baseline or "")
         return self.model_copy(update={**changed, "baseline": baseline})
+
+    @property
+    def publications(self) -> list[str]:
+        """Ids of the publications whose platforms its roles stand for."""
+        named = (name for role in self.roles.values() for name in role.published)
+        return list(dict.fromkeys(name.partition(":")[0] for name in named))
+
+    def without_computing_on(self, names: Sequence[str]) -> Study:
+        """Return the study that leaves out what computes on platforms with emulated processors."""
+        return self.model_copy(update={"emulated": list(names)})
 
     def precision_of(self, layer: Layer) -> float:
         """Return the target for the relative half-width of a layer's intervals; 0 for none."""

@@ -17,7 +17,7 @@ class Variant(BaseModel):
     - `title`: what the variant is, for people.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     title: str = Field(default="", max_length=10_000)
 

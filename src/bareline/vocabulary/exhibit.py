@@ -27,7 +27,7 @@ class ExhibitSpec(BaseModel):
       yet.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)  # types are not converted
+    model_config = ConfigDict(defer_build=True, frozen=True, strict=True)  # types are not converted
 
     kind: str
     title: str = ""

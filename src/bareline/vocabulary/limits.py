@@ -43,7 +43,7 @@ class Limits(BaseModel):
     - `not_between`: local hours of the day in which no trial begins, as `parse_hours` reads them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     max_core_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     not_between: Annotated[str, AfterValidator(_checked)] | None = None

@@ -41,7 +41,7 @@ class Options(BaseModel):
     - `pins`: whether its ranks can be placed on the processors of a node as a study asks for.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
     pins: ClassVar[bool] = False
 
     @property

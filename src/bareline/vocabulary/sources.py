@@ -49,7 +49,7 @@ class Source(BaseModel):
     - `install_s`: how long it may take to install the program where it is missing; 0 only looks.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     name: Annotated[str, Field(max_length=200)]
     install_s: Annotated[float, Field(ge=0, le=86_400)] = 0.0

@@ -45,7 +45,7 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
         grade=grade_of(Verdict(verdict), sure=True),
         own_caveats=read_caveats(more.pop("own_caveats", ())),
     )  # fmt: skip
-    kind = next(classes([point.place]))[0]
+    kind = next(classes([point.place.point]))[0]
     return Finding(probe, (point,), kind, varying([point.place, Place("")]), **more)
 
 

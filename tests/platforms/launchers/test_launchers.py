@@ -28,6 +28,7 @@ NETWORK = Network(device="eth0", subnet="10.0.0.0/24", launch_address="10.0.0.25
 OPENMPI = MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun.openmpi")
 OPENMPI5 = MpiInstallation("openmpi", "5.0.7", "/opt/ompi/bin/mpirun")
 MPICH = MpiInstallation("mpich", "4.0.2", "/usr/bin/mpirun.mpich")
+MPICH5 = MpiInstallation("mpich", "5.0.2", "/opt/mpich/bin/mpirun")
 INTEL = MpiInstallation("intel", "2021.13", "/opt/intel/bin/mpirun")
 
 
@@ -91,6 +92,13 @@ LOOPBACK = "--mca oob_tcp_if_include lo"
             "-genv UCX_NET_DEVICES lo -genv FI_TCP_IFACE lo program -x",
         ),
         (
+            MPICH5,
+            {"transport": "tcp"},
+            "/opt/mpich/bin/mpirun -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
+            "-genv UCX_TLS self,tcp -genv FI_PROVIDER tcp -genv MPIR_CVAR_NOLOCAL 1 "
+            "-genv FI_TCP_IFACE lo program -x",
+        ),
+        (
             INTEL,
             {"transport": "shm", "env": {"A": "b c"}, "cwd": "/w"},
             "/opt/intel/bin/mpirun -hosts 127.0.0.1 -bootstrap fork -ppn 2 -n 2 "
@@ -102,7 +110,8 @@ LOOPBACK = "--mca oob_tcp_if_include lo"
             {"transport": "tcp"},
             "/opt/intel/bin/mpirun -hosts 127.0.0.1 -bootstrap fork -ppn 2 -n 2 "
             "-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT 0 -genv I_MPI_PIN 0 "
-            "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE lo program -x",
+            "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv I_MPI_COLL_INTRANODE pt2pt "
+            "-genv FI_TCP_IFACE lo program -x",
         ),
     ],
 )

@@ -19,6 +19,7 @@ from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, 
 from bareline.predict.questions import Upgrade
 from bareline.predict.shares import InputShare, LossSplit
 from bareline.predict.validation import Trial, Validation
+from bareline.predict.wrong import WrongTerm
 from bareline.report.content.document import document_of
 from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.report.figures.svg import draw
@@ -33,15 +34,27 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 KINDS = ("predicted", "worst-predictions", "upgrades", "waterfall", "coverage")
 
 
-def trial(application, base, platform, predicted, measured, *, lo=None, hi=None, reasons=()):
+def trial(
+    application, base, platform, predicted, measured, *, lo=None, hi=None, reasons=(), term=None
+):
     return Trial(application, base, platform, "replay", 1.0, predicted, measured,
-                 (measured,) * 3, 0.0, lo, hi, (), reasons)  # fmt: skip
+                 (measured,) * 3, 0.0, lo, hi, (), reasons, term=term)  # fmt: skip
 
 
 def planted() -> Predictions:
     trials = (
         trial("npb.cg problem_class=W", "a", "b", 2.0, 2.1, lo=1.8, hi=2.2),
-        trial("npb.cg problem_class=W", "b", "a", 1.3, 1.0, lo=1.1, hi=1.5, reasons=("a disk",)),
+        trial(
+            "npb.cg problem_class=W",
+            "b",
+            "a",
+            1.3,
+            1.0,
+            lo=1.1,
+            hi=1.5,
+            reasons=("a disk",),
+            term=WrongTerm("messages up to 512 B", 0.5, 0.2, 0.3),
+        ),
         trial("npb.mg problem_class=W", "a", "b", 0.5, 0.51),
     )
     shares = (
@@ -99,6 +112,10 @@ def test_what_0_1_0_kept_is_still_shown(run):
     content = json.loads(planted().to_json())
     loss = content["losses"][0]["loss"]
     loss["start_up_s"] = 0.05
+    for trial in content["validation"]["trials"]:
+        for name in ("launches", "ladder", "residual", "term"):
+            del trial[name]
+        trial["drawn"] = 0.02
     loss["shares"].insert(
         2, {"input": "start-up", "time_s": 0.05, "lo_s": 0.05, "hi_s": 0.05, "share": 0.05}
     )
@@ -166,8 +183,10 @@ def test_a_page_of_a_run_with_predictions_shows_all_of_them(document):
 
 def test_a_measured_time_outside_of_its_interval_is_marked(document):
     table = figures(document, "predicted")[0].data_table
-    tones = {(row[0].text.split()[0], row[1].text): row[-1].tone for row in table.rows}
+    tones = {(row[0].text.split()[0], row[1].text): row[-2].tone for row in table.rows}
     assert tones == {("npb.cg", "a"): "", ("npb.cg", "b"): "worse", ("npb.mg", "a"): ""}
+    terms = [row[-1].text for row in table.rows]
+    assert terms == ["", "messages up to 512 B (+30.0% of the time)", ""]
     assert "3 predictions" in figures(document, "predicted")[0].text_summary
 
 

@@ -4,7 +4,7 @@ import re
 import pytest
 from rich.console import Console
 
-from bareline.report.blocks import Column
+from bareline.report.blocks import Column, Note, Prose, Remark
 from bareline.report.content.facts import FactLine
 from bareline.report.terminal.listings import fact_blocks
 from bareline.report.writers.console import make_console
@@ -96,3 +96,15 @@ def test_no_word_of_the_facts_is_cut() -> None:
     assert [line.strip() for line in lines].count("Processor") >= 2, "further platforms go below"
     assert "1500" not in text and "1 characteristic the same everywhere" in text
     assert text.index("Processor") < text.index("model") < text.index("Network")
+
+
+def test_paragraphs_have_no_spaces_at_their_ends(piped: Console) -> None:
+    piped.width = 40
+    sentence = "A message of 24 KiB takes 198 us instead of 9 us, for it waits for the link."
+    blocks = [Prose((sentence,)), Prose((sentence,), kind="list"), Note(sentence), Remark(sentence)]
+    print_blocks(blocks, piped)
+    lines = text_of(piped).splitlines()
+    assert lines == [line.rstrip() for line in lines]
+    first = next(at for at, line in enumerate(lines) if line.startswith("· "))
+    assert lines[first + 1].startswith("  "), "further lines stand below the first word"
+    assert max(map(len, lines)) <= 40

@@ -121,25 +121,30 @@ class FailCondition:
         """
         rows = self.select(comparison.points)
         judge = self._judge(comparison)
-        alone = self.asks_no_figure
         met: list[Match] = []
         undecided: list[Row] = []
         passed: list[Row] = []
         for row in comparison.cells_in(rows):
-            few = not alone and has_few(row)
-            if not alone and row.verdict in WITHOUT_FIGURES:
-                match: Match | None = Match(row, How.UNJUDGED)
-            elif few and self.needs_certainty:
-                match = Match(row, How.UNJUDGED)
-            else:
-                match = None if few else judge(row)
+            match = self._match(row, judge)
             if match is not None:
                 met.append(match)
-            elif few or self._may_meet(row, comparison.margin):
+            elif self._has_too_few(row) or self._may_meet(row, comparison.margin):
                 undecided.append(row)
             else:
                 passed.append(row)
         return ConditionRows(rows.height, tuple(met), tuple(undecided), tuple(passed))
+
+    def _match(self, row: Row, judge: _Judge) -> Match | None:
+        """Return how a row meets the condition; None where it does not."""
+        if not self.asks_no_figure and row.verdict in WITHOUT_FIGURES:
+            return Match(row, How.UNJUDGED)
+        if self._has_too_few(row):
+            return Match(row, How.UNJUDGED) if self.needs_certainty else None
+        return judge(row)
+
+    def _has_too_few(self, row: Row) -> bool:
+        """Whether the condition asks for a figure, and too few launches are behind the row's."""
+        return not self.asks_no_figure and has_few(row)
 
     @property
     def asks_no_figure(self) -> bool:
@@ -192,23 +197,27 @@ class FailCondition:
             return self._by_verdict(comparison)
         if self.end in _PLAIN:
             return self._by_estimate
-        # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
-        turned = self.needs_certainty
-        above = (self.sign[0] == ">") is not turned
-        certain = comparison.judged.beyond(self.limit, above=above)
-        grown = not turned and above is (self.limit >= 1)
-        how = How.NOT_CERTAIN if turned else How.CERTAIN
+        return self._by_certainty(comparison)
 
-        def met(cell: Row) -> Match | None:
-            lost = cell.lost if cell.grade is Grade.CERTAIN else None
-            if lost is not None and lost.by_loss and lost.at_least is not None:
-                beyond = lost.at_least > self.limit if above else lost.at_least < self.limit
-                sure = beyond and above is (lost.by_loss > 0)
-                return None if sure is turned else Match(cell, How.LOST)
-            # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
-            unsure = grown and cell.grade is not Grade.CERTAIN
-            sure = (cell.platform, cell.baseline, cell.point_row) in certain and not unsure
-            return None if cell.ratio is not None and sure is turned else Match(cell, how)
+    def _by_certainty(self, comparison: JudgedComparison) -> _Judge:
+        """``> 1.1``: the ratio is certainly above. ``.hi > 1.1``: it is not certainly below."""
+        by_doubt = self.needs_certainty
+        above = self.looks_above is not by_doubt
+        certain = comparison.judged.beyond(self.limit, above=above)
+        # What lies farther from 1 than a limit differs, and is no more certain than its grade.
+        asks_grade = not by_doubt and above is (self.limit >= 1)
+        how = How.NOT_CERTAIN if by_doubt else How.CERTAIN
+
+        def met(row: Row) -> Match | None:
+            by_loss = _is_beyond_by_loss(row, self.limit, above=above)
+            if by_loss is not None:
+                return None if by_loss is by_doubt else Match(row, How.LOST)
+            if row.ratio is None:
+                return Match(row, how)
+            beyond = (row.platform, row.baseline, row.point_row) in certain
+            if asks_grade and row.grade is not Grade.CERTAIN:
+                beyond = False
+            return None if beyond is by_doubt else Match(row, how)
 
         return met
 
@@ -262,6 +271,18 @@ def has_few(row: Row) -> bool:
     if row.lost is not None and row.lost.by_loss:
         return False  # what never ended decides, however few launches that were
     return row.n_both < MIN_LAUNCHES and not row.exact
+
+
+def _is_beyond_by_loss(row: Row, limit: float, *, above: bool) -> bool | None:
+    """Whether lost launches put a row certainly beyond a limit; None where they do not decide."""
+    lost = row.lost
+    if row.grade is not Grade.CERTAIN or lost is None:
+        return None
+    if not lost.by_loss or lost.at_least is None:
+        return None
+    is_worse = lost.by_loss > 0
+    beyond = lost.at_least > limit if above else lost.at_least < limit
+    return beyond and is_worse is above
 
 
 def _by_failure(cell: Row) -> Match | None:

@@ -239,4 +239,4 @@ def _evidence(table: pl.DataFrame) -> RowEvidence:
 
 
 def _texts(name: str, values: Sequence[StrEnum | None]) -> pl.Series:
-    return pl.Series(name, [None if v is None else v.value for v in values], dtype=pl.String)
+    return pl.Series(name, values, dtype=pl.String)

@@ -32,7 +32,7 @@ from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.numbers.selection import selector_filter
 from bareline.analysis.numbers.sizes import SizeClass, classes
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import CASE, Place, nodes_words, varying
+from bareline.vocabulary.place import CASE, nodes_words, varying
 from bareline.vocabulary.verdicts import Verdict
 
 #: What is asked about where a study declares no question: its programs.
@@ -172,7 +172,7 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
     probes = [own.item(0, "probe") for own in layouts]
     for probe, own in zip(probes, layouts, strict=True):
         where = nodes_words(own.item(0, "nodes_used")) if probes.count(probe) > 1 else ""
-        for sizes, chosen in classes([Place.of(row) for row in own.iter_rows(named=True)]):
+        for sizes, chosen in classes(own.get_column("point").to_list()):
             yield own[chosen], sizes, where
 
 

@@ -142,31 +142,29 @@ def certainly_beyond(
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
     """
-    asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
-    found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
-    sign = 1.0 if above else -1.0
+    points = [
+        np.flatnonzero(mask & pair.ratio.on_logs) for pair, mask in zip(pairs, tested, strict=True)
+    ]
+    p = [np.full(own.size, np.nan) for own in points]
     families = _families(pairs, exact=True)
-    kinds = max(1, len(families))
     for blocks, numbers in families:
-        weight = np.concatenate([weights[k][asked[k]] for k in numbers])
-        ends = np.cumsum([int(asked[k].sum()) for k in numbers])[:-1]
+        weight = np.concatenate([weights[number][points[number]] for number in numbers])
         for until, alpha in looks.taken:
-            rows = [
-                stats.collapsed(
-                    sign * (pairs[k].differences_until(until)[asked[k]] - np.log(limit)), blocks
-                )
-                for k in numbers
-            ]
-            p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
-            for number, part in zip(numbers, np.split(p, ends), strict=True):
-                found[number][asked[number]] |= part <= alpha / kinds
-        for k in numbers:
-            within = pairs[k].within_noise(np.flatnonzero(asked[k]), limit)
-            found[k][asked[k]] &= ~within
-    for number, pair in enumerate(pairs):
+            rows = []
+            for number in numbers:
+                logs = pairs[number].differences_until(until)[points[number]] - np.log(limit)
+                rows.append(stats.collapsed(logs if above else -logs, blocks))
+            joint = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
+            _share_least(p, numbers, joint * len(families) * (stats.CERTAIN_ALPHA / alpha))
+    found = []
+    for pair, own, p_of_pair in zip(pairs, points, p, strict=True):
         if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
-            beyond = pair.ratio.lo > limit if above else pair.ratio.hi < limit
-            found[number] = asked[number] & beyond
+            certain = pair.ratio.lo[own] > limit if above else pair.ratio.hi[own] < limit
+        else:
+            certain = (p_of_pair <= stats.CERTAIN_ALPHA) & ~pair.within_noise(own, limit)
+        beyond = np.zeros(pair.ratio.on_logs.shape, dtype=np.bool_)
+        beyond[own[certain]] = True
+        found.append(beyond)
     return found
 
 

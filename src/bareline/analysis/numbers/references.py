@@ -13,14 +13,15 @@
 
 A row of a summary belongs to a reference where it has its platform, probe and metric, and at least
 its `params`: those of case and point, and its ranks, threads and nodes. `lower` and `upper` are
-relative to `value`; a bound that is left out is open. The system ``*`` is any platform; a platform
-of several runs (``bare@n8``) belongs to the system of its own name.
+relative to `value`, `lower` from -1 to 0; a bound that is left out is open. The system ``*`` is any
+platform; a platform of several runs (``bare@n8``) belongs to the system of its own name.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,13 +49,15 @@ class ReferenceValue(BaseModel):
     params: dict[str, str | int | float | bool] = Field(default_factory=dict)
     value: float
     unit: str
-    lower: Annotated[float, Field(le=0)] | None = None
+    lower: Annotated[float, Field(ge=-1, le=0)] | None = None
     upper: Annotated[float, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _has_a_bound(self) -> ReferenceValue:
         if self.lower is None and self.upper is None:
             raise ValueError("has neither lower nor upper: nothing can lie outside")
+        if any(end is not None and math.isinf(end) for end in self.ends):
+            raise ValueError("has a bound beyond the largest number")
         return self
 
     @property
@@ -67,7 +70,9 @@ class ReferenceValue(BaseModel):
         return lower, upper
 
 
-class _File(BaseModel):
+class ReferenceFile(BaseModel):
+    """A file of reference values: for each system its values."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
     system: dict[str, list[ReferenceValue]]
@@ -85,13 +90,16 @@ class SystemReference:
 class ReferenceCheck:
     """A row held against its reference; `row` is None where nothing measured it.
 
-    `ends` are in the row's unit.
+    - `value`, `ends`: the reference and its bounds in the row's unit.
+    - `measured`: for each parameter that no row has with this value, the values that rows have.
     """
 
     system: str
     reference: ReferenceValue
     row: Mapping[str, Any] | None = None
+    value: float = math.nan
     ends: tuple[float | None, float | None] = (None, None)
+    measured: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def is_outside(self) -> bool:
@@ -116,7 +124,7 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     Raises AnalysisError: it cannot be read, or is none.
     """
     try:
-        content = _File.model_validate(read_toml(path))
+        content = ReferenceFile.model_validate(read_toml(path))
     except OSError as error:
         step = step_to_read(error, "`bareline reference RUN` writes one")
         why = f"cannot be read: {error.strerror}"
@@ -164,7 +172,8 @@ def check_references(
         matches = [row for row in rows if _belongs(row, one)]
         checks += [_check(row, one, path) for row in matches]
         if not matches:
-            checks.append(ReferenceCheck(one.system, one.reference))
+            measured = _measured_instead(rows, one)
+            checks.append(ReferenceCheck(one.system, one.reference, measured=measured))
     return checks
 
 
@@ -173,13 +182,31 @@ def _system_of(platform: str) -> str:
 
 
 def _belongs(row: Mapping[str, Any], one: SystemReference) -> bool:
+    if not _has_metric(row, one):
+        return False
+    params = row["params"]
+    return all(params.get(name) == value for name, value in one.reference.params.items())
+
+
+def _has_metric(row: Mapping[str, Any], one: SystemReference) -> bool:
+    """Whether a row has the platform, probe and metric of a reference."""
     reference = one.reference
     if (row["probe"], row["metric"]) != (reference.probe, reference.metric):
         return False
-    if one.system not in (ANY_SYSTEM, _system_of(row["platform"]), row["platform"]):
-        return False
-    params = row["params"]
-    return all(params.get(name) == value for name, value in reference.params.items())
+    return one.system in (ANY_SYSTEM, _system_of(row["platform"]), row["platform"])
+
+
+def _measured_instead(
+    rows: Sequence[Mapping[str, Any]], one: SystemReference
+) -> dict[str, list[Any]]:
+    """Return the values that rows of a metric have of the parameters that fit none of them."""
+    near = [row["params"] for row in rows if _has_metric(row, one)]
+    measured = {}
+    for name, wanted in one.reference.params.items():
+        values = [params.get(name) for params in near]
+        if near and wanted not in values:
+            measured[name] = list(dict.fromkeys(value for value in values if value is not None))
+    return measured
 
 
 def _check(row: Mapping[str, Any], one: SystemReference, path: Path) -> ReferenceCheck:
@@ -193,7 +220,7 @@ def _check(row: Mapping[str, Any], one: SystemReference, path: Path) -> Referenc
             hint="write the value in a unit of the same kind",
         )
     lower, upper = (None if end is None else end * factor for end in reference.ends)
-    return ReferenceCheck(one.system, reference, row, (lower, upper))
+    return ReferenceCheck(one.system, reference, row, reference.value * factor, (lower, upper))
 
 
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
@@ -210,7 +237,7 @@ def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
         below = max(tolerance, 1 - row["p5"] / value)
         above = max(tolerance, row["p95"] / value - 1)
         entry = {key: row[key] for key in ("probe", "metric", "params")}
-        bounds = {"lower": -round(below, 4), "upper": round(above, 4)}
+        bounds = {"lower": -min(round(below, 4), 1.0), "upper": round(above, 4)}
         entry |= {"value": value, "unit": row["unit"], **bounds}
         systems.setdefault(_system_of(row["platform"]), []).append(entry)
     return {"system": systems}

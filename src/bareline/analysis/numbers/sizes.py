@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bareline.vocabulary.model import parse_point
-from bareline.vocabulary.place import Place
 
 #: Upper ends of the classes of small and of middle-sized messages, in bytes.
 SMALL_BYTES = 8 << 10
@@ -38,9 +37,8 @@ class SizeClass:
     low: float
     high: float
 
-    def holds(self, place: Place) -> bool:
-        """Return whether a place's size is of this class."""
-        size = parse_point(place.point).get(self.parameter)
+    def holds(self, size: object) -> bool:
+        """Whether a size is of this class."""
         return isinstance(size, int) and self.low <= size < self.high
 
     @property
@@ -59,18 +57,26 @@ CLASSES: tuple[SizeClass, ...] = (
 )
 
 
-def classes(places: Sequence[Place]) -> Iterator[tuple[SizeClass | None, list[int]]]:
-    """Split the numbers of places into classes of sizes; None for those without a common size."""
-    delivered = [number for number, place in enumerate(places) if place.point]
-    points = [parse_point(places[number].point) for number in delivered]
+def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]]]:
+    """Split the numbers of points into classes of sizes; None for those without a common size.
+
+    Points are texts as `format_point` makes them; empty where nothing was delivered.
+    """
+    texts = dict.fromkeys(point for point in points if point)
+    delivered = {text: parse_point(text) for text in texts}
     names = dict.fromkeys(kind.parameter for kind in CLASSES)
-    common = next((name for name in names if points and all(name in p for p in points)), None)
+    common = next((n for n in names if texts and all(n in p for p in delivered.values())), None)
     if common is None:
-        yield None, list(range(len(places)))
+        yield None, list(range(len(points)))
         return
+    sizes = {text: parameters[common] for text, parameters in delivered.items()}
     for kind in CLASSES:
-        chosen = [n for n in delivered if kind.parameter == common and kind.holds(places[n])]
+        if kind.parameter != common:
+            continue
+        own = {text for text, size in sizes.items() if kind.holds(size)}
+        chosen = [number for number, point in enumerate(points) if point in own]
         if chosen:
             yield kind, chosen
-    if len(delivered) < len(places):
-        yield None, [number for number in range(len(places)) if not places[number].point]
+    missing = [number for number, point in enumerate(points) if not point]
+    if missing:
+        yield None, missing

@@ -15,11 +15,16 @@ from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.vocabulary.place import coordinate
-from bareline.vocabulary.units import percent, scale_of, significant
+from bareline.vocabulary.units import listing, percent, scale_of, significant
+
+#: So many values of a parameter are named.
+_NAMED_VALUES = 8
 
 
-def reference_outcome(path: Path, records: Records) -> ConditionOutcome:
+def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionOutcome:
     """Return which rows of some records lie outside the reference values of a file.
+
+    - `run`: the run that is held against them, where it is one of many.
 
     Raises AnalysisError: the file cannot be used.
     """
@@ -27,7 +32,7 @@ def reference_outcome(path: Path, records: Records) -> ConditionOutcome:
     outside = sorted((check for check in checks if check.is_outside), key=lambda one: one.room)
     inside = [check for check in checks if not check.is_outside]
     return ConditionOutcome(
-        str(path),
+        f"{path}, {run}" if run else str(path),
         len(checks),
         tuple(map(_words, outside)),
         nearest=_words(min(inside, key=lambda one: one.room)) if inside else "",
@@ -36,9 +41,11 @@ def reference_outcome(path: Path, records: Records) -> ConditionOutcome:
     )
 
 
-def reference_outcomes(paths: Sequence[Path], records: Records) -> list[ConditionOutcome]:
+def reference_outcomes(
+    paths: Sequence[Path], records: Records, run: str = ""
+) -> list[ConditionOutcome]:
     """Return the outcome of each file of reference values."""
-    return [reference_outcome(path, records) for path in paths]
+    return [reference_outcome(path, records, run) for path in paths]
 
 
 def _words(check: ReferenceCheck) -> str:
@@ -49,10 +56,19 @@ def _words(check: ReferenceCheck) -> str:
     where = check.system if row is None else row["platform"]
     name = f"{reference.probe} {reference.metric}, {', '.join(case)} on {where}"
     if row is None:
-        return f"{name}: not measured"
+        return f"{name}: not measured{_measured_instead(check)}"
     factor, unit = scale_of(row["value"], row["unit"])
     median = Estimate(row["value"], row["lo"], row["hi"]).times(factor)
     return f"{name}: {with_interval(median, unit)}, {_bounds(check, factor, unit)}"
+
+
+def _measured_instead(check: ReferenceCheck) -> str:
+    """Return the values that rows have of the first parameter that fits none of them."""
+    for name, values in check.measured.items():
+        if not values:
+            return f"; its rows have no parameter '{name}'"
+        return f"; its rows have {name} = {listing(list(map(str, values[:_NAMED_VALUES])))}"
+    return ""
 
 
 def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
@@ -68,8 +84,7 @@ def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
     assert end is not None and share is not None
     word = "at least" if below else "at most"
     sign = "-" if below else "+"
-    value = end / (1 + share) if share > -1 else check.reference.value
     return (
         f"{word} {significant(end * factor)} {unit} "
-        f"({significant(value * factor)} {unit} {sign}{percent(abs(share))})"
+        f"({significant(check.value * factor)} {unit} {sign}{percent(abs(share))})"
     )

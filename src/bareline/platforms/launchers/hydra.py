@@ -45,8 +45,12 @@ class Hydra(Launcher):
         if job.network is not None:
             settings |= dict.fromkeys(self.devices, job.network.device)
         elif job.transport == "tcp" and job.layout.nodes == 1:
-            settings |= dict.fromkeys(self.devices, "lo")
+            settings |= dict.fromkeys(self.loopback_devices(), "lo")
         return settings
+
+    def loopback_devices(self) -> tuple[str, ...]:
+        """Return the variables that keep a job on one node to the loopback device."""
+        return self.devices
 
 
 class Mpich(Hydra):
@@ -77,6 +81,15 @@ class Mpich(Hydra):
     }
     devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
 
+    def loopback_devices(self) -> tuple[str, ...]:
+        """Leave the device to the UCX of MPICH 5, which may not reach itself by loopback.
+
+        Its ranks find each other by the address of another device, which the kernel also sends
+        over loopback (openucx/ucx pull request 11202).
+        """
+        major = self.version.partition(".")[0]
+        return self.devices if major in ("3", "4") else ("FI_TCP_IFACE",)
+
     def binding(self, job: Job) -> list[str]:
         """Bind ranks, mapped by core: else it deals ranks bound to sockets to these in turn."""
         asked = job.pinning
@@ -90,7 +103,11 @@ class Mpich(Hydra):
 
 
 class IntelMpi(Hydra):
-    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric."""
+    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric.
+
+    Its collectives share memory inside a node whatever the fabric is, unless they are made of
+    messages: MPI_Allreduce of 8 bytes over TCP took 0.5 us with them, and 11 us without.
+    """
 
     title = "Intel MPI"
     packages = ""
@@ -101,7 +118,11 @@ class IntelMpi(Hydra):
     starter = "-bootstrap"
     ways: ClassVar = {
         "shm": {"I_MPI_FABRICS": "shm"},
-        "tcp": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
+        "tcp": {
+            "I_MPI_FABRICS": "ofi",
+            "FI_PROVIDER": "tcp",
+            "I_MPI_COLL_INTRANODE": "pt2pt",
+        },
         "network": {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp"},
     }
 

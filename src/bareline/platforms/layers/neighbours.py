@@ -51,7 +51,7 @@ class Neighbours(BaseModel):
       default, which they then share.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     count: Annotated[int, Field(ge=0, le=64)] = 0
     load: Load = "cpu"

@@ -71,10 +71,18 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
-        found, verdict = super().available(spec), known_verdict(cache_folder())
-        if found.ok and verdict and not verdict.works and spec.options.acceleration == "auto":
-            return Availability(True, f"processors are emulated: {verdict.reason}")
+        found, why = super().available(spec), cls.emulated(spec)
+        if found.ok and why and spec.options.acceleration == "auto":
+            return Availability(True, f"processors are emulated: {why}")
         return found
+
+    @classmethod
+    def emulated(cls, spec: PlatformSpec[VmOptions]) -> str:
+        if spec.options.acceleration == "tcg":
+            return "its file asks for it"
+        verdict = known_verdict(cache_folder())
+        tried = spec.options.acceleration == "auto" and verdict is not None
+        return verdict.reason if tried and verdict and not verdict.works else ""
 
     @classmethod
     def clean(cls) -> list[str]:

@@ -102,7 +102,7 @@ class Program(BaseModel):
     - `verify`: conditions on metrics and values, all of which a right result fulfils.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
     trace: str = ""
     title: str = ""

@@ -6,7 +6,7 @@ prints. Both are judged in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -23,7 +23,7 @@ from bareline.analysis.judgements.claims import (
 )
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
-from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
@@ -53,19 +53,24 @@ def claims_of(comparison: Comparison) -> Claims:
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
-    casts = _casts(roles, set(comparison.records.platforms))
+    casts = casts_of(roles, comparison.records.platforms)
     if not casts:
         return Claims()
     cells = comparison.cells_in(unprofiled(comparison.points))
+    return claims_in(cells, casts, baseline=comparison.baseline, margin=comparison.margin)
+
+
+def claims_in(
+    rows: Sequence[Row], casts: Mapping[str, Mapping[str, str]], *, baseline: str, margin: float
+) -> Claims:
+    """Return a row for each claim of some publications; `casts` as `casts_of` returns them."""
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
     for name, cast in casts.items():
         study = publications().get(name)
         if study is None:
             continue  # of a later bareline; the page lists it among its gaps
-        judge = _Judge(
-            study, Replication(cells, comparison.baseline, cast, comparison.margin), cast
-        )
+        judge = _Judge(study, Replication(rows, baseline, cast, margin), cast)
         statements += map(judge.statement, study.findings)
         ratios += judge.ratios()
     statements.sort(key=lambda row: _PLACES.index(row.place))
@@ -75,7 +80,9 @@ def claims_of(comparison: Comparison) -> Claims:
 _PLACES = ("abstract", "conclusions", "text")
 
 
-def _casts(roles: Mapping[str, Mapping[str, Any]], here: set[str]) -> dict[str, dict[str, str]]:
+def casts_of(
+    roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
+) -> dict[str, dict[str, str]]:
     """Return who took the part of each platform, for each publication that has anybody."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():

@@ -33,6 +33,7 @@ from bareline.vocabulary.units import count, format_size, format_value, whole
 
 _WORDS = {
     "replay": "the trace replayed",
+    "replay-ratio": "the trace replayed, its ratio multiplied",
     "replay-difference": "the trace replayed, its difference added",
     "delta": "the profile alone",
     "no-change": "no change",
@@ -77,7 +78,9 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
             "that of the platform predicted for, the dashed line is equality, and the bar is the "
-            "90 % interval, made of the errors of the other applications alone."
+            "90 % interval. It is made of the launches' variation, of the ladders' own, and of the "
+            "errors of the other applications (of unseen programs, where fewer than three others "
+            "were measured). Off most in: the term that differs most from the trace there."
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
@@ -85,6 +88,7 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         f"{best.p90:.1%}{holds}.",
         table=_trial_rows(ordered, interval="90 %")
         .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
+        .text("off most in", lambda trial: str(trial.term or ""), wrap=True)
         .table(),
         data=map(flat, done.trials),
     )

@@ -21,6 +21,7 @@ from bareline.report.figures.marks import WIDTH_PX
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.svg import draw, for_page
 from bareline.vocabulary.caveats import Caveat, notes
+from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import count
 
@@ -210,7 +211,8 @@ class Download:
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
     """Embed summary and samples as the page has room; give the files, and names of the others."""
-    facts = json.dumps(document.facts, indent=1, ensure_ascii=False, default=str).encode()
+    finite = with_nulls(document.facts, [])
+    facts = json.dumps(finite, indent=1, ensure_ascii=False, default=str).encode()
     compared = document.comparison
     tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]
     tables += [

@@ -28,6 +28,7 @@ from bareline.report.profile.tables import (
     split_table,
     subtitle,
 )
+from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.texts import cleaned
 from bareline.vocabulary.units import format_size, format_value, plain, whole
 
@@ -47,7 +48,9 @@ def render_profile_page(profile: Profile) -> str:
         (name, title, [one for one in drawn if one.figure.layer == name])
         for name, title in _SECTIONS.items()
     ]
-    rows = json.dumps(to_rows(profile), ensure_ascii=False, allow_nan=False).encode()
+    rows = json.dumps(
+        with_nulls(to_rows(profile), []), ensure_ascii=False, allow_nan=False
+    ).encode()
     page = render(
         "profile.html.j2",
         ["page.js"],

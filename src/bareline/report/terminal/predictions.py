@@ -9,10 +9,10 @@ import numpy as np
 from bareline.predict.fitness import CallLack
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import ModelScore, Validation
+from bareline.predict.validation import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.report.content.wording import capital, percent, said_again
-from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.units import format_value, significant
 
 _WORST = 8
@@ -56,10 +56,27 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
             else f"{times} of a rank {verb} {_change(own)}"
         )
         yield Remark(f"Start-up takes {_change(done.start_up_s)}, not included; {connecting}.")
+    yield Remark(_parts(done), "muted")
     for warning in done.warnings:
         yield Remark(f"Wider: {warning}.", "caution")
     if done.measured_s:
         yield Remark(_measured(done), "bold")
+
+
+def _parts(done: Prediction) -> str:
+    """Describe the parts of the interval, and how well the machine repeats itself."""
+    parts = (
+        f"single launches {_width(done.launches)}, the ladders' curves {_width(done.ladder)}, "
+        f"the model on unseen programs {_width(done.residual)}"
+    )
+    if done.repeats is None:
+        return f"The interval: {parts}."
+    repeats = f"launches on {done.base} repeat within {_width(done.repeats)}"
+    return f"The interval: {parts}; {repeats}."
+
+
+def _width(log_width: float) -> str:
+    return f"±{np.expm1(log_width):.1%}"
 
 
 def _span(low_s: float, high_s: float) -> str:
@@ -179,17 +196,28 @@ def _worst_cases(done: Validation, model: str) -> Iterator[Block]:
     )
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     yield Remark()
-    yield Remark(f"Worst cases of {model}", "bold")
+    yield Remark(f"Predictions by {model}, the worst first", "bold")
     rows = Rows(trials[:_WORST]).text("application", lambda trial: trial.application)
     rows.text("from", lambda trial: trial.base).text("to", lambda trial: trial.platform)
     rows.figure(scale.titled("predicted"), lambda trial: scale.show(trial.time_s))
+    rows.text("90 % interval", lambda trial: _interval(trial, scale))
     rows.figure(scale.titled("measured"), lambda trial: scale.show(trial.truth_s))
     yield rows.figure("error", lambda trial: f"{trial.error:+.1%}").table()
+    if len(trials) > _WORST:
+        yield Remark(f"{len(trials) - _WORST} more are in --json and on the page.", "muted")
     for one in done.lacking:
         if said := said_lacks(one.calls):
             where = f"The replay of {one.application} on {one.platform}"
             yield Remark(f"{where}{said.replace(';', ':', 1)}.", "muted")
     for trial in trials[:_WORST]:
-        if trial.reasons:
+        term = [f"off most in {trial.term}"] if trial.term else []
+        if reasons := [*term, *trial.reasons]:
             where = f"{trial.application}, {trial.base} to {trial.platform}"
-            yield Remark(f"{where}: {'; '.join(trial.reasons)}.", "muted")
+            yield Remark(f"{where}: {'; '.join(reasons)}.", "muted")
+
+
+def _interval(trial: Trial, scale: Scale) -> str:
+    if trial.lo_s is None or trial.hi_s is None:
+        return ""
+    span = f"{scale.show(trial.lo_s)} to {scale.show(trial.hi_s)}"
+    return span if trial.inside else f"{span}, outside"

@@ -57,6 +57,19 @@ def _clean_sign(sign: str) -> str:
     return "" if sign in _INVISIBLE else "\ufffd"
 
 
+def print_paragraph(text: Text, console: Console, *, lead: str = "") -> None:
+    """Print text wrapped to the console's width, without spaces at the ends of lines.
+
+    So copied text is clean. The first line begins with `lead`, further ones with as many spaces.
+    """
+    width = max(console.width - len(lead), 1)
+    begin = lead
+    for line in text.wrap(console, width):
+        line.rstrip()
+        console.print(Text(begin).append_text(line), soft_wrap=True)
+        begin = " " * len(lead)
+
+
 def print_next(commands: Sequence[str], console: Console) -> None:
     """Print what to type next, each command unbroken so that it can be copied."""
     for index, command in enumerate(commands):

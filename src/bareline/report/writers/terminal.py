@@ -29,7 +29,7 @@ from bareline.report.blocks import (
     Tone,
     Words,
 )
-from bareline.report.writers.console import clean, print_next
+from bareline.report.writers.console import clean, print_next, print_paragraph
 from bareline.vocabulary.caveats import Caveat, notes
 
 _PARTS: Mapping[type[Part], str] = {Amount: "bold", Interval: "dim"}
@@ -63,10 +63,14 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
             case Prose():
                 _print_prose(block, console)
             case Note():
-                console.print(Text(style="dim").append_text(set_words(block.text)))
+                print_paragraph(Text(style="dim").append_text(set_words(block.text)), console)
             case Remark():
                 text = Text(style=_TONES.get(block.tone, "")).append(clean(block.lead), "bold")
-                console.print(text.append_text(set_words(block.text)), soft_wrap=block.unbroken)
+                text.append_text(set_words(block.text))
+                if block.unbroken:
+                    console.print(text, soft_wrap=True)
+                else:
+                    print_paragraph(text, console)
             case Next():
                 print_next(block.commands, console)
             case Section() | Folded():
@@ -98,20 +102,12 @@ def _print_prose(prose: Prose, console: Console) -> None:
         if isinstance(words, Sentence) and words.lead is not None and words.is_long:
             console.print(Text(clean(words.lead.name), "bold"))
             for clause in words.clauses:
-                _print_item(clause, console)
+                print_paragraph(set_words(clause), console, lead="· ")
         elif prose.kind == "list":
-            _print_item(words, console)
+            print_paragraph(set_words(words), console, lead="· ")
         else:
             style = "bold" if prose.kind == "headline" else ""
-            console.print(Text(style=style).append_text(set_words(words)))
-
-
-def _print_item(words: Words, console: Console) -> None:
-    row = Grid.grid(padding=(0, 1))
-    row.add_column(width=1)
-    row.add_column()
-    row.add_row("·", set_words(words))
-    console.print(row)
+            print_paragraph(Text(style=style).append_text(set_words(words)), console)
 
 
 def _print_table(table: Table, console: Console) -> None:
@@ -133,7 +129,7 @@ def _print_table(table: Table, console: Console) -> None:
             [table.columns[at] for at in own], [[row[at] for at in own] for row in rows], console
         )
     for caveat, text in notes(letters).items():
-        console.print(Text(f"  {letters[caveat]}  {clean(text)}", style="dim"))
+        print_paragraph(Text(clean(text), style="dim"), console, lead=f"  {letters[caveat]}  ")
 
 
 def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:

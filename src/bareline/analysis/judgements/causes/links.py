@@ -22,8 +22,8 @@ def number(facts: Mapping[str, Scalar], key: str) -> float | None:
 
 def link_bps(facts: Mapping[str, Scalar]) -> float | None:
     """Return what a link carries, in bit/s: what it is limited to, or its own rate."""
-    known = [rate for key in LINK_FACTS if (rate := number(facts, key))]
-    return min(known) if known else None
+    rates = [number(facts, key) for key in LINK_FACTS]
+    return min((rate for rate in rates if rate is not None), default=None)
 
 
 def payload(facts: Mapping[str, Scalar]) -> float:

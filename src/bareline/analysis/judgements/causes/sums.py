@@ -54,160 +54,235 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
 
     What would explain certainly more than the `loss` is withdrawn, as little as will do.
     """
-    shared = list(causes)
-    terms: list[TermShare] = []
-    parts: dict[str, list[Share]] = {}
-    for one in measured:
-        shared = [_refused(cause, one) for cause in shared]
-        facts = [cause for cause in shared if one.term in cause.terms and not cause.withdrawn]
-        own = {} if one.refuses else _parts(one, facts)
-        for rule, share in own.items():
-            parts.setdefault(rule, []).append(share)
-        nothing = one.share.hi if not one.refuses else one.share.value
-        if nothing >= DEFAULT_MARGIN:
-            rest = one.share.less(total(own.values())) if own else one.share
-            terms.append(TermShare(one.term, one.share, tuple(own), rest, one.probe, one.words))
-    known = {one.term for one in measured}
-    unseen = {one.term for one in measured if one.refuses}
-    shared = [_with_share(cause, parts, known, unseen, measured) for cause in shared]
-    alone, shared = _by_facts(shared, known)
-    return _without_excess(Sum((*terms, *alone), tuple(shared)), loss)
+    judged = [_judged(cause, measured) for cause in causes]
+    divisions = [_Division.of(term, judged) for term in measured]
+    priced = [_priced(cause, divisions) for cause in judged]
+    measured_terms = {term.term for term in measured}
+    by_factors, priced = _multiplied(priced, measured_terms)
+    by_facts = _by_facts(priced, measured_terms)
+    of_rungs = [division.term for division in divisions if division.matters]
+    return _without_excess(Sum((*of_rungs, *by_factors, *by_facts), tuple(priced)), loss)
 
 
-def _refused(cause: Cause, one: MeasuredTerm) -> Cause:
-    """Withdraw a fact that changes one measured term alone, where the measurement contradicts it.
+# Facts that a measurement contradicts ------------------------------------------------------------
 
-    A link that is nearly full loses to heads what its rate alone does not: so much is no excess.
-    """
-    if cause.withdrawn or cause.terms != (one.term,):
+
+def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
+    """Withdraw a fact of one measured term, where the measurement contradicts it."""
+    if cause.withdrawn:
         return cause
-    if one.refuses:
-        return replace(cause, withdrawn=one.refuses, share=None)
-    hi = max(0.0, one.share.hi)
-    if hi < DEFAULT_MARGIN:
-        reason = f"it costs at most {percent(hi, 2)} of the baseline's time: {one.words}"
-        return replace(cause, withdrawn=reason, share=None)
-    if cause.share is not None and LINK_FULL * cause.share.lo > hi + DEFAULT_MARGIN:
-        least = percent(cause.share.lo, 3)
-        reason = f"it would cost {least} of the baseline's time at least, but {one.words}"
-        return replace(cause, withdrawn=reason, share=None)
+    for term in measured:
+        if cause.terms == (term.term,) and (reason := _contradiction(cause, term)):
+            return replace(cause, withdrawn=reason, share=None)
     return cause
 
 
-def _parts(one: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
+def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
+    """Return why a measured term contradicts a fact; empty where it does not.
+
+    A link that is nearly full loses to heads what its rate alone does not: so much is no excess.
+    """
+    if measured.refuses:
+        return measured.refuses
+    most = max(0.0, measured.share.hi)
+    if most < DEFAULT_MARGIN:
+        return f"it costs at most {percent(most, 2)} of the baseline's time: {measured.words}"
+    if cause.share is None:
+        return ""
+    least = cause.share.lo
+    if LINK_FULL * least <= most + DEFAULT_MARGIN:
+        return ""
+    cost = f"{percent(least, 3)} of the baseline's time at least"
+    return f"it would cost {cost}, but {measured.words}"
+
+
+# A measured term among its facts -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """A measured term, and the part of it that each fact has, by the rule of the fact."""
+
+    measured: MeasuredTerm
+    parts: Mapping[str, Share]
+
+    @classmethod
+    def of(cls, measured: MeasuredTerm, causes: Sequence[Cause]) -> _Division:
+        """Divide a term among the causes that change it; a term that acquits them has no parts."""
+        if measured.refuses:
+            return cls(measured, {})
+        facts = [cause for cause in causes if measured.term in cause.terms and not cause.withdrawn]
+        return cls(measured, _parts(measured, facts))
+
+    @property
+    def matters(self) -> bool:
+        """Whether the term may add something that is not within the margin."""
+        share = self.measured.share
+        most = share.value if self.measured.refuses else share.hi
+        return most >= DEFAULT_MARGIN
+
+    @property
+    def term(self) -> TermShare:
+        """The term, with what its facts leave of it."""
+        measured = self.measured
+        rest = measured.share
+        if self.parts:
+            rest = rest.less(total(self.parts.values()))
+        rules = tuple(self.parts)
+        return TermShare(measured.term, measured.share, rules, rest, measured.probe, measured.words)
+
+
+def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
     """Return what each fact has of a measured term, by its rule.
 
     Facts that are certainly at work have what the others leave. Where several may be at work, each
     may have from nothing to all that it can cost.
     """
-    whole = one.share
     certain = [cause for cause in facts if cause.certain]
-    others = [cause for cause in facts if not cause.certain]
-    room = [_most(cause, one, alone=len(facts) == 1) for cause in others]
-    usual = _divided(whole.value, room, others)
-    alone = len(facts) == 1
-    found: dict[str, Share] = {}
-    for cause, most, value in zip(others, room, usual, strict=True):
-        own_lo = cause.share.lo if cause.share is not None else 0.0
-        lo = min(whole.lo, most) if alone else min(own_lo, most)
-        hi = min(whole.hi, most)
-        if certain:  # beside what is at work, a fact may have nothing
-            value = min(value, hi) if cause.share is not None else 0.0
-        found[cause.rule] = Share.within(min(max(0.0, lo), hi), value, hi)
+    possible = [cause for cause in facts if not cause.certain]
+    room = [_most(cause, measured, alone=len(facts) == 1) for cause in possible]
+    usual = _divided(measured.share.value, room, possible)
+    parts: dict[str, Share] = {}
+    for cause, most, value in zip(possible, room, usual, strict=True):
+        bounds = _bounds(cause, measured.share, most, alone=len(facts) == 1)
+        if certain:  # beside a fact that is at work, this one may have nothing
+            value = min(value, bounds.hi) if cause.share is not None else 0.0
+        parts[cause.rule] = Share.within(bounds.lo, value, bounds.hi)
     for cause in certain:
-        assert cause.share is not None
-        taken = total(share for rule, share in found.items())
-        left = whole.less(Share(0.0, 0.0, min(taken.hi, whole.hi))).without_gain()
-        most = cause.share.hi / LINK_FULL
-        found[cause.rule] = Share.within(
-            *(min(end, most) for end in (left.lo, left.value, left.hi))
-        )
-        found = {rule: share for rule, share in found.items() if share.hi > 0}
-    return found
+        parts[cause.rule] = _remainder(cause, measured.share, parts)
+        parts = {rule: share for rule, share in parts.items() if share.hi > 0}
+    return parts
 
 
-def _most(cause: Cause, one: MeasuredTerm, *, alone: bool) -> float:
+def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
+    """Return the least and the most that a fact has of a term."""
+    if alone:
+        least = whole.lo
+    elif cause.share is not None:
+        least = cause.share.lo
+    else:
+        least = 0.0
+    hi = min(whole.hi, most)
+    lo = min(max(0.0, min(least, most)), hi)
+    return Share(lo, lo, hi)
+
+
+def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
+    """Return what the other facts leave of a term to one that is certainly at work."""
+    assert cause.share is not None
+    taken = min(total(parts.values()).hi, whole.hi)
+    left = whole.less(Share(0.0, 0.0, taken)).without_gain()
+    most = cause.share.hi / LINK_FULL
+    return Share.within(min(left.lo, most), min(left.value, most), min(left.hi, most))
+
+
+def _most(cause: Cause, measured: MeasuredTerm, *, alone: bool) -> float:
     """Return the most that a fact can have of a measured term."""
     if cause.share is None:
-        return one.share.hi
-    if one.term in _MULTIPLY and not alone:
-        # Without it all of the time were shorter by its factor.
-        return (1 + one.share.hi) * (1 - 1 / (1 + cause.share.hi))
+        return measured.share.hi
+    if measured.term in _MULTIPLY and not alone:
+        return _within_product(cause.share, measured.share)
     return cause.share.hi
 
 
+def _within_product(factor: Share, whole: Share) -> float:
+    """Return the most that a factor has of a product: without it all were shorter by the factor."""
+    return (1 + whole.hi) * (1 - 1 / (1 + factor.hi))
+
+
 def _divided(whole: float, room: Sequence[float], facts: Sequence[Cause]) -> list[float]:
-    """Divide a share: first what facts say that they cost, then the rest evenly."""
-    room_left = max(0.0, whole)
-    values = [
-        min(most, cause.share.value, room_left)
-        if cause.share is not None and cause.share.lo > 0
-        else None
-        for cause, most in zip(facts, room, strict=True)
-    ]
-    rest = max(0.0, whole - sum(value for value in values if value is not None))
-    open_ones = sorted((most, number) for number, most in enumerate(room) if values[number] is None)
-    for position, (most, number) in enumerate(open_ones):
-        own = min(most, rest / (len(open_ones) - position))
-        values[number] = own
-        rest -= own
-    return [value or 0.0 for value in values]
+    """Divide a share: first what facts say that they cost, then the rest evenly.
+
+    - `room`: the most that each fact can have.
+    """
+    whole = max(0.0, whole)
+    values = [0.0] * len(facts)
+    silent: list[tuple[float, int]] = []
+    for number, (cause, most) in enumerate(zip(facts, room, strict=True)):
+        if cause.share is not None and cause.share.lo > 0:
+            values[number] = min(most, cause.share.value, whole)
+        else:
+            silent.append((most, number))
+    rest = max(0.0, whole - sum(values))
+    # Those with the least room first: what they cannot take is the others'.
+    for position, (most, number) in enumerate(sorted(silent)):
+        values[number] = min(most, rest / (len(silent) - position))
+        rest -= values[number]
+    return values
 
 
-def _with_share(
-    cause: Cause,
-    parts: Mapping[str, Sequence[Share]],
-    known: Collection[Term],
-    unseen: Collection[Term],
-    measured: Sequence[MeasuredTerm],
-) -> Cause:
+def _priced(cause: Cause, divisions: Sequence[_Division]) -> Cause:
+    """Return a cause with its parts of measured terms; withdrawn where all of its terms acquit it.
+
+    A cause whose term was measured, and that has no part of it, has no share of its own either.
+    """
     if cause.withdrawn or not cause.terms:
         return cause
-    if unseen and set(cause.terms) <= set(unseen):
-        reasons = dict.fromkeys(one.refuses for one in measured if one.term in cause.terms)
-        return replace(cause, withdrawn="; ".join(filter(None, reasons)), share=None)
-    if cause.rule in parts:
-        return replace(cause, share=total(parts[cause.rule]))
-    if cause.share is not None and set(cause.terms) & set(known):
+    own = [division for division in divisions if division.measured.term in cause.terms]
+    refusals = {one.measured.term: one.measured.refuses for one in own if one.measured.refuses}
+    if refusals.keys() == set(cause.terms):
+        reasons = dict.fromkeys(refusals.values())
+        return replace(cause, withdrawn="; ".join(reasons), share=None)
+    parts = [one.parts[cause.rule] for one in divisions if cause.rule in one.parts]
+    if parts:
+        return replace(cause, share=total(parts))
+    if own:
         return replace(cause, share=None)
     return cause
 
 
-def _by_facts(
-    causes: Sequence[Cause], known: Collection[Term]
+# Terms that no rung measured ---------------------------------------------------------------------
+
+
+def _multiplied(
+    causes: Sequence[Cause], measured: Collection[Term]
 ) -> tuple[list[TermShare], list[Cause]]:
-    """Return the terms that no rung measured, as facts alone say, and all causes."""
-    found: list[TermShare] = []
+    """Return the terms of facts that multiply each other, and all causes.
+
+    Of a product each factor may have what the others multiply it by.
+    """
+    terms: list[TermShare] = []
     changed = list(causes)
     for term in _MULTIPLY:
-        group = [
-            number
+        if term in measured:
+            continue
+        factors = {
+            number: cause.share
             for number, cause in enumerate(causes)
-            if term in cause.terms and term not in known and _counts(cause)
-        ]
-        shares = [share for number in group if (share := causes[number].share) is not None]
-        if group:
-            whole = _product(shares)
-            rules = tuple(causes[number].rule for number in group)
-            found.append(TermShare(term, whole, rules))
-            for number, share in zip(group, shares, strict=True):
-                most = max(share.hi, (1 + whole.hi) * (1 - 1 / (1 + share.hi)))
-                changed[number] = replace(causes[number], share=replace(share, hi=most))
+            if term in cause.terms and cause.share is not None and not cause.withdrawn
+        }
+        if not factors:
+            continue
+        whole = _product([*factors.values()])
+        terms.append(TermShare(term, whole, tuple(causes[number].rule for number in factors)))
+        for number, factor in factors.items():
+            most = max(factor.hi, _within_product(factor, whole))
+            changed[number] = replace(causes[number], share=replace(factor, hi=most))
+    return terms, changed
+
+
+def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermShare]:
+    """Return the terms of which facts alone say what they cost."""
+    elsewhere = {*measured, *_MULTIPLY}
+    terms: list[TermShare] = []
     for cause in causes:
-        alone = _counts(cause) and not set(cause.terms) & {*known, *_MULTIPLY}
-        if alone and cause.share is not None:
-            term = cause.terms[0] if cause.terms else Term.MODEL
-            found.append(TermShare(term, cause.share, (cause.rule,)))
-    return found, changed
+        if cause.share is None or cause.withdrawn or elsewhere.intersection(cause.terms):
+            continue
+        term = cause.terms[0] if cause.terms else Term.MODEL
+        terms.append(TermShare(term, cause.share, (cause.rule,)))
+    return terms
 
 
-def _counts(cause: Cause) -> bool:
-    return cause.share is not None and not cause.withdrawn
+def _product(factors: Sequence[Share]) -> Share:
+    """Return what factors add together: 0.5 and 0.2 more are 0.8 more."""
+    return Share(
+        math.prod(1 + factor.value for factor in factors) - 1,
+        math.prod(1 + factor.lo for factor in factors) - 1,
+        math.prod(1 + factor.hi for factor in factors) - 1,
+    )
 
 
-def _product(shares: Sequence[Share]) -> Share:
-    ends = [[1 + end for end in (one.value, one.lo, one.hi)] for one in shares]
-    return Share(*(math.prod(column) - 1 for column in zip(*ends, strict=True)))
+# Terms that would add more than was lost ---------------------------------------------------------
 
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:

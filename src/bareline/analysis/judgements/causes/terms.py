@@ -7,6 +7,7 @@ seconds: of a message, of a byte. An operation has so many of them (`bareline...
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.case import LossCase, Measurement
@@ -56,30 +57,30 @@ def terms_of(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
     work = case.work
     if case.finding.layer is not Layer.MPI or work is None or case.place.on_one_node:
         return [], []
-    if not work.direct and (messages := _Messages.of(case)) is not None:
-        return messages.terms(case, work, *_refusals(case)), []
+    if not work.direct:
+        messages = _Messages.of(case)
+        if messages is not None:
+            return messages.terms(case, work), []
+    return _of_link(case, work)
+
+
+def _of_link(case: LossCase, work: Work) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
+    """Return the terms that sockets and streams measured, and those that they did not."""
     measured: list[MeasuredTerm] = []
     missing: list[MissingTerm] = []
-    start, stream = case.on_link(*LATENCIES), case.on_link(*STREAMS)
     if work.starts.most:
-        if start is None:
-            missing.append(MissingTerm(Term.START, LATENCIES[0]))
+        latency = case.on_link(*LATENCIES)
+        if latency is not None:
+            measured.append(_start(case, work, latency))
         else:
-            measured.append(_start(case, work, start))
+            missing.append(MissingTerm(Term.START, LATENCIES[0] if work.direct else PINGPONG))
     if work.size_bytes.most:
-        if stream is None:
-            missing.append(MissingTerm(Term.BYTES, STREAMS[0]))
-        else:
+        stream = case.on_link(*STREAMS)
+        if stream is not None:
             measured.append(_bytes(case, work, stream))
-    if not work.direct:
-        missing = [MissingTerm(one.term, PINGPONG) for one in missing]
+        else:
+            missing.append(MissingTerm(Term.BYTES, STREAMS[0] if work.direct else PINGPONG))
     return measured, missing
-
-
-def _refusals(case: LossCase) -> tuple[str, str]:
-    """Return why what sockets and streams measured acquits facts of starts, and of bytes."""
-    start, stream = case.on_link(*LATENCIES), case.on_link(*STREAMS)
-    return start.acquits if start else "", stream.acquits if stream else ""
 
 
 def _arithmetic(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
@@ -115,17 +116,30 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
         return _measured(Term.BYTES, factor, stream)
     byte_s = seconds_per_byte(stream.point, base.value)
     added = work.size_bytes.of(factor.times(byte_s / base_s))
-    own_s = case.sized_s
-    scaled = factor.times(own_s / base_s)
+    scaled = factor.times(case.sized_s / base_s)
     share = Share(added.value, added.lo, max(added.hi, scaled.hi))
-    if wire := possible_wire_bps(case, stream):
-        # The wire's own time is the least, whatever the stream lost beside it.
-        least = work.size_bytes.least * waits(case) * 8 / wire
-        hidden_s = max(work.size_bytes.usual * byte_s, own_s)
-        usual = (work.size_bytes.usual * (8 / wire - byte_s)) / base_s
-        lo = max(0.0, (least - hidden_s) / base_s)
-        share = Share.within(min(lo, share.lo), usual, share.hi)
+    wire_bps = possible_wire_bps(case, stream)
+    if wire_bps is not None:
+        share = _on_full_link(case, work, share, byte_s, wire_bps)
     return _measured(Term.BYTES, share, stream)
+
+
+def _on_full_link(
+    case: LossCase, work: Work, share: Share, byte_s: float, wire_bps: float
+) -> Share:
+    """Return a share of bytes on a link that may be full: the wire's own time is the usual.
+
+    - `byte_s`: of a byte on the baseline.
+    """
+    assert case.base_s is not None
+    wire_s = 8 / wire_bps
+    least_s = work.size_bytes.least * waits(case) * wire_s
+    usual_s = work.size_bytes.usual * wire_s
+    baseline_s = work.size_bytes.usual * byte_s
+    # What the baseline's bytes take by themselves is no extra time.
+    lo = max(0.0, (least_s - max(baseline_s, case.sized_s)) / case.base_s)
+    usual = (usual_s - baseline_s) / case.base_s
+    return Share.within(min(lo, share.lo), usual, share.hi)
 
 
 def seconds_per_byte(point: Row, rate: float) -> float:
@@ -171,56 +185,71 @@ class _Messages:
     @classmethod
     def of(cls, case: LossCase) -> _Messages | None:
         """Return what the ping-pong measured on both platforms; None without short messages."""
-        found: dict[int, Measurement] = {}
-        for one in case.points([PINGPONG], lambda place: place.ran_on > 1):
-            size = one.point.place.size_bytes
-            if size is not None and one.point.metric.unit == "s" and one.point.base is not None:
-                found.setdefault(size, one)
-        if not found or min(found) > _SHORT_BYTES:
+        by_size: dict[int, Measurement] = {}
+        for measurement in case.points([PINGPONG], lambda place: place.ran_on > 1):
+            point = measurement.point
+            size = point.place.size_bytes
+            if size is not None and point.metric.unit == "s" and point.base is not None:
+                by_size.setdefault(size, measurement)
+        if not by_size or min(by_size) > _SHORT_BYTES:
             return None
-        ordered = sorted(found.items())
-        extra = tuple(
-            Share.of(one.ratio).times(one.point.base.value)
-            for _, one in ordered
-            if one.point.base is not None
-        )
-        worst = max(found.values(), key=lambda one: one.ratio.value)
-        return cls(tuple(size for size, _ in ordered), extra, worst)
+        sizes = sorted(by_size)
+        extra_s = tuple(_extra_s(by_size[size]) for size in sizes)
+        worst = max(by_size.values(), key=lambda measurement: measurement.ratio.value)
+        return cls(tuple(sizes), extra_s, worst)
 
     def at(self, size: float) -> Share:
         """Return what a message of a size takes longer: on the line between two measured ones."""
         if size <= self.sizes[0] or len(self.sizes) == 1:
             return self.extra_s[0]
-        above = next((n for n, known in enumerate(self.sizes) if known >= size), None)
-        if above is None:  # beyond the last, bytes cost what they cost until there
+        if size > self.sizes[-1]:  # there bytes cost what they cost up to the largest
             return self.extra_s[-1].times(size / self.sizes[-1])
+        above = bisect_left(self.sizes, size)
         low, high = self.sizes[above - 1], self.sizes[above]
         part = (size - low) / (high - low)
         return self.extra_s[above - 1].times(1 - part) + self.extra_s[above].times(part)
 
-    def terms(self, case: LossCase, work: Work, no_start: str, no_bytes: str) -> list[MeasuredTerm]:
+    def beyond_start(self, size: float) -> Share:
+        """Return what the bytes of a message take longer, which is no less than nothing.
+
+        All sizes have the start in common, so that its bounds cancel.
+        """
+        there, start = self.at(size), self.extra_s[0]
+        beyond = Share(there.value - start.value, there.lo - start.lo, there.hi - start.hi)
+        return beyond.without_gain()
+
+    def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that is made of such messages.
 
-        - `no_start`, `no_bytes`: why facts of either cost nothing; empty where they may.
+        What sockets and streams measured may acquit the facts that change them.
         """
         base_s = case.base_s
         if base_s is None:
             return []
-        words = self.worst.words
-        start = work.starts.of(self.extra_s[0].times(1 / base_s))
-        found = [MeasuredTerm(Term.START, start, PINGPONG, words, no_start)]
+        latency, stream = case.on_link(*LATENCIES), case.on_link(*STREAMS)
+        start = work.starts.of(self.extra_s[0]).times(1 / base_s)
+        terms = [self._term(Term.START, start, latency)]
         if work.size_bytes.most:
-            first = self.extra_s[0]
-            ends = []
-            for size in (work.size_bytes.least, work.size_bytes.usual, work.size_bytes.most):
-                there = self.at(size)
-                ends.append(Share(*(max(0.0, end) for end in _beyond(there, first))))
-            lo, hi = min(end.lo for end in ends), max(end.hi for end in ends)
-            share = Share.within(lo, ends[1].value, hi).times(1 / base_s)
-            found.append(MeasuredTerm(Term.BYTES, share, PINGPONG, words, no_bytes))
-        return found
+            terms.append(self._term(Term.BYTES, self._bytes(work).times(1 / base_s), stream))
+        return terms
+
+    def _bytes(self, work: Work) -> Share:
+        """Return what the bytes of an operation take longer, in s."""
+        count = work.size_bytes
+        least, usual, most = (
+            self.beyond_start(size) for size in (count.least, count.usual, count.most)
+        )
+        lo = min(least.lo, usual.lo, most.lo)
+        hi = max(least.hi, usual.hi, most.hi)
+        return Share.within(lo, usual.value, hi)
+
+    def _term(self, term: Term, share: Share, below: Measurement | None) -> MeasuredTerm:
+        refuses = below.acquits if below is not None else ""
+        return MeasuredTerm(term, share, PINGPONG, self.worst.words, refuses)
 
 
-def _beyond(there: Share, first: Share) -> tuple[float, float, float]:
-    """Return what bytes add to a start: launches share the start, so that its bounds cancel."""
-    return there.value - first.value, there.lo - first.lo, there.hi - first.hi
+def _extra_s(measurement: Measurement) -> Share:
+    """Return what a message takes longer than on the baseline, in s."""
+    base = measurement.point.base
+    assert base is not None
+    return Share.of(measurement.ratio).times(base.value)

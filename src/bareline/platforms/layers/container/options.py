@@ -41,7 +41,7 @@ class Container(BaseModel):
     - `bind`: further folders of the nodes that programs inside see, at the same path.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
     runtime: Annotated[Name, BeforeValidator(_installed)]
     image: str = "bareline"
     share: Literal["rank", "node"] = "rank"

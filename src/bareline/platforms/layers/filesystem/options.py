@@ -21,7 +21,7 @@ _LEAST_BYTES = 320 << 20
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
 
 
 class Local(_Part):

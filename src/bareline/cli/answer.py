@@ -1,0 +1,61 @@
+"""How a comparison of commands ends, whether `ab` measured it whole or `continue` its rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bareline.cli.options import read_records
+from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit_blocks, unwritable
+
+if TYPE_CHECKING:
+    from bareline.analysis.words.commands import CommandRow
+    from bareline.analysis.words.comparison import Comparison
+    from bareline.session.history import TrialCounts
+    from bareline.store.run import Run
+
+
+def commands_compared(made: Run) -> Comparison:
+    """Return the comparison of a run's commands."""
+    from bareline.analysis.words.comparison import Comparison
+
+    return Comparison(read_records(made.path))
+
+
+def emit_answer(
+    comparison: Comparison, made: Run, titles: Mapping[str, str], markdown: Path | None = None
+) -> None:
+    """Print which command is better, and what to type next; `titles`: command line by platform."""
+    from bareline.analysis.words.commands import command_rows
+    from bareline.report.terminal.commands import command_blocks, next_blocks
+    from bareline.study.commands import PROBE
+
+    rows = command_rows(comparison, PROBE, titles)
+    if markdown is not None:
+        _export(rows, comparison.margin, markdown)
+
+    def blocks() -> list[object]:
+        return [*command_blocks(rows, comparison.margin), *next_blocks(str(made.path))]
+
+    emit_blocks(lambda: rows, blocks)  # type: ignore[arg-type]
+
+
+def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
+    from bareline.report.terminal.commands import command_blocks
+    from bareline.report.writers.markdown import markdown
+    from bareline.vocabulary.files import replace_file
+
+    try:
+        replace_file(path, "\n\n".join(markdown(command_blocks(rows, margin))) + "\n")
+    except OSError as error:
+        raise unwritable(error, path) from error
+
+
+def end_if_failed(made: Run, tally: TrialCounts) -> None:
+    """Leave with the exit code of failed trials where launches failed."""
+    if tally.wrong:
+        complain(f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`")
+        raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -1,0 +1,77 @@
+"""What a run of a published study can judge, told before it begins: `run`, `submit`, `doctor`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bareline.cli.output import EXIT_INTERRUPTED, complain
+from bareline.cli.planning import Planned, look_ahead
+from bareline.vocabulary.errors import StudyError
+
+if TYPE_CHECKING:
+    from bareline.doctor.check import HostCheck
+
+
+def see_to_answers(planned: Planned) -> None:
+    """Print what a run can judge; where that is little ask on a terminal, else refuse.
+
+    Who names platforms, or says ``--anyway`` or ``--yes``, is not held up.
+
+    Raises UsageError: less than a third of the claims can be judged, and nobody can be asked.
+    """
+    asked = planned.asked
+    found = planned.answers()
+    if found is None:
+        return
+    answers, source = found
+    if not asked.quiet:
+        for line in answers.lines(source):
+            complain(line)
+        complain(f"  {planned.time_line()}")
+    if asked.yes or asked.anyway or asked.on:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if answers.few:
+            raise answers.refusal(planned.study.name, source)
+        return
+    if (answers.few or answers.better) and not _agreed("measure all the same?"):
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:  # no answer
+        return False
+
+
+def answers_here(name: str, platforms: Path | None) -> Iterator[HostCheck]:
+    """Yield checks on the claims that a study judges on the platforms that its roles name."""
+    from bareline.doctor.check import Area, Health, HostCheck
+    from bareline.platforms.config import choose_platforms
+    from bareline.session.begin import cast_study, choose_baseline
+    from bareline.study.catalogue import find_study
+
+    whole = find_study(name)
+    if not whole.publications:
+        return
+    try:
+        study, _ = cast_study(whole, [], [], platforms, anyway=True)
+    except StudyError:
+        return  # no role has a platform, which the other checks tell
+    specs = choose_platforms(study.platforms, platforms)
+    found = look_ahead(whole, study, specs, choose_baseline(study, specs, None))
+    if found is None:
+        return
+    answers, source = found
+    status = Health.WARN if answers.few else Health.OK
+    counted = f"{answers.claims} of {answers.of}"
+    better = "; ".join(map(str, answers.better))
+    yield HostCheck(counted, status, f"claims of {source} can be judged", better, Area.CLAIMS)
+    for lost in answers.lost:
+        yield HostCheck(str(lost.claims), Health.WARN, lost.reason, group=Area.CLAIMS)

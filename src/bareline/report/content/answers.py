@@ -1,0 +1,41 @@
+"""Which claims of publications rows would judge, whatever the verdicts turn out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from bareline.analysis.judgements.wording import ClaimStatus
+from bareline.analysis.numbers.row import Row
+from bareline.published.catalogue import publications
+from bareline.published.ratios import published_ratios
+from bareline.report.content.claims import casts_of, claims_in
+from bareline.vocabulary.units import listing
+
+_UNJUDGED = (ClaimStatus.NOT_MEASURED, ClaimStatus.GIVEN)
+
+
+def judged_claims(
+    roles: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], baseline: str
+) -> frozenset[int]:
+    """Return the numbers of the claims that rows judge, in an order that roles alone decide."""
+    here = {baseline, *(row.platform for row in rows)}
+    casts = casts_of(roles, here)
+    claims = claims_in(rows, casts, baseline=baseline, margin=0.0).rows
+    return frozenset(at for at, row in enumerate(claims) if row.status not in _UNJUDGED)
+
+
+def claimed_metrics(ids: Collection[str]) -> frozenset[str]:
+    """Return the metrics that claims of some publications are about."""
+    found = set()
+    for study in (publications()[name] for name in ids if name in publications()):
+        found |= {check.metric for finding in study.findings for check in finding.checks}
+        found |= {ratio.probe_metric for ratio in published_ratios(study) if ratio.probe_metric}
+    return frozenset(found)
+
+
+def names_of(ids: Collection[str]) -> str:
+    """Return the short names of publications, as a list in words."""
+    return listing(
+        [publications()[name].publication.short for name in ids if name in publications()]
+    )

@@ -1,0 +1,214 @@
+"""How many of a publication's claims a run can judge, before it begins.
+
+The rows that a run would have are held against the claims as measured rows are. Obstacles are put
+in the way one after the other, so that each claim that is lost is lost to one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bareline.analysis.numbers.row import Row
+from bareline.platforms.base import exact_among
+from bareline.platforms.config import choose_platforms
+from bareline.session.begin import cast_study, choose_baseline, without_emulated
+from bareline.session.expected import (
+    OF_ROWS,
+    ClaimObstacle,
+    ExpectedRow,
+    expected_rows,
+    ideally_cast,
+)
+from bareline.session.outlook import Earlier, WallTime, earlier_runs, wall_time
+from bareline.study.catalogue import find_study, study_names
+from bareline.study.plan import make_plan
+from bareline.study.study import Study
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import count, listing
+
+#: A run that judges fewer of its claims than this share is hardly what was asked for.
+_LEAST_SHARE = 1 / 3
+_SIMULATED = "-simulated"
+
+#: Returns the numbers of the claims that rows judge, given a study's roles and its baseline.
+Judge = Callable[[Mapping[str, Mapping[str, Any]], Sequence[Row], str], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """How many claims an obstacle leaves unjudged; `detail`: where, or what is missing."""
+
+    obstacle: ClaimObstacle
+    claims: int
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The obstacle with its detail."""
+        return f"{self.obstacle}{f' ({self.detail})' if self.detail else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.claims} {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyForm:
+    """Another way to run a study: its command, how many claims it judges, how long it takes."""
+
+    command: str
+    claims: int
+    time: WallTime | None = None
+
+    def __str__(self) -> str:
+        takes = f" ({self.time.brief})" if self.time is not None else ""
+        return f"{self.command} judges {self.claims}{takes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How many claims a run judges, of those that a run of the whole study can judge."""
+
+    claims: int
+    of: int
+    lost: tuple[Lost, ...] = ()
+    forms: tuple[StudyForm, ...] = ()
+
+    @property
+    def few(self) -> bool:
+        """Whether it is less than a third of them."""
+        return self.claims < _LEAST_SHARE * self.of
+
+    @property
+    def better(self) -> tuple[StudyForm, ...]:
+        """The forms that judge more."""
+        return tuple(form for form in self.forms if form.claims > self.claims)
+
+    def lines(self, source: str) -> Iterator[str]:
+        """Describe it in lines; `source` names the publications."""
+        rest = ", not:" if self.lost else ""
+        yield f"this run can judge {self.claims} of {count(self.of, 'claim')} of {source}{rest}"
+        yield from (f"  {lost}" for lost in self.lost)
+        yield from (f"  {form}" for form in self.better)
+
+    def refusal(self, study: str, source: str) -> UsageError:
+        """Return the error of a run that judges too few, with the next step."""
+        most = max(self.lost, key=lambda lost: lost.claims, default=None)
+        return UsageError(
+            f"{self.claims} of {count(self.of, 'claim')} of {source} can be judged here, less than "
+            f"a third{f': {most}' if most else ''}",
+            where=f"study '{study}'",
+            hint="; ".join([*map(str, self.better), "--yes measures all the same"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """Looks ahead at the claims that runs of a study judge.
+
+    - `whole`: the study at its own size.
+    - `judge`, `metrics`: what judges claims, and the metrics that they are about.
+    """
+
+    whole: Study
+    judge: Judge
+    metrics: Collection[str]
+    earlier: Earlier = field(default_factory=earlier_runs)
+
+    def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
+        """Return what a run judges, what it loses to which obstacle, and other forms of it.
+
+        - `study`: `whole` with its roles cast, at a scale or not.
+        """
+        ideal = self._ideal(self.whole, study.roles)
+        expected = list(expected_rows(study, platforms, baseline, self.metrics))
+        lost: dict[int, ClaimObstacle] = {}
+        for obstacle, judged in self._steps(study, expected, baseline):
+            lost = {claim: lost.get(claim, obstacle) for claim in ideal - judged}
+        counted = [(kind, sum(one is kind for one in lost.values())) for kind in ClaimObstacle]
+        return Answers(
+            len(ideal) - len(lost),
+            len(ideal),
+            tuple(Lost(kind, n, _detail(kind, study, expected)) for kind, n in counted if n),
+            tuple(self._forms(study, platforms, baseline, len(ideal))),
+        )
+
+    def _steps(
+        self, study: Study, expected: Sequence[ExpectedRow], baseline: str
+    ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
+        """Yield what is judged with one more obstacle in the way."""
+        sized = self._at(study.scale)
+        if study.scale is not None:
+            yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
+        cast = [name for name, role in study.roles.items() if role.platform]
+        yield ClaimObstacle.ROLE, self._ideal(sized, cast)
+        there = {one.obstacle for one in expected}
+        there |= {ClaimObstacle.GIVEN} if any(one.simulated for one in expected) else set()
+        met: list[ClaimObstacle] = []
+        for obstacle in (kind for kind in OF_ROWS if kind in there):
+            met.append(obstacle)
+            rows = [one.behind(met) for one in expected]
+            yield obstacle, self.judge(_tables(study), rows, baseline)
+
+    def _at(self, scale: str | None) -> Study:
+        return self.whole if scale is None else self.whole.at_scale(scale)
+
+    def _ideal(self, study: Study, roles: Collection[str]) -> frozenset[int]:
+        """Return the claims that are judged where real machines take some roles."""
+        if not roles:
+            return frozenset()
+        cast, specs = ideally_cast(study, roles)
+        base = choose_baseline(cast, specs, None)
+        rows = expected_rows(cast, specs, base, self.metrics)
+        return self.judge(_tables(cast), [expected.row for expected in rows], base)
+
+    def _forms(
+        self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, of: int
+    ) -> Iterator[StudyForm]:
+        """Yield the other scales on the same platforms, the simulated study, and real machines."""
+        given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
+        name = self.whole.name
+        for scale in (None, *self.whole.scales):
+            if scale != study.scale:
+                words = f"`bareline run {name}{f' --scale {scale}' if scale else ''}`"
+                cast = self._at(scale).with_roles(given, [])
+                yield self._form(words, cast, platforms, baseline)
+        if name + _SIMULATED in study_names():
+            simulated = find_study(name + _SIMULATED)
+            cast, _ = cast_study(simulated, [], [], None, anyway=True)
+            if all(role.platform for role in cast.roles.values()):
+                specs = choose_platforms(cast.platforms, None)
+                base = choose_baseline(cast, specs, None)
+                words = f"`bareline run {simulated.name}`"
+                yield self._form(words, cast, specs, base)
+        if len(exact_among(platforms)) < len(platforms):
+            yield StudyForm("a real machine for each role (--as ROLE=PLATFORM)", of)
+
+    def _form(
+        self, words: str, study: Study, platforms: Sequence[PlatformSpec], baseline: str
+    ) -> StudyForm:
+        rows = expected_rows(study, platforms, baseline, self.metrics)
+        judged = self.judge(_tables(study), [one.behind(OF_ROWS) for one in rows], baseline)
+        asking = without_emulated(study, platforms, baseline)
+        plan = make_plan(asking, platforms)
+        return StudyForm(
+            words, len(judged), wall_time(asking, plan, exact_among(platforms), self.earlier)
+        )
+
+
+def _tables(study: Study) -> dict[str, dict[str, Any]]:
+    return {name: role.model_dump() for name, role in study.roles.items()}
+
+
+def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
+    """Return where an obstacle stands: the scale, the roles, or what its rows say first."""
+    if obstacle is ClaimObstacle.SCALE:
+        return study.scale or ""
+    if obstacle is ClaimObstacle.ROLE:
+        return listing([name for name, role in study.roles.items() if role.platform is None])
+    details = list(dict.fromkeys(one.detail for one in expected if one.obstacle is obstacle))
+    if obstacle is ClaimObstacle.PROGRAM:
+        return listing(details)
+    return details[0] if details else ""

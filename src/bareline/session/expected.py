@@ -1,0 +1,205 @@
+"""The values of a run before it begins: rows with a planted ratio, or with an obstacle."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from bareline.analysis.numbers.row import Estimate, Row
+from bareline.platforms.base import load_platform_types
+from bareline.platforms.config import platforms_from_toml
+from bareline.study.plan import Choice, PlanCell, choose
+from bareline.study.study import Study
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Scalar, format_point
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+
+#: Types of platforms that take programs from this machine's own path.
+_ON_THIS_PATH = ("local", "netns")
+#: Nodes of a platform that has enough of them for any study.
+_MANY = 100_000
+#: The planted ratio of the first platform; those with other options have others.
+_PLANTED = 2.0
+
+
+class ClaimObstacle(StrEnum):
+    """Why a run cannot judge some claims, as words that follow their number."""
+
+    SCALE = "left out at this scale"
+    ROLE = "of a role that no platform takes"
+    SIZE = "too large for the platforms"
+    PROGRAM = "by a program that is not installed"
+    EMULATED = "of computation, where processors are emulated"
+    LAUNCHES = f"with fewer than {MIN_LAUNCHES} launches"
+    GIVEN = "put into the simulation"
+
+
+#: Obstacles of single rows; the others take platforms or cases away as a whole.
+OF_ROWS = (
+    ClaimObstacle.SIZE,
+    ClaimObstacle.PROGRAM,
+    ClaimObstacle.EMULATED,
+    ClaimObstacle.LAUNCHES,
+    ClaimObstacle.GIVEN,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRow:
+    """A value that a run would deliver.
+
+    - `row`: it with its planted ratio.
+    - `obstacle`, `detail`: why there will be no ratio; None where there will be one.
+    - `simulated`: its ratio comes from a simulation.
+    """
+
+    row: Row
+    obstacle: ClaimObstacle | None
+    detail: str
+    simulated: bool
+
+    def behind(self, obstacles: Collection[ClaimObstacle]) -> Row:
+        """Return the row as it is where these obstacles are in the way."""
+        if self.obstacle in obstacles:
+            return replace(self.row, ratio=None, verdict=Verdict.MISSING, reason=self.detail)
+        if self.simulated and ClaimObstacle.GIVEN in obstacles:
+            return replace(self.row, caveats=(Caveat("simulated"),))
+        return self.row
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A platform, its number in the plan, and what is known of it before it is measured.
+
+    - `emulated`: why its processors are emulated; empty where they are not, as far as is known.
+    """
+
+    number: int
+    spec: PlatformSpec
+    simulated: bool
+    emulated: str
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+def expected_rows(
+    study: Study, platforms: Sequence[PlatformSpec], baseline: str, metrics: Collection[str]
+) -> Iterator[ExpectedRow]:
+    """Yield the values of some metrics that a cast study would deliver on platforms."""
+    everywhere = study.without_computing_on([])
+    choice = choose(everywhere, platforms)
+    types = load_platform_types()
+    sides = [
+        _Side(number, spec, types[spec.type].exact, types[spec.type].emulated(spec))
+        for number, spec in enumerate(platforms)
+    ]
+    base = next(side for side in sides if side.name == baseline)
+    for side in sides:
+        if side is not base:
+            yield from _Pair(everywhere, choice, side, base, frozenset(metrics)).rows()
+
+
+def ideally_cast(study: Study, roles: Collection[str]) -> tuple[Study, list[PlatformSpec]]:
+    """Return a study whose roles, or some, are taken by real machines with enough nodes."""
+    names = {role: f"side-{number}" for number, role in enumerate(study.roles)}
+    given = [f"{role}={name if role in roles else ''}" for role, name in names.items()]
+    tables = {names[role]: {"type": "null", "nodes": _MANY} for role in roles}
+    specs = platforms_from_toml({"platform": tables}, where="enough nodes")
+    return study.with_roles(given, []), list(specs.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A platform and the baseline, in a plan."""
+
+    study: Study
+    choice: Choice
+    own: _Side
+    base: _Side
+    metrics: frozenset[str]
+
+    def rows(self) -> Iterator[ExpectedRow]:
+        """Yield the values of each case that the study asks for on the platform."""
+        lacking = {(row.platform, row.case): row.reason for row in self.choice.left_out}
+        cases = dict.fromkeys((*self.choice.cases, *(row.case for row in self.choice.left_out)))
+        numbers = {case: number for number, case in enumerate(self.choice.cases)}
+        for case in cases:
+            if case.profile:
+                continue  # compared without the profiler
+            own, base = (
+                self.choice.cells.get((side.number, numbers.get(case, -1)))
+                for side in (self.own, self.base)
+            )
+            left_out = [
+                f"{side.name} {reason.removeprefix('does not fit: ')}"
+                for side in (self.own, self.base)
+                if (reason := lacking.get((side.name, case)))
+            ]
+            if own is None and (self.own.name, case) not in lacking:
+                continue  # not asked for there
+            if left_out or own is None or base is None:
+                yield from self._values(case, 0, ClaimObstacle.SIZE, "; ".join(left_out[:1]))
+            else:
+                yield from self._values(case, own.layout.nodes, *self._obstacle(case, own, base))
+
+    def _obstacle(
+        self, case: Case, own: PlanCell, base: PlanCell
+    ) -> tuple[ClaimObstacle | None, str]:
+        """Return why a case that both sides run will have no ratio."""
+        sides = (self.own, self.base)
+        if self.study.layouts == "equal" and own.layout != base.layout:
+            return (
+                ClaimObstacle.SIZE,
+                f"{self.own.name} {own.layout}, {self.base.name} {base.layout}",
+            )
+        for tool in self.study.command_of(case).requires:
+            if any(side.spec.type in _ON_THIS_PATH for side in sides) and not shutil.which(tool):
+                return ClaimObstacle.PROGRAM, tool
+        emulated = [side for side in sides if side.emulated]
+        if self.study.find_probe(case.probe).layer in PROCESSOR_LAYERS and emulated:
+            return ClaimObstacle.EMULATED, f"{emulated[0].name}: {emulated[0].emulated}"
+        launches = min(own.launches, base.launches)
+        if launches < MIN_LAUNCHES and not all(side.simulated for side in sides):
+            return ClaimObstacle.LAUNCHES, f"{launches} are planned"
+        return None, ""
+
+    def _values(
+        self, case: Case, nodes: int, obstacle: ClaimObstacle | None, detail: str
+    ) -> Iterator[ExpectedRow]:
+        probe, params = self.study.find_probe(case.probe), self.study.params_of(case)
+        simulated = self.own.simulated or self.base.simulated
+        alike = simulated and self.own.spec.options == self.base.spec.options
+        ratio = 1.0 if alike else _PLANTED
+        for point in _points(params):
+            for metric in self.metrics & probe.delivers(params).keys():
+                place = Place(
+                    case.probe, metric, case.params, case.ranks, case.threads, case.nodes or 0,
+                    format_point(point), nodes,
+                )  # fmt: skip
+                row = Row(
+                    place=place,
+                    platform=self.own.name,
+                    layer=probe.layer,
+                    metric=probe.metrics[metric],
+                    baseline=self.base.name,
+                    ratio=Estimate(ratio, ratio, ratio),
+                    verdict=Verdict.SLOWER,
+                )
+                yield ExpectedRow(row, obstacle, detail, simulated)
+
+
+def _points(params: object) -> list[Mapping[str, Scalar]]:
+    """Return the points of a case, as far as its parameters name them."""
+    sizes = getattr(params, "sizes", None)
+    if callable(sizes):
+        return [{"size_bytes": size} for size in sizes()]
+    blocks = getattr(params, "blocks_bytes", None)
+    if isinstance(blocks, list):
+        return [{"block_bytes": block} for block in blocks]
+    return [{}]
