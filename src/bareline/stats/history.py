@@ -27,8 +27,6 @@ J. Besag, P. Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991),
 doi:10.1093/biomet/78.2.301 (orders until the answer is known).
 R. E. Kass, A. E. Raftery, Bayes Factors, Journal of the American Statistical Association 90 (1995),
 doi:10.1080/01621459.1995.10476572 (how much better a model must be).
-G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6 (1978),
-doi:10.1214/aos/1176344136 (a line or levels).
 P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
 """
 
@@ -46,7 +44,6 @@ from numpy.typing import ArrayLike
 
 from bareline.stats.change import (
     LEAST_RUNS,
-    LEAST_SPREAD,
     best_model,
     drawn_in,
     highest_scores,
@@ -58,8 +55,8 @@ from bareline.stats.dependence import (
     dependence_together,
 )
 from bareline.stats.family import ALPHA
+from bareline.stats.line import lead_over_line, line_slope
 from bareline.stats.position import LevelRatio, Position, level_ratio, locate
-from bareline.stats.special import student_quantile
 from bareline.stats.stack import FloatArray, IntArray, as_stack
 from bareline.stats.tails import Tail
 
@@ -223,13 +220,14 @@ class _Search:
             if p >= ALPHA:
                 closed.append(one)
                 continue
-            against_line = self._against_line(one)
-            if against_line < 0:
+            values = drawn_in(self._values(one.stretch), self._zone)
+            lead = lead_over_line(values, one.cuts)
+            if lead < 0:
                 closed.append(one)
                 drifting[series] = one.stretch
                 continue
             runs = one.stretch.runs
-            cut = _Cut(p, against_line >= _STRONG)
+            cut = _Cut(p, lead >= _STRONG)
             cuts[series] |= {runs[at]: cut for at in one.cuts}
             pairs = pairwise([0, *one.cuts, len(runs)])
             parts += [_Stretch(series, runs[begin:end]) for begin, end in pairs]
@@ -290,26 +288,6 @@ class _Search:
         alone = dependence_alone(observed[1], shuffled[1])
         return np.maximum(together, alone)
 
-    def _against_line(self, tested: _Tested) -> float:
-        """Return by how much levels, even with one cut more, explain a stretch better than a line.
-
-        The difference of Schwarz's criteria: each level and each cut is a parameter.
-        """
-        values = drawn_in(self._values(tested.stretch), self._zone)
-        n = values.size
-        line = _criterion(_line(values)[1], n, 2)
-        cuts = list(tested.cuts)
-        further = [
-            sorted([*cuts, cut])
-            for cut in range(LEAST_RUNS, n - LEAST_RUNS + 1)
-            if min(abs(cut - own) for own in cuts) >= LEAST_RUNS
-        ]
-        levels = min(
-            _criterion(_rest_of_levels(values, own), n, 2 * len(own) + 1)
-            for own in (cuts, *further)
-        )
-        return line - levels
-
     # What comes of it ------------------------------------------------------------------------
 
     def _course(
@@ -327,7 +305,7 @@ class _Search:
         course = Course.STEPPED if changes else Course.NOTHING
         if drifting is not None:
             course = Course.DRIFTING
-            slope = _slope(self._values(drifting), phi)
+            slope = line_slope(self._values(drifting), phi)
         elif not changes and self._is_stable(whole, phi):
             course = Course.STABLE
         return SeriesCourse(course, changes, least_p, phi, slope)
@@ -409,32 +387,3 @@ def _family_p(tested: Sequence[_Tested]) -> list[float]:
         p = np.maximum(np.exp(Tail.of(null[which]).log_p(own)), floors)
         found = np.minimum(found, np.where(own > 0, p, 1.0) / weight)
     return [float(p) for p in found]
-
-
-def _rest_of_levels(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the sum of squares that levels between cuts leave."""
-    ends = [0, *cuts, values.size]
-    levels = [values[begin:end] for begin, end in pairwise(ends)]
-    return sum(float(np.sum((level - level.mean()) ** 2)) for level in levels)
-
-
-def _criterion(rest: float, n: int, parameters: int) -> float:
-    """Return Schwarz's criterion of a model by the sum of squares that it leaves."""
-    return n * math.log(max(rest, n * LEAST_SPREAD**2)) + parameters * math.log(n)
-
-
-def _line(values: FloatArray) -> tuple[float, float]:
-    """Return the slope of a straight line, and the sum of squares that it leaves."""
-    time = np.arange(values.size) - (values.size - 1) / 2
-    centred = values - values.mean()
-    slope = float(time @ centred / (time @ time))
-    return slope, float(np.sum((centred - slope * time) ** 2))
-
-
-def _slope(values: FloatArray, phi: float) -> LevelRatio:
-    """Return how much a drifting stretch changes per run, above 1 upwards."""
-    slope, rest = _line(values)
-    n = values.size
-    error = math.sqrt(rest / (n - 2) * 12.0 / (n**3 - n) * (1.0 + phi) / (1.0 - phi))
-    half = student_quantile(0.975, n - 2) * error
-    return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
