@@ -2,11 +2,13 @@
 
     python benchmarks/histories.py --peers PYTHON --out FILE [--noise NAME ...] [--part NAME ...]
     python benchmarks/histories.py --out FILE
+    python benchmarks/histories.py --peers PYTHON --series SERIES.json
 
 PYTHON is an interpreter that has `apache-otava` and `asv` (in an environment of its own: nothing
 of bareline needs them). All three get the same series, with the defaults of their commands; Otava:
 windows of 50, p of at most 0.001. Shares are kept in FILE, so that the parts can be measured one by
-one; the second line prints the tables.
+one; the second line prints the tables. The third line prints the changes that each program names in
+real series: an object of lists of values, one a run.
 
 - *histories*: one series with planted changes, looked at once. A change counts as found if a change
   is named within two runs of it; a history is found if all its changes are, and has a false change
@@ -288,6 +290,16 @@ def measure(part: str, noise: str, asked: argparse.Namespace, results: Results) 
         results.keep(part, f"{asked.nights} nights", noise, shares)
 
 
+def print_real(path: Path, peers: str) -> None:
+    """Print the runs at which each program names a change in the series of a file."""
+    series = json.loads(path.read_text())
+    named = ask([np.array(values, dtype=float)[None] for values in series.values()], peers)
+    print("| series | runs | " + " | ".join(TOOLS) + " |\n" + "|---" * (len(TOOLS) + 2) + "|")
+    for (name, values), one in zip(series.items(), named, strict=True):
+        places = [", ".join(map(str, getattr(one, tool))) or "none" for tool in TOOLS]
+        print(f"| {name} | {len(values)} | " + " | ".join(places) + " |")
+
+
 PARTS = ("histories", "pages", "years")
 
 
@@ -295,7 +307,8 @@ def main() -> None:
     """Measure what is asked for, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--peers", help="Python that has apache-otava and asv; measures")
-    parser.add_argument("--out", type=Path, required=True, help="file of the shares")
+    parser.add_argument("--out", type=Path, default=Path("histories.json"), help="file of shares")
+    parser.add_argument("--series", type=Path, help="JSON file of real series; nothing is planted")
     parser.add_argument("--noise", nargs="*", default=list(NOISES), choices=list(NOISES))
     parser.add_argument("--part", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--histories", type=int, default=40)
@@ -303,6 +316,9 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=4)
     parser.add_argument("--nights", type=int, default=365)
     asked = parser.parse_args()
+    if asked.series:
+        print_real(asked.series, asked.peers)
+        return
     results = Results.open(asked.out)
     for part in asked.part if asked.peers else ():
         for noise in asked.noise:
