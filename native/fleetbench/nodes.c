@@ -27,7 +27,7 @@ static int count_threads(void)
 #ifdef _OPENMP
     return omp_get_max_threads();
 #else
-    return 1;
+    return 1; /* refused before */
 #endif
 }
 
@@ -134,6 +134,11 @@ static double memory_rate(const struct bl_fleet_options *options)
 
 long bl_fleet_nodes(const struct bl_fleet_options *options, const struct bl_world *world)
 {
+#ifndef _OPENMP
+    bl_die(BL_STATUS_USAGE,
+           "this program was built without OpenMP, and would use one core of each node, build with "
+           "a compiler that has OpenMP (clang: libomp)");
+#endif
     BL_MPI(MPI_Barrier(MPI_COMM_WORLD));
     const double rate =
         options->what == BL_FLEET_PROCESSOR ? processor_rate(options) : memory_rate(options);

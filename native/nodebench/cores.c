@@ -26,8 +26,7 @@ static cpu_set_t *read_allowed(size_t size_bytes)
     return NULL;
 }
 
-#ifdef _OPENMP
-static int count_allowed(void)
+int bl_cores_allowed(void)
 {
     const size_t size_bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
     cpu_set_t *set = read_allowed(size_bytes);
@@ -36,7 +35,6 @@ static int count_allowed(void)
     CPU_FREE(set);
     return count > 0 ? count : 1;
 }
-#endif
 
 int bl_cores_of_mode(const struct bl_node_options *options)
 {
@@ -45,11 +43,7 @@ int bl_cores_of_mode(const struct bl_node_options *options)
             bl_die(BL_STATUS_USAGE, "--threads: mode single takes 1, or use mode all");
         return bl_threads_set(1);
     }
-#ifdef _OPENMP
-    return bl_threads_set(options->threads > 0 ? options->threads : count_allowed());
-#else
-    return bl_threads_set(options->threads > 0 ? options->threads : 1);
-#endif
+    return bl_threads_set(options->threads > 0 ? options->threads : bl_cores_allowed());
 }
 
 void bl_core_pin(int thread)

@@ -1,7 +1,7 @@
 /*
  * Work on several cores at once.
  *
- * Exported: bl_cores_of_mode, bl_core_pin, struct bl_node_peak and its functions.
+ * Exported: bl_cores_allowed, bl_cores_of_mode, bl_core_pin, struct bl_node_peak and its functions.
  * bl_core_pin is called by each thread for itself, inside a parallel region; the others are not.
  */
 #ifndef BL_CORES_H
@@ -10,6 +10,9 @@
 #include "bl_json.h"
 #include "bl_peak.h"
 #include "nodebench.h"
+
+/* Cores that this process may use, at least one. */
+int bl_cores_allowed(void);
 
 /* Cores of the options' mode: one, as many as --threads says, or every one that this process may
  * use. The next parallel regions run on so many threads. */

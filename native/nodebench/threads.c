@@ -2,6 +2,7 @@
 #include "nodebench.h"
 
 #include "bl_error.h"
+#include "cores.h"
 
 #include <stdio.h>
 
@@ -24,8 +25,13 @@ int bl_threads_set(int wanted)
                wanted, running);
     return running;
 #else
+    if (wanted == 0)
+        wanted = bl_cores_allowed();
     if (wanted > 1)
-        bl_die(BL_STATUS_USAGE, "--threads: this program was built without OpenMP, use 1");
+        bl_die(BL_STATUS_USAGE,
+               "--threads: %d cores, and this program was built without OpenMP for one, use "
+               "--threads 1 or build with a compiler that has OpenMP (clang: libomp)",
+               wanted);
     return 1;
 #endif
 }

@@ -47,3 +47,22 @@ def test_a_compiler_builds_programs_that_show_it(compiler, tmp_path):
     ) else []  # fmt: skip
     ranks = _run(["mpirun", *root, "--host", "localhost:2", "-np", "2", str(program)])
     assert re.search(r'"ranks":2,.*"compiled":\{"c":"' + name, ranks)
+
+
+def test_without_openmp_every_core_is_refused(tmp_path):
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("this machine has one core")
+    for tool in ("cmake", "cc"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DBARELINE_TESTS=OFF"]
+    configure += ["-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON", "-DBARELINE_STRICT=ON"]
+    configured = _run(configure)
+    assert "left out: nodebench --threads: no OpenMP" in configured
+    _run(["cmake", "--build", str(tmp_path), "--target", "nodebench"])
+    program = str(tmp_path / "native" / "nodebench" / "nodebench")
+    _run([program, "peak", "--mode", "single", "--repeat", "2"])
+    for words in (["peak", "--mode", "star"], ["noise"], ["stream"]):
+        done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+        assert done.returncode != 0, words
+        assert "built without OpenMP for one" in done.stderr

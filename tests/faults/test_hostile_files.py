@@ -255,7 +255,7 @@ def test_programs_of_a_build_that_others_may_change_are_not_run(tmp_path):
     program.chmod(0o755)
     trusted(build)
     program.chmod(0o777)
-    with pytest.raises(StoreError, match="others may write"):
+    with pytest.raises(StoreError, match="other users may write"):
         trusted(build)
     program.chmod(0o755)
     os.chown(program, 12345, -1)
@@ -272,7 +272,7 @@ def test_the_record_of_a_build_that_others_may_change_is_not_read(tmp_path, monk
     assert record.finished_build(build) is None  # a record that is not whole
     build.chmod(0o777)
     monkeypatch.setattr(record, "_build_of", lambda *_: pytest.fail("it was read"))
-    with pytest.raises(StoreError, match="others may write"):
+    with pytest.raises(StoreError, match="other users may write"):
         record.finished_build(build)
 
 

@@ -155,7 +155,7 @@ def test_a_host_without_end_takes_no_memory(run_with, kind):
     _, run = run_with({"kind": kind})
     outcome = outcomes(run)
     if kind != "endless complaint":
-        assert "more than any node has to say" in outcome.reason
+        assert "longer than that of any proper node" in outcome.reason
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert max(before, after) < 1 << 20  # KiB: a gibibyte
 

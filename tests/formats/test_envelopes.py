@@ -124,7 +124,7 @@ def test_a_torn_packed_file_is_named(suffix, tmp_path):
     data = PACKERS[suffix]((DATA / "iperf3.tcp.out").read_bytes())
     path = tmp_path / f"torn.{suffix}"
     path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(BarelineError, match="is no whole"):
+    with pytest.raises(BarelineError, match="not a complete"):
         read_file(path)
 
 

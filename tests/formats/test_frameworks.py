@@ -67,7 +67,7 @@ def test_hyperfine_times_must_be_those_of_their_summary():
     content = json.loads((DATA / "hyperfine.named.out").read_text())
     content["results"][0]["times"][0] *= 1.01
     (found,) = read_text(json.dumps(content), Path("changed"))
-    assert "not those of its summary" in found.imported.outcome.reason
+    assert "do not agree with its summary" in found.imported.outcome.reason
 
 
 @pytest.mark.parametrize(

@@ -133,5 +133,5 @@ def test_a_cache_of_somebody_else_is_refused(cache):
 def test_a_cache_that_others_may_write_is_refused(cache, mode):
     cache.mkdir()
     cache.chmod(mode)
-    with pytest.raises(StoreError, match=r"others may write to it.*chmod go-w"):
+    with pytest.raises(StoreError, match=r"other users may write to it.*chmod go-w"):
         cache_folder()

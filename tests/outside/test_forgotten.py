@@ -51,8 +51,10 @@ class Unacquired(Platform):
 
 def test_a_forgotten_mpi_argv_is_named():
     (told,) = forgotten_of(Wrapped, LocalPlatform)
-    assert "Wrapped says how a program starts (node_argv) and leaves to LocalAllocation" in told
-    assert "write mpi_argv, too" in told
+    assert (
+        "Wrapped defines the start of a program (node_argv) and leaves to LocalAllocation" in told
+    )
+    assert "also write mpi_argv" in told
     assert forgotten_of(Both, LocalPlatform) == []
 
 

@@ -21,14 +21,17 @@ def test_the_variables_of_a_platform_are_kept_with_it(kind):
 @pytest.mark.parametrize(
     ("environment", "words"),
     [
-        ("OPENBLAS_CORETYPE=SkylakeX", "is no table"),
-        (["A"], "is no table"),
-        ({"OMP_NUM_THREADS": 2}, "'environment.OMP_NUM_THREADS': 2 is no text; write it in quotes"),
+        ("OPENBLAS_CORETYPE=SkylakeX", "is not a table"),
+        (["A"], "is not a table"),
+        (
+            {"OMP_NUM_THREADS": 2},
+            "'environment.OMP_NUM_THREADS': 2 is not a text; write it in quotes",
+        ),
         ({"A": "\0"}, "value of 'A' is not a text"),
-        ({"A B": "c"}, "'A B' is no variable"),
-        ({"": "c"}, "'' is no variable"),
-        ({"A=B": "c"}, "'A=B' is no variable"),
-        ({"BARELINE_TRIAL": "c"}, "'BARELINE_TRIAL' is no variable"),
+        ({"A B": "c"}, "'A B' is not a variable"),
+        ({"": "c"}, "'' is not a variable"),
+        ({"A=B": "c"}, "'A=B' is not a variable"),
+        ({"BARELINE_TRIAL": "c"}, "'BARELINE_TRIAL' is not a variable"),
     ],
 )
 def test_what_is_no_environment_is_refused(environment, words):

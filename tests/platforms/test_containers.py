@@ -123,7 +123,7 @@ def _platform(kind="local", **container):
 @pytest.mark.parametrize(
     ("container", "said"),
     [
-        ({"runtime": "lxc"}, r"\[platform.box\].*'container.runtime': 'lxc' is none of"),
+        ({"runtime": "lxc"}, r"\[platform.box\].*'container.runtime': 'lxc' is not one of"),
         ({"runtime": "bwrap", "image": "org/hpc:1"}, "bubblewrap takes no name of an image"),
         ({"runtime": "charliecloud", "image": "host"}, 'Charliecloud takes no "host"; it takes'),
         ({"runtime": "docker", "image": "/a.tar"}, "Docker takes no path of an archive"),

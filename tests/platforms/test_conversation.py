@@ -79,7 +79,7 @@ def test_a_node_that_never_ends_its_answer_is_ended(monkeypatch, what):
     line = [sys.executable, "-c", f"while True: print({what}, end='')"]
     with (
         conversation({("n",): line}) as talk,
-        pytest.raises(PlatformError, match="more than any node has to say"),
+        pytest.raises(PlatformError, match="longer than that of any proper node"),
     ):
         talk.wait("told", 20)
 

@@ -119,7 +119,7 @@ def test_what_is_no_regular_file_is_not_waited_for(fetched, tmp_path, kind):
         place.mkdir()
     else:
         place.symlink_to("/dev/zero" if kind == "device" else "/nowhere")
-    assert fetched("log") == (b"", ("log is no regular file, and nothing of it is read",))
+    assert fetched("log") == (b"", ("log is not a regular file, and nothing of it is read",))
 
 
 def test_names_that_look_like_options_are_files(tmp_path):
@@ -145,7 +145,9 @@ def test_a_node_that_is_talked_with_names_odd_files_and_gives_both_ends(tmp_path
     assert (found["small"], found["fifo"], found["missing"]) == ("text", "", "")
     assert found["huge"].endswith("time 1.5 s\n") and len(found["huge"]) < MOST_BYTES
     assert len(cut) == 2
-    assert "huge has" in cut[0] and cut[1] == "fifo is no regular file, and nothing of it is read"
+    assert (
+        "huge has" in cut[0] and cut[1] == "fifo is not a regular file, and nothing of it is read"
+    )
     assert not folder.exists()
 
 

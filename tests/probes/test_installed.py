@@ -118,7 +118,7 @@ def test_a_collective_of_imb_has_least_and_greatest_and_its_options_are_held():
     assert {sample.metric for sample in samples} == {"latency", "latency_min", "latency_max"}
     floats = text.replace("Bcast", "Allreduce")
     assert read("imb", floats, benchmark="Allreduce", red_data_type="float")
-    with pytest.raises(ParseError, match="IMB says red_data_type = float, not double"):
+    with pytest.raises(ParseError, match="IMB reports red_data_type = float, not double"):
         read("imb", floats, benchmark="Allreduce")
     with pytest.raises(ParseError, match="last line is missing"):
         read("imb", text.replace("# All processes entering MPI_Finalize", ""), benchmark="Bcast")

@@ -29,7 +29,7 @@ def test_working_sets_are_powers_of_two_and_what_lies_between():
     params = probe.make_params({"min_bytes": 4096, "max_bytes": 12288, "pages": "huge"})
     sizes = [4096, 6144, 8192, 12288]
     assert params.points() == [{"page_bytes": 2 << 20, "working_set_bytes": n} for n in sizes]
-    with pytest.raises(ProbeError, match="no working set lies between"):
+    with pytest.raises(ProbeError, match="no working set is between"):
         probe.make_params({"min_bytes": 5000, "max_bytes": 5001})
 
 

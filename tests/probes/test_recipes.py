@@ -134,9 +134,9 @@ def changed(output: Output, file: str, pattern: str, new: str) -> Output:
     [
         ("mitgcm", "STDOUT.0000", "^PROGRAM MAIN.*", "", "did not come to its end"),
         ("mitgcm", "STDOUT.0000", "cg2d_res = .*", "cg2d_res = 1.0E-03", "residual < 1e-7"),
-        ("mitgcm", "STDOUT.0000", "eta_mean .*", "eta_mean = NaN", "'NaN' is no number"),
+        ("mitgcm", "STDOUT.0000", "eta_mean .*", "eta_mean = NaN", "'NaN' is not a number"),
         ("milc", "stdout", "^RUNNING COMPLETED", "", "did not come to its end"),
-        ("milc", "stdout", "1.793290", "nan", "'nan' is no number"),
+        ("milc", "stdout", "1.793290", "nan", "'nan' is not a number"),
         ("wrf", "rsl.out.0000", ".*23:39:00.*\n", "", "steps_done >= steps"),
         ("wrf", "rsl.out.0000", "SUCCESS", "FAILURE", "did not come to its end"),
         ("hpcg", "hpcg.txt", "result is VALID with.*", "result is INVALID.", "nothing that match"),

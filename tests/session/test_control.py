@@ -183,7 +183,7 @@ def test_a_mark_that_was_changed_is_noticed(tmp_path):
     file.write_text(text.replace('control = "a-again"\n', ""))
     assert Run.open(run.path).header.edited
     file.write_text(text.replace('control = "a-again"', 'control = "c"'))
-    with pytest.raises(StoreError, match="the control 'c' is none of its other platforms"):
+    with pytest.raises(StoreError, match="the control 'c' is not one of its other platforms"):
         Run.open(run.path)
 
 

@@ -78,7 +78,7 @@ def test_a_program_of_the_users_own(
     assert {s.metric for s in good.samples} == {"time", "launch_time"}
     assert next(s.value for s in good.samples if s.metric == "time") == 0.25
     assert isinstance(wrong, Failed)
-    assert wrong.reason == ("the result is wrong: residual < 0.05 does not hold (residual = 0.1)")
+    assert wrong.reason == ("the result is wrong: residual < 0.05 is false (residual = 0.1)")
     assert run.header.probes["app.job"]["headline"] == "time"
     assert reparse_run(run).counts == (2, 0)
 
@@ -110,15 +110,15 @@ def test_a_time_after_forty_megabytes_of_log_is_read(
                 assert record.outcome.samples[0].value == 0.25
             else:
                 assert isinstance(record.outcome, Failed)
-                assert "does not hold" in record.outcome.reason
+                assert "is false" in record.outcome.reason
                 assert "bytes, of which 32 MiB are kept" in record.outcome.reason
 
 
 @pytest.mark.parametrize(
     ("write", "told"),
     [
-        ("os.mkfifo('out')", "out is no regular file, and nothing of it is read"),
-        ("os.symlink('/dev/zero', 'out')", "out is no regular file"),
+        ("os.mkfifo('out')", "out is not a regular file, and nothing of it is read"),
+        ("os.symlink('/dev/zero', 'out')", "out is not a regular file"),
         ("open('out', 'w').truncate(1 << 40)", "of which 32 MiB are kept"),
     ],
 )

@@ -27,9 +27,9 @@ def test_what_was_written_is_read(run):
     [
         ("schema = 1", "schema = 2", "a newer bareline .schema 2."),
         ("schema = 1", "schema = 0", "an older bareline .schema 0."),
-        ('baseline = "a"', 'baseline = "z"', "the baseline 'z' is none of its platforms"),
+        ('baseline = "a"', 'baseline = "z"', "the baseline 'z' is not one of its platforms"),
         ('baseline = "a"', "baseline = 3", "key 'baseline'"),
-        ('headline = "time"', 'headline = "space"', "headline 'space' is none of the metrics"),
+        ('headline = "time"', 'headline = "space"', "headline 'space' is not one of the metrics"),
         ('better = "lower"', 'better = "worse"', "metrics.time.better"),
         ("margin = 0.02", "margin = 2.0", "key 'study.study.margin'"),
         ("seed = ", "seed = 'x' # ", "key 'seed'"),

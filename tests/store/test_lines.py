@@ -159,10 +159,10 @@ GOOD = json.loads(
         ({"block": 2**40}, "block"),
         ({"session": 0}, "session"),
         ({"boot": 0}, "boot"),
-        ({"layout": ""}, "no layout"),
-        ({"layout": "2x1"}, "no layout"),
-        ({"layout": "0x1x1"}, "no layout"),
-        ({"layout": f"{'9' * 30}x1x1"}, "no layout"),
+        ({"layout": ""}, "is not a layout"),
+        ({"layout": "2x1"}, "is not a layout"),
+        ({"layout": "0x1x1"}, "is not a layout"),
+        ({"layout": f"{'9' * 30}x1x1"}, "is not a layout"),
     ],
 )
 def test_damage_is_refused_with_its_key(change, told):

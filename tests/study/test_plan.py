@@ -198,7 +198,7 @@ def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
         ({"distribution": "cyclic"}, "ranks that are not bound are moved"),
         ({"ranks_per_socket": 1, "ranks_per_numa": 1}, "not both"),
         ({"ranks_per_socket": 1, "distribution": "cyclic"}, "or how they are dealt"),
-        ({"binding": "tight"}, "'tight' is none of"),
+        ({"binding": "tight"}, "'tight' is not one of"),
     ],
 )
 def test_placements_that_contradict_themselves_are_refused(keys, problem):
@@ -222,5 +222,5 @@ def test_a_layout_is_read_as_it_was_written(pinning):
 
 @pytest.mark.parametrize("text", ["2x4x1 binding=tight", "2x4x1 x=1", "2x4x1 ", "2x4x1 binding"])
 def test_what_is_no_layout_is_refused(text):
-    with pytest.raises(ValueError, match="is no placement"):
+    with pytest.raises(ValueError, match="is not a placement"):
         Layout.parse(text)

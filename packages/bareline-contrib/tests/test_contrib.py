@@ -251,7 +251,7 @@ def test_perfkit_damage_is_local():
     assert set(values(found[0].imported)) == {"Min_Latency", "Average_Latency"}
     reasons = [str(each) for each in found[0].left_out]
     assert len(reasons) == 3
-    assert "line 3: 'value' = nan is no measured value" in reasons
+    assert "line 3: 'value' = nan is not a valid measurement" in reasons
     assert "line 4: 'Median Latency' = 0 may be a value that the program lacks" in reasons
 
 
@@ -300,8 +300,8 @@ def phoronix_with(old, new, name="composed/phoronix.v10_stream.out"):
     ("old", "new", "reason"),
     [
         ("<Value>41210.6", "<Value>42110.6", "not the mean of RawString"),
-        ("<Value>41210.6", "<Value>0", "no measured value"),
-        (":41230.9:", ":4123O.9:", "is no number"),
+        ("<Value>41210.6", "<Value>0", "not a valid measurement"),
+        (":41230.9:", ":4123O.9:", "is not a number"),
         (":41230.9:", ":41230:9:", "not the mean of RawString"),
         ("<!--Phor", "<!DOCTYPE x [<!ENTITY a 'b'>]><!--Phor", "declares a type or entities"),
         ("<Title>node 7", "<Title>&b;", "the XML is damaged"),

@@ -1,9 +1,9 @@
 """The finished builds of the native programs: which there are, who uses them, which may go.
 
-A build is a folder ``<toolchain>-<sources>`` that holds a record once it is complete. Whoever uses
-it keeps a shared lock on the record until its process ends, which the kernel sees to; the record's
-time of change says when it was used last. Builders of a toolchain take turns with a lock file
-beside its tree of object files.
+A build is a folder ``<toolchain>-<sources>`` with a record when it is complete. A process that uses
+it keeps a shared lock on the record until it ends, which the kernel ensures; the record's
+time of change is the time of the last use. Builders of a toolchain take turns with a lock file
+next to its tree of object files.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 
-#: Written last, so that its presence says that a build is complete.
+#: Written last, so that its presence shows that a build is complete.
 RECORD = "build.json"
 _MOST_RECORD_BYTES = 1 << 20
 #: O_NONBLOCK: opening a fifo would wait for a writer.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: So many builds of a toolchain stay, whoever uses them: sources change to and fro.
+#: So many builds of a toolchain stay, even unused: sources change to and fro.
 _MOST_BUILDS = 3
 #: Scripts use the paths of programs and libraries without a lock.
 _KEPT_S = 24 * 3600.0
-#: What a toolchain left goes when nobody has built or run anything with it for so long.
+#: The files of a toolchain are removed when nothing was built or run with it for so long.
 _FORGOTTEN_S = 30 * 24 * 3600.0
-#: What lies here begins with the key of its toolchain: of 8 digits, in the first versions of 20.
+#: File names here begin with the key of a toolchain: 8 digits, in the first versions 20.
 _NAME = re.compile(r"([0-9a-f]{20}|[0-9a-f]{8})(?:[-.].*)?")
 
 #: Locked records by path; they stay open until this process ends.
@@ -55,7 +55,7 @@ def use(build: Path) -> str | None:
     if os.fstat(descriptor).st_nlink == 0:  # removed between opening and locking
         os.close(descriptor)
         return None
-    with contextlib.suppress(OSError):  # a cache that others fill
+    with contextlib.suppress(OSError):  # a cache of another user
         os.utime(descriptor)
     if record in _locks:
         os.close(_locks[record])
@@ -70,10 +70,10 @@ def _is_record(descriptor: int) -> bool:
 
 
 def finished(folder: Path, toolchain: str = "*") -> list[Path]:
-    """List finished builds, of one toolchain or of all; what was used last comes first."""
+    """Return the finished builds of one toolchain or of all, the last used first."""
     used = []
     for record in folder.glob(f"{toolchain}-*/{RECORD}"):
-        with contextlib.suppress(OSError):  # removed meanwhile
+        with contextlib.suppress(OSError):  # just removed
             used.append((record.stat().st_mtime, record.parent))
     return [build for _, build in sorted(used, reverse=True)]
 
@@ -91,15 +91,15 @@ def locked(folder: Path, toolchain: str) -> Iterator[int]:
     """
     path = folder / f"{toolchain}.lock"
     with file_lock(path, "another process that builds the native programs") as descriptor:
-        with contextlib.suppress(OSError):  # a cache that others fill
+        with contextlib.suppress(OSError):  # a cache of another user
             os.utime(descriptor)
         yield descriptor
 
 
 def prune(folder: Path, toolchain: str) -> None:
-    """Remove a toolchain's old builds and logs; its lock must be held.
+    """Remove a toolchain's old builds and logs; the caller has its lock.
 
-    The last few stay, and what was used within a day or is in use.
+    The last few stay, and builds that are in use or were used within a day.
     """
     for build in finished(folder, toolchain)[_MOST_BUILDS:]:
         if _is_old(build / RECORD):
@@ -110,7 +110,7 @@ def prune(folder: Path, toolchain: str) -> None:
 
 
 def prune_forgotten(folder: Path) -> None:
-    """Remove builds, object files, logs and locks of toolchains that nobody used for a month."""
+    """Remove builds, object files, logs and locks of toolchains that were not used for a month."""
     by_toolchain: dict[str, list[Path]] = defaultdict(list)
     for path in folder.iterdir():
         name = _NAME.fullmatch(path.name)
@@ -118,14 +118,14 @@ def prune_forgotten(folder: Path) -> None:
             by_toolchain[name[1]].append(path)
     for toolchain, paths in by_toolchain.items():
         lock = folder / f"{toolchain}.lock"
-        with contextlib.suppress(OSError):  # somebody removes it, too
+        with contextlib.suppress(OSError):  # another process also removes it
             if all(_is_old(_used(path), _FORGOTTEN_S) for path in paths):
                 _forget(lock, [path for path in paths if path != lock])
 
 
 def _forget(lock: Path, paths: list[Path]) -> None:
     with lock.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where somebody builds
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails during a build
         for path in paths:
             if (path / RECORD).exists():
                 _remove(path)
@@ -137,7 +137,7 @@ def _forget(lock: Path, paths: list[Path]) -> None:
 
 
 def _used(path: Path) -> Path:
-    """Return the file whose time of change says when this was used last."""
+    """Return the file whose time of change is the time of the last use."""
     record = path / RECORD
     return record if record.exists() else path
 
@@ -148,7 +148,7 @@ def _is_old(path: Path, age_s: float = _KEPT_S) -> bool:
 
 def _remove(build: Path) -> None:
     record = build / RECORD
-    # Not to be locked: somebody uses it. Not to be opened: it is somebody else's.
+    # It cannot be locked while it is in use, nor opened if it belongs to another user.
     with contextlib.suppress(OSError), record.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         record.unlink()

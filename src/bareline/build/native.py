@@ -1,9 +1,9 @@
 """Build bareline's native programs with CMake, once per toolchain.
 
-A build lies in the cache folder under a key made of the sources, the compilers and the MPI
-library. It appears there complete or not at all, whoever else builds at the same time. Each
-toolchain keeps its object files, so that changed sources compile only what they touch. A new build
-of a toolchain removes old ones that nobody uses, and all that forgotten toolchains left.
+A build is in the cache folder under a key made of the sources, the compilers and the MPI
+library. It appears there complete or not at all, even if several processes build it at once. Each
+toolchain keeps its object files, so that only files that depend on changed sources are compiled. A
+new build of a toolchain removes old unused ones, and all files of forgotten toolchains.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     """Build the native programs, or find them in the cache.
 
     Where a compiler is missing, a complete build that another machine or node put into the cache
-    for the same library will do: the key of the cache is made of the compiler, too.
+    for the same library will do: the key of the cache also depends on the compiler.
 
-    - `mpi`: the library to build against; None builds only what needs no MPI.
+    - `mpi`: the library to build against; None builds only programs without MPI.
     - `force`: build again even if the cache has it.
 
     Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
-    Raises BuildError: configuring or compiling failed; the message holds the error and the path of
+    Raises BuildError: configuring or compiling failed; the message has the error and the path of
     the log.
     """
     source = source_folder()
@@ -135,7 +135,7 @@ class _Builder:
         return self.target.with_suffix(".part")
 
     def build(self, lock: int) -> NativeBuild:
-        """Configure, compile and install beside the final place, then move there in one step.
+        """Configure, compile and install next to the final place, then move there in one step.
 
         - `lock`: the descriptor of the lock of the toolchain's builders, which this process has.
         """
@@ -211,7 +211,7 @@ class _Builder:
             check=False,
         )
         if done.returncode != 0:
-            # What CMake remembers may be the cause; the next build begins afresh.
+            # CMake's cache may be the cause; the next build starts without it.
             (self.tree / "build" / "CMakeCache.txt").unlink(missing_ok=True)
             full = _full_disk_in(self.log)
             if full is not None:
@@ -230,7 +230,7 @@ class _Builder:
 
 
 def require_programs(programs: Path, names: Iterable[str]) -> None:
-    """Refuse what a build on this machine left out.
+    """Refuse programs that a build on this machine left out.
 
     - `programs`: the folder of its programs; one that is not on this machine is not looked at.
 
@@ -250,9 +250,9 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
             if name.startswith(owner.removesuffix("s"))
         ]
         raise ToolMissing(
-            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log says why'}",
+            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log has the reason'}",
             where=str(build.log),
-            hint="install what it lacks, then `bareline build`",
+            hint="install the missing part, then run `bareline build`",
         )
 
 
@@ -285,9 +285,9 @@ _REPLAY = Path("lib") / "libbareline_replay.so"
 
 @cache
 def load_library() -> ctypes.CDLL:
-    """Load the compiled half of what bareline itself computes, built where it is not yet.
+    """Load the compiled half of bareline's own computations; build it first if necessary.
 
-    Raises ToolMissing, BuildError: it cannot be built; the hint says what to install.
+    Raises ToolMissing, BuildError: it cannot be built; the hint names the package to install.
     """
     found = _built() or build_native(None, cache_folder()).path
     try:

@@ -43,10 +43,10 @@ class NativeBuild:
     """A finished build of the native programs.
 
     - `toolchain`: compiler and MPI library, for people.
-    - `path`: the folder that holds ``bin`` and ``lib``.
+    - `path`: the folder that contains ``bin`` and ``lib``.
     - `left_out`: programs that could not be built here, each with its reason.
     - `seconds`: how long configuring and compiling took.
-    - `host`: the node on which it lies; this machine where that is empty.
+    - `host`: the node that has it; this machine where that is empty.
     - `library`: the MPI library that a program of it was linked with, as that library prints its
       version; empty where none was asked.
     - `machine`: the architecture that it was compiled for; empty in records of earlier versions.
@@ -78,9 +78,9 @@ def _adapter() -> TypeAdapter[NativeBuild]:
 
 
 def trusted(build: Path) -> None:
-    """Refuse a build that others could have put there or changed: its programs are executed.
+    """Refuse a build that other users could have made or changed: its programs are executed.
 
-    Raises StoreError: it belongs to another user, or others may write to it.
+    Raises StoreError: it belongs to another user, or other users may write to it.
     """
     for path in (build.parent, build, *build.glob("*/"), *build.glob("*/*")):
         check_trust(path)
@@ -89,7 +89,7 @@ def trusted(build: Path) -> None:
 def finished_build(target: Path) -> NativeBuild | None:
     """Return a finished build that may be executed, and keep it; None when there is none.
 
-    Raises StoreError: others could have changed it, so that its record is not read either.
+    Raises StoreError: other users could have changed it, so that its record is not read either.
     """
     record = build_cache.use(target)
     if record is None:
@@ -99,7 +99,7 @@ def finished_build(target: Path) -> NativeBuild | None:
 
 
 def recorded(target: Path) -> NativeBuild | None:
-    """Return what a finished build has recorded, and keep it; None when there is none."""
+    """Return the record of a finished build, and keep the build; None if there is none."""
     record = build_cache.use(target)
     return None if record is None else _build_of(record, target)
 
@@ -118,7 +118,7 @@ def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> Nati
 
     - `sources`: the key of the sources, as `sources_key` returns it.
 
-    Raises StoreError: others could have changed it.
+    Raises StoreError: other users could have changed it.
     """
     for build in (*_of_machines(cache / "native", sources), *_of_nodes(cache, sources)):
         if build.machine != platform.machine() or not _is_for(build, mpi):
@@ -152,7 +152,7 @@ def _of_machines(folder: Path, sources: str) -> Iterator[NativeBuild]:
 
 
 def _of_nodes(cache: Path, sources: str) -> Iterator[NativeBuild]:
-    """Return what the script ``builder`` left, the latest first; incomplete ones are left out."""
+    """Yield the complete builds of the script ``builder``, the latest first."""
     marks = [path for path in cache.glob(f"native-{sources}-*/seconds") if path.is_file()]
     for mark in sorted(marks, key=lambda path: path.stat().st_mtime, reverse=True):
         target = mark.parent

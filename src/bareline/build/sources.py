@@ -1,4 +1,4 @@
-"""The source tree of the native programs: where it is, what it holds, a copy that keeps times."""
+"""The source tree of the native programs: its place, its files, and a copy that keeps times."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source_folder() -> Path:
     )
 
 
-#: Files that a build reads: what editors, Python and tests leave beside them changes no program.
+#: Files that a build reads; files of editors, Python and tests do not affect programs.
 _SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".f90", ".F90", ".def", ".cmake"}
 
 
@@ -41,7 +41,7 @@ def source_files(source: Path) -> Iterator[Path]:
 
 
 def mirror(source: Path, copy: Path) -> None:
-    """Make a folder hold the sources alone; unchanged files keep their times for Ninja and Make."""
+    """Make a folder contain only the sources; unchanged files keep their times for Ninja."""
     wanted = set(source_files(source))
     for path in [path for path in copy.rglob("*") if path.is_file()]:
         if path.relative_to(copy) not in wanted:

@@ -1,4 +1,4 @@
-"""The toolchain of a build: compilers, MPI library, and what of this machine decides the result."""
+"""The toolchain of a build: compilers, MPI library, and properties of this machine."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Protocol
 from bareline.host.tools import install_hint, package_hint
 from bareline.vocabulary.errors import ToolMissing
 
-#: What pkg-config is asked for: libraries without which programs are left out.
+#: Libraries that pkg-config looks for: without them programs are left out.
 _LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
 
 
 class MpiCompiler(Protocol):
-    """What of an MPI library matters for a build; see `bareline.platforms.launchers`."""
+    """The parts of an MPI library that matter for a build; see `bareline.platforms.launchers`."""
 
     @property
     def flavour(self) -> str:
@@ -45,12 +45,12 @@ class MpiCompiler(Protocol):
     def check_library(self, library: str) -> None:
         """Raise PlatformError where programs are linked with another library than this one.
 
-        - `library`: what a program of the build prints as the version of its library.
+        - `library`: the version of its library that a program of the build prints.
         """
 
 
 def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
-    """Return why a program to build with is missing, and what brings it; None where all are here.
+    """Return the error for a missing build program, with its installation; None if all are here.
 
     These are CMake, a C compiler and the MPI library's compiler wrapper.
     """
@@ -89,7 +89,7 @@ def library_title(mpi: MpiCompiler | None) -> str:
 
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
-    """Hash what of this machine decides what the programs will be."""
+    """Hash the properties of this machine on which the programs depend."""
     parts: Mapping[str, str] = {
         "toolchain": toolchain,
         "wrapper": str(mpi.mpicc) if mpi else "",
@@ -107,7 +107,7 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
 
 @cache
 def _version(*line: str) -> str:
-    """Return the first line of what a program says about its version, empty when it is missing."""
+    """Return the first line of a program's version output, empty when it is missing."""
     arguments = line if len(line) > 1 else (*line, "--version")
     plain = {**os.environ, "LC_ALL": "C"}
     try:

@@ -1,1 +1,1 @@
-"""``bareline doctor``: what works here, what does not, why, and the command that mends it."""
+"""``bareline doctor``: what works here, what does not, why, and the command that fixes it."""

@@ -49,7 +49,7 @@ class Area(StrEnum):
 class HostCheck:
     """One thing that was looked at.
 
-    - `detail`: what was found, or why it does not work.
+    - `detail`: the finding, or the reason why it does not work.
     - `hint`: the next step, as an imperative; empty where there is none.
     - `group`: of a look's findings `examine` fills it in.
     """
@@ -69,7 +69,7 @@ def judged(
 
 
 def refused(name: str, error: BarelineError) -> HostCheck:
-    """Return the check of what cannot be used, as an error says it."""
+    """Return the check of an unusable thing, in the words of its error."""
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 
@@ -120,7 +120,7 @@ _LOOKS = (
 
 
 def examine(*, deep: bool = False) -> list[HostCheck]:
-    """Find out what works here, what does not, why, and what mends it.
+    """Check what works here, what does not, the reason, and the fix.
 
     - `deep`: also compile and run an MPI job with every MPI library, which takes seconds.
     """

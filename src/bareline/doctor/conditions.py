@@ -1,4 +1,4 @@
-"""Look for what spoils measurements on this machine."""
+"""Check for conditions that spoil measurements on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conditions() -> Iterable[HostCheck]:
 
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
-    """Judge the facts of a node; what is not known is not judged."""
+    """Judge the facts of a node; unknown facts are not judged."""
     for look in (_cores, _frequency, _clock, _memory, _neighbours):
         yield from look(facts)
 
@@ -108,7 +108,8 @@ def _memory(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     total, free = facts.get("memory.total_bytes"), facts.get("memory.available_bytes")
     if isinstance(total, int) and isinstance(free, int) and total:
         text = format_fact("memory.available_bytes", free) + " available"
-        yield judged("memory", free >= _FREE_LIMIT * total, text, text, "end what uses the memory")
+        hint = "end programs that use the memory"
+        yield judged("memory", free >= _FREE_LIMIT * total, text, text, hint)
 
 
 def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:

@@ -31,7 +31,7 @@ _KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
 _KVM_API_VERSION = 12
 
-#: Tries the kernel's parts of a shaped link between namespaces; says which work.
+#: Tries the kernel's parts of a shaped link between namespaces; prints the ones that work.
 _LINKS = """
 ip link add bl0 type veth peer name bl1 && echo veth
 ip link add bl2 type bridge && ip link set bl1 master bl2 && echo bridge
@@ -66,7 +66,7 @@ def namespaces() -> Iterable[HostCheck]:
 
 
 def guests() -> Iterable[HostCheck]:
-    """Look for what virtual machines need."""
+    """Check for the programs that virtual machines need."""
     yield program("qemu-system-x86_64", title="QEMU")
     yield program("qemu-img")
     yield program("libvirtd", title="libvirt")
@@ -157,7 +157,7 @@ def adapters() -> Iterable[HostCheck]:
 
 
 def runtimes() -> Iterable[HostCheck]:
-    """Name the runtimes that are here one by one, and the others together: few sites have many."""
+    """Check the installed runtimes one by one, all missing ones together: few sites have many."""
     missing = []
     for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:
@@ -174,7 +174,7 @@ def runtimes() -> Iterable[HostCheck]:
     if missing:
         detail = f"not installed: {listing(missing)}"
         usual = known_runtimes()["bwrap"]
-        other = "install what your site uses, if a platform is to have it"
+        other = "install the runtime of your site, if a platform is to use it"
         hint = install_hint(usual.program) if usual.title in missing else other
         yield HostCheck("others", Health.MISSING, detail, hint)
 
@@ -190,7 +190,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Ask of each kind what mounting it between hosts as namespaces would need."""
+    """Check the requirements of mounting each kind between hosts as namespaces."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

@@ -1,4 +1,4 @@
-"""Look at the nodes of platforms before any is held: cores, Python, compilers."""
+"""Look at the nodes of platforms before any is reserved: cores, Python, compilers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _checks_of(spec: PlatformSpec) -> Iterator[HostCheck]:
 
 
 def _cores(spec: PlatformSpec, looks: Sequence[NodeLook]) -> HostCheck:
-    """Check that the nodes are alike, and have what the platform's file says."""
+    """Check that the nodes are equal, and agree with the platform's file."""
     by_cores: dict[int, list[str]] = {}
     for look in looks:
         by_cores.setdefault(look.cores, []).append(look.name)
@@ -96,10 +96,11 @@ def _compilers(looks: Iterable[NodeLook]) -> Iterator[HostCheck]:
         elif not look.lacking:
             yield HostCheck(name, Health.OK, "a compiler, CMake and make are there")
         else:
+            needed = "cmake" if "cmake" in look.lacking else "gcc"
             yield HostCheck(
                 name,
                 Health.WARN,
                 f"no {listing(list(look.lacking))}: it can build nothing, and has no build",
-                f"{install_hint('cmake' if 'cmake' in look.lacking else 'gcc')} there, name what "
-                "brings them as `software`, or build where the library and a compiler are",
+                f"{install_hint(needed)} there, name the modules that bring them as `software`, or "
+                "build where the library and a compiler are",
             )

@@ -23,7 +23,7 @@ def find_program(name: str) -> str | None:
 
 
 def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> HostCheck:
-    """Look for a program and, where the table says how, ask for its version."""
+    """Look for a program and, if the table has an option for it, read its version."""
     tool, path, title = TOOLS.get(name), find_program(name), title or name
     if path is None:
         why = [tool.purpose] if tool else []
@@ -46,7 +46,7 @@ def benchmarks() -> Iterable[HostCheck]:
 
 
 def fact_tools() -> Iterable[HostCheck]:
-    """Look for what describes the nodes; facts are fewer without."""
+    """Look for programs that describe the nodes; facts are fewer without them."""
     for name in ("lscpu", "ethtool", "dmidecode"):
         found = program(name)
         if found.status is Health.MISSING:

@@ -1,4 +1,4 @@
-"""What this machine can be used for: the checks of each purpose, summed up in a few lines."""
+"""The purposes that this machine is ready for: the checks of each, in a few lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bareline.doctor.check import Area, Health, HostCheck
 
-#: What a purpose needs, each as alternatives: names of checks, or all of an area.
+#: The requirements of a purpose, each as alternatives: names of checks, or all of an area.
 _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
     "one node": (("C compiler",), ("CMake",), ("native programs",), Area.MPI),
     "two hosts on this machine": (("namespaces",), ("virtual links",), ("bridge",)),
@@ -23,7 +23,7 @@ _BEST = (Health.OK, Health.WARN, Health.MISSING)
 
 
 def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
-    """Return what limits each purpose: its worst need, whose best way counts; None if unknown."""
+    """Return the limit of each purpose: its worst requirement, by its best way; None if unknown."""
     found = {}
     for name, needs in _NEEDS.items():
         met = [check for need in needs if (check := _best(need, checks))]
@@ -55,7 +55,7 @@ def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
         for name, limit in found.items():
             if _status(limit) is status:
                 yield head, f"{name}: {_reason(limit)}" if limit else name
-    for check in checks:  # what spoils measurements on this machine whatever they are for
+    for check in checks:  # conditions that spoil measurements of any purpose
         if check.group is Area.LOCAL and check.status is not Health.OK:
             yield "look at", f"{check.name}: {check.detail}"
 
@@ -65,7 +65,7 @@ def _reason(why: HostCheck) -> str:
 
 
 def next_command(checks: Sequence[HostCheck]) -> str:
-    """Return a first comparison that works here, or what says why there is none."""
+    """Return the command of a first comparison that works here, or one that shows the reason."""
     limits = purposes(checks).items()
     ready = {name for name, limit in limits if _status(limit) is not Health.MISSING}
     if "one node" not in ready:

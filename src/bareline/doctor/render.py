@@ -1,4 +1,4 @@
-"""Show what the doctor found, for people and for programs."""
+"""Print the doctor's findings, for people and for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISS
 
 
 def render(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print findings and what to do; wrapped on a terminal only: elsewhere commands stay whole."""
+    """Print findings and next steps; wrapped only on a terminal: elsewhere commands stay whole."""
     indent = 5 + max((len(check.name) for check in checks), default=0)
     for area in Area:
         if group := [check for check in checks if check.group is area]:
@@ -29,7 +29,7 @@ def render(checks: Sequence[HostCheck], console: Console) -> None:
 
 
 def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print what this machine is ready for, what it is not, and the first command to type."""
+    """Print the purposes that this machine is ready for, the others, and a first command."""
     last = ""
     for head, text in lines(checks):
         title = head if head != last else ""
@@ -37,7 +37,7 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
         last = head
     _print_lines(console, f"{'next':12} ", next_command(checks))
     _print(console)
-    about = f"{len(checks)} checks, with what mends each: `bareline doctor --all`"
+    about = f"{len(checks)} checks, with the fix of each: `bareline doctor --all`"
     _print(console, Text(f"{about}; for a study: `--for nebula`", style="dim"))
 
 
@@ -86,7 +86,7 @@ def summary(checks: Sequence[HostCheck]) -> str:
 
 
 class Checked(TypedDict):
-    """``doctor``: what works here, and what mends what does not."""
+    """``doctor``: the checks of this machine, with the fix of each failed one."""
 
     group: str
     name: str

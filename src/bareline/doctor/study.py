@@ -1,4 +1,4 @@
-"""What a study needs here: the platforms that it names, and the programs of its probes."""
+"""The requirements of a study: the platforms that it names, and the programs of its probes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
 from bareline.probes.base import required_programs
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.platform import PlatformSpec
+
+
+def _availability(label: str, spec: PlatformSpec) -> HostCheck:
+    availability = availability_of(spec)
+    status = Health.WARN if availability.reason else Health.OK
+    if not availability.ok:
+        status = Health.MISSING
+    return HostCheck(label, status, availability.reason or "can be used", availability.hint)
 
 
 def needs(
     named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
 ) -> Iterator[HostCheck]:
-    """Look at what would be measured on, and with; `named`: platforms by role or by own name."""
+    """Check the platforms and the programs of a study; `named`: platforms by role or name."""
     wrong: dict[str, PlatformError] = {}
     known = load_platforms(platforms, wrong)
     for role, name in named.items():
@@ -28,9 +37,7 @@ def needs(
             hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
             check = HostCheck(label, Health.MISSING, "is not defined", hint)
         else:
-            found = availability_of(known[name])
-            status = Health.MISSING if not found.ok else Health.WARN if found.reason else Health.OK
-            check = HostCheck(label, status, found.reason or "can be used", found.hint)
+            check = _availability(label, known[name])
         yield replace(check, group=Area.PLATFORMS)
     for tool, wanted in required_programs().items():
         if asking := [probe for probe in wanted if probe in probes]:

@@ -1,4 +1,4 @@
-"""Look at bareline itself, at what builds its native programs, and at MPI."""
+"""Look at bareline itself, at the compilers of its native programs, and at MPI."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def cache() -> Iterable[HostCheck]:
 
 
 def compilers() -> Iterable[HostCheck]:
-    """Look for what builds the native programs."""
+    """Look for the compilers and CMake that build the native programs."""
     yield program("gcc", title="C compiler")
     yield program("gfortran", title="Fortran compiler")
     yield program("cmake", title="CMake")
@@ -118,7 +118,7 @@ def _library(name: str, modules: Iterable[str], debian: str) -> HostCheck:
 
 def native_programs() -> Iterable[HostCheck]:
     """Look whether the native programs are built, or can be."""
-    source_folder()  # says what to do where there is none
+    source_folder()  # raises an error with the next step where there is none
     folder = cache_folder() / "native"
     last = next(iter(build_cache.finished(folder)), folder)
     programs = ", ".join(sorted(path.name for path in (last / "bin").glob("*")))

@@ -1,5 +1,5 @@
-"""What a platform's nodes are: processor, memory, system, network, software, storage.
+"""The facts of a platform's nodes: processor, memory, system, network, software, storage.
 
-`gather` runs one shell script on each node and reads what it prints into flat dotted keys, with
-SI base units in their names. `bareline.vocabulary.facts` says how each fact is called and shown.
+One shell script runs on each node; `gather` reads its output into flat dotted keys, with SI base
+units in their names. `bareline.vocabulary.facts` has the label and the format of each fact.
 """

@@ -38,7 +38,7 @@ def arm_cores() -> Mapping[str, ArmCore]:
 
 
 def find_core(first: Mapping[str, str]) -> ArmCore | None:
-    """Return the core of a block of /proc/cpuinfo; None where it is no Arm core or unknown."""
+    """Return the core of a block of /proc/cpuinfo; None if it is unknown or not an Arm core."""
     words = (first.get("CPU implementer", ""), first.get("CPU part", ""))
     return arm_cores().get(" ".join(words).lower())
 
@@ -81,11 +81,7 @@ def dmi_hz(text: str, title: str) -> float | None:
     - `title`: ``Current Speed`` or ``Max Speed``.
     """
     for block in text.split("\n\n"):
-        rows = {
-            name.strip(): value.strip()
-            for name, colon, value in (line.partition(":") for line in block.splitlines())
-            if colon
-        }
+        rows = _dmi_rows(block)
         if "Processor Information" not in block or "Unpopulated" in rows.get("Status", ""):
             continue
         if rows.get("Manufacturer", "").lower() in ("qemu", "kvm", "bochs", "red hat"):
@@ -95,3 +91,12 @@ def dmi_hz(text: str, title: str) -> float | None:
             mhz = integer(words[0])
             return 1e6 * mhz if mhz else None
     return None
+
+
+def _dmi_rows(block: str) -> dict[str, str]:
+    rows = {}
+    for line in block.splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            rows[name.strip()] = value.strip()
+    return rows

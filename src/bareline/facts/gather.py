@@ -23,7 +23,7 @@ _PARSERS = (
     parse_software,
     parse_storage,
 )
-#: A node of a thousand cores tells less than a tenth of it.
+#: A node of a thousand cores prints less than a tenth of it.
 _MOST_CHARACTERS = 16 << 20
 
 
@@ -34,9 +34,9 @@ def script() -> str:
 
 
 def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
-    """Collect the facts of every node into one flat table; what a node lacks is an absent key.
+    """Collect the facts of every node into one flat table; a missing fact is an absent key.
 
-    - `answers`: of each node its name, and what the script printed and complained about there.
+    - `answers`: the name of each node, and the output and the errors of the script there.
 
     Raises PlatformError: a node does not answer.
     """
@@ -59,7 +59,7 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
 
 
 def parse_node(raw: str) -> Facts:
-    """Read what the script printed on one node; empty if it printed nothing of use."""
+    """Read the script's output on one node; empty if it contains nothing of use."""
     sections = split_sections(raw)
     facts = {key: value for parse in _PARSERS for key, value in parse(sections).items()}
     if facts and "end" not in sections:
@@ -70,8 +70,8 @@ def parse_node(raw: str) -> Facts:
 def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     """Join the facts of a platform's nodes.
 
-    A key is node 0's. Where others differ, ``node[1-3,7].key`` gives the value of those that share
-    it, and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous`` tells
+    A key is node 0's. Where nodes differ from it, ``node[1-3,7].key`` is the value that they share,
+    and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous`` shows
     whether a characteristic (not a name, not a counter) differs.
     """
     if not nodes:

@@ -17,7 +17,7 @@ from bareline.facts.sections import (
     times,
 )
 
-#: Drivers, by how they reach the wire: what the studies call the virtualization mode.
+#: Drivers, by the way to the wire, which the studies call the virtualization mode.
 _VIRTUAL = frozenset({"veth", "bridge", "tun", "macvlan", "ipvlan", "vxlan", "bonding", "dummy"})
 _PARAVIRTUAL = frozenset({"virtio_net", "vmxnet3", "xen_netfront", "vif", "hv_netvsc"})
 _FUNCTIONS = frozenset({"ixgbevf", "igbvf", "iavf", "i40evf", "cxgb4vf", "ena"})
@@ -170,7 +170,7 @@ def _tcp(sections: Sections) -> Found:
 
 
 def _rdma(sections: Sections) -> Found:
-    """Read the RDMA adapters: the first active port stands for them, else the first port."""
+    """Read the RDMA adapters: the first active port represents them, else the first port."""
     files = files_of(sections, "infiniband")
     facts: Found = {}
     states = {path: text for path, text in files.items() if path.endswith("/state")}

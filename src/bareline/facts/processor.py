@@ -159,7 +159,7 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
     """Return whether the processor is software; None on machines that cannot tell.
 
-    QEMU's translator says so in its own model's name, and through CPUID to systemd-detect-virt.
+    QEMU's translator is named in its own model's name, and through CPUID to systemd-detect-virt.
     The latter also answers "qemu" for a KVM guest that hides its hypervisor; that one lacks the
     hypervisor flag.
     """
@@ -221,29 +221,38 @@ def flops_per_cycle(facts: Facts) -> int | None:
     The instruction sets that the node shows count, not those that its processor has: a guest
     whose CPU model hides AVX cannot use it.
     """
-    vendor, family = facts.get("cpu.vendor"), facts.get("cpu.family")
-    model, name = facts.get("cpu.model_number"), str(facts.get("cpu.model", ""))
+    family = facts.get("cpu.family")
+    model = facts.get("cpu.model_number")
     if not isinstance(family, int) or not isinstance(model, int):
         return None
-    shown = _shown(facts)
-    if vendor == "AuthenticAMD":
-        if family < 0x17:
-            return None  # modules of two cores shared their units
-        if {"avx2", "fma"} <= shown:
-            if family == 0x1A:
-                return 32 if "avx512f" in shown and "EPYC" in name else 16
-            return 16 if family > 0x17 or model >= 0x30 else 8
-        return 8 if "avx" in shown else 4
-    if vendor != "GenuineIntel" or family != 6 or "sse2" not in shown:
-        return None
-    if "avx512f" in shown:
+    name = str(facts.get("cpu.model", ""))
+    sets = _shown(facts)
+    if facts.get("cpu.vendor") == "AuthenticAMD":
+        return _amd_flops_per_cycle(family, model, name, sets)
+    if facts.get("cpu.vendor") == "GenuineIntel" and family == 6 and "sse2" in sets:
+        return _intel_flops_per_cycle(model, name, sets)
+    return None
+
+
+def _amd_flops_per_cycle(family: int, model: int, name: str, sets: set[str]) -> int | None:
+    if family < 0x17:
+        return None  # modules of two cores shared their units
+    if not {"avx2", "fma"} <= sets:
+        return 8 if "avx" in sets else 4
+    if family == 0x1A:
+        return 32 if "avx512f" in sets and "EPYC" in name else 16
+    return 16 if family > 0x17 or model >= 0x30 else 8
+
+
+def _intel_flops_per_cycle(model: int, name: str, sets: set[str]) -> int | None:
+    if "avx512f" in sets:
         two_units = model in (0x6A, 0x6C, 0x8F, 0xCF, 0xAD) or (
             model == 0x55 and re.search(r"Platinum|Gold 6", name)
         )
         return 32 if two_units else None
-    if "fma" in shown and "avx2" in shown:
+    if "fma" in sets and "avx2" in sets:
         return 16
-    return 8 if "avx" in shown else 4
+    return 8 if "avx" in sets else 4
 
 
 def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
@@ -283,7 +292,7 @@ def parse_memory(sections: Sections) -> Facts:
 def _modules(text: str) -> Found:
     """Read the memory modules that the firmware lists; a guest's are invented but recorded."""
     devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
-    installed = [one for one in devices if (one.get("Size") or "N")[0].isdigit()]
+    installed = [device for device in devices if (device.get("Size") or "N")[0].isdigit()]
     kinds = {one.get("Type", "") for one in installed} - {"", "Unknown", "RAM"}
     names = ("Configured Memory Speed", "Configured Clock Speed", "Speed")
     rates = [next(filter(None, (number(one.get(name)) for name in names)), 0) for one in installed]

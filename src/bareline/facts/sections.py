@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from bareline.vocabulary.model import Scalar
 
 Facts = dict[str, Scalar]
-#: Facts as they are read: None and "" stand for what is not known.
+#: Facts as they are read: None and "" mean unknown.
 Found = dict[str, Scalar | None]
 Sections = Mapping[str, str]
 
@@ -18,7 +18,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def split_sections(raw: str) -> dict[str, str]:
-    """Take the script's output apart; the text before the first section is none of them."""
+    """Take the script's output apart; the text before the first section is dropped."""
     sections: dict[str, str] = {}
     for chunk in raw.split("\n\036")[1:]:
         name, _, body = chunk.partition("\n")
@@ -63,7 +63,7 @@ def version(text: str) -> str | None:
 
 
 def chosen(text: str | None) -> str | None:
-    """Return what stands in brackets in a kernel's choice, e.g. ``always [madvise] never``."""
+    """Return the bracketed word of a kernel's choice, e.g. ``always [madvise] never``."""
     match = re.search(r"\[([^\]\s]+)\]", text or "")
     return match[1] if match else (text or "").strip() or None
 
@@ -86,5 +86,5 @@ def times(value: float | None, factor: float) -> float | None:
 
 
 def known(facts: Found) -> Facts:
-    """Leave out what is not known."""
+    """Return the facts without unknown values."""
     return {key: value for key, value in facts.items() if value is not None and value != ""}

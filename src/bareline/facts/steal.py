@@ -1,4 +1,4 @@
-"""Steal time: what a hypervisor took from a node while something ran there."""
+"""Steal time: the processor time that a hypervisor took from a node during a program."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def parse_storage(sections: Sections) -> Facts:
 
 
 def _striping(text: str) -> str | None:
-    """Describe how the files of a folder are spread, as Lustre, BeeGFS or GPFS tells it.
+    """Describe how the files of a folder are spread, as Lustre, BeeGFS or GPFS reports it.
 
     References
     ----------

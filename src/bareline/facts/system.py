@@ -10,7 +10,7 @@ from bareline.facts.steal import parse_stat
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/"
 _DMI = "/sys/class/dmi/id/"
 
-#: Words of the kernel's command line that change what is measured; the others stay private.
+#: Words of the kernel's command line that affect measurements; all other words stay private.
 _OPTIONS = re.compile(
     r"(?:mitigations|isolcpus|nohz|nohz_full|rcu_nocbs|nosmt|maxcpus|nr_cpus|tsc|clocksource|idle"
     r"|processor\.max_cstate|intel_idle\.max_cstate|intel_pstate|amd_pstate|cpufreq\.\w+"
@@ -21,7 +21,7 @@ _OPTIONS = re.compile(
 _CLOCK_HYPERVISORS = {"kvm-clock": "kvm", "hyperv": "microsoft", "xen": "xen"}
 #: Files that engines leave in a container, where systemd is not there to ask.
 _CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
-#: What `ulimit` tells, and in how many of the fact's unit.
+#: Options of `ulimit`: the fact, and the size of the option's unit in the fact's unit.
 _LIMITS = {
     "locked": ("limits.locked_memory_bytes", 1024),
     "stack": ("limits.stack_bytes", 1024),
@@ -51,7 +51,7 @@ _LIBRARIES = (
 
 
 def parse_system(sections: Sections) -> Facts:
-    """Read the sections about the operating system and what lies under it."""
+    """Read the sections about the operating system and the layers below it."""
     name, release, machine, node = ([*sections.get("uname", "").split("\n"), "", "", "", ""])[:4]
     release_file = files_of(sections, "os-release").get("/etc/os-release", "")
     os = {name: value.strip("\"'") for name, value in pairs(release_file, "=")}
@@ -82,7 +82,7 @@ def parse_system(sections: Sections) -> Facts:
             "system.board": dmi.get("board_name"),
             "system.firmware": dmi.get("bios_version"),
             **_virtualization(sections),
-            # What changes from minute to minute, and thus is never a difference.
+            # The load changes from minute to minute, and thus is never a difference.
             "load.one_minute": number(load.get("/proc/loadavg")),
             "load.uptime_s": number(load.get("/proc/uptime")),
             "cpu.steal_ratio": steal.since_boot if steal else None,
@@ -111,7 +111,7 @@ def _virtualization(sections: Sections) -> Found:
 
 
 def _hypervisor(sections: Sections) -> str | None:
-    """Name what virtualizes the node: "" for nothing, None where nobody can tell."""
+    """Return the name of the hypervisor: "" for none, None if unknown."""
     detected = sections.get("virt-vm", "").strip()
     if detected and detected != "none":
         return detected
@@ -155,16 +155,23 @@ def parse_software(sections: Sections) -> Facts:
             facts[key] = f"{program} {found}"
     for line in sections.get("libraries", "").splitlines():
         match line.split():
-            case ["installed", package, number]:
-                threads = " with threads" if re.search("pthread|openmp$", package) else ""
-                for key, packages, name in _LIBRARIES:
-                    if packages.fullmatch(package):
-                        facts[key] = f"{name} {version(number) or number}{threads}"
+            case ["installed", package, release_text]:
+                facts |= _library(package, release_text)
     return known(facts)
 
 
+def _library(package: str, release: str) -> Found:
+    """Return the fact of an installed package; none where it is not a known library."""
+    threads = " with threads" if re.search("pthread|openmp$", package) else ""
+    return {
+        key: f"{name} {version(release) or release}{threads}"
+        for key, packages, name in _LIBRARIES
+        if packages.fullmatch(package)
+    }
+
+
 def mpi_version(text: str) -> tuple[str | None, str | None]:
-    """Return the key of the MPI library and its version from what ``mpirun --version`` prints."""
+    """Return the key of the MPI library and its version from the output of ``mpirun --version``."""
     if "Intel(R) MPI" in text:
         match = re.search(r"Version (\d[\w.]*(?: Update \d+)?)", text)
         return "intel", match[1] if match else None
@@ -177,7 +184,7 @@ def mpi_version(text: str) -> tuple[str | None, str | None]:
 
 
 def compiler_version(text: str) -> str | None:
-    """Find a compiler's version in what ``--version`` prints, past the packager's own."""
+    """Return a compiler's version from the output of ``--version``, without the packager's."""
     lines = [line for line in text.splitlines() if line.strip()][:2]
     found = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
     return next(filter(None, found), None)

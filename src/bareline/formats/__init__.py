@@ -1,4 +1,4 @@
-"""What benchmarks print, read without guessing: one module per program.
+"""Readers of benchmark outputs, without guessing: one module per program.
 
 The probe that runs a program and ``bareline import``, which takes outputs that exist already, use
 the same reader, so that both take and refuse the same. A reader is pure: it gets a text, and raises

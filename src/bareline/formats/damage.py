@@ -1,4 +1,4 @@
-"""What an output contains but a reader does not take, with its place: damage stays local."""
+"""Parts of an output that a reader leaves out, with their places: damage stays local."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Omission:
     """A value, a row or a message that a reader left out.
 
-    - `reason`: what it is and why it was left out.
+    - `reason`: its content and the reason why it was left out.
     - `line`: number of the line in the text of its launch, from 1; 0 where it has none.
     - `lost`: a measured value is lost; False where nothing measured is missing, such as a rate that
       the program printed as 0.00 because it rounds to that.
@@ -29,5 +29,5 @@ class Omission:
 
 
 def lost_only(left_out: Iterable[Omission]) -> tuple[Omission, ...]:
-    """Return what lost a measured value."""
+    """Return the omissions that lost a measured value."""
     return tuple(each for each in left_out if each.lost)

@@ -1,4 +1,4 @@
-"""JSON outputs: found among a launcher's lines, and held against a model without guessing."""
+"""JSON outputs: found among a launcher's lines, and checked against a model without guessing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class JsonModel(BaseModel):
-    """What of a JSON object is read; other keys come and go with versions of its program."""
+    """The keys of a JSON object that are read; other keys depend on the version of the program."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -84,7 +84,7 @@ def _decoded(text: str, start: int) -> Any:
 
 
 def read_object(model: type[M], content: Mapping[str, Any]) -> M:
-    """Hold an object against its model.
+    """Check an object against its model.
 
     Raises ParseError: a value is missing or of another kind; the message names it by its path.
     """
@@ -105,8 +105,8 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
     if isinstance(given, SeveralValues):
         return f"'{name}' appears twice with different values"
     if isinstance(given, int | float | str | None):
-        return f"'{name}' = {str(given)[:40]} is no measured value"
-    return f"'{name}' contains something else than it should"
+        return f"'{name}' = {str(given)[:40]} is not a valid measurement"
+    return f"'{name}' has a value of another type than expected"
 
 
 def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def check_quotient(rate: float, amount: float, time: float, what: str, off: float = 1e-3) -> None:
     """Refuse a rate that is not its amount over its time.
 
-    - `off`: how far the quotient may be off, as a share: what rounding of the printed figures
+    - `off`: the largest deviation of the quotient, as a share, that rounding of the printed figures
       explains.
 
     Raises ParseError: it is off by more, or nothing was measured.

@@ -1,7 +1,7 @@
 """Ends of jobs: how launchers, batch systems and shells report that a job was killed or failed.
 
-One list, which every reader applies through `bareline.formats.table`. A message behind a table says
-nothing about the table: where the table itself shows that it is complete, it is kept.
+One list, which every reader applies through `bareline.formats.table`. A message behind a table does
+not damage the table: where the table itself shows that it is complete, it is kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SIGNALS = (
 #: A code that is not 0.
 _CODE = r"(?:-\d+|[1-9]\d*)"
 
-#: By the program that prints it: what begins its messages about a death, as regular expressions.
+#: Beginnings of messages about a death, as regular expressions, by the program that prints them.
 ENDINGS: dict[str, tuple[str, ...]] = {
     "Slurm": (
         r"srun: error\b",

@@ -28,7 +28,7 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"BZh": "bzip2",
 }
-#: What names of packed files end in.
+#: Endings of the names of packed files.
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
 _ENCODINGS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -43,7 +43,7 @@ _UNPACK_TIMEOUT_S = 60.0
 
 
 class TooLarge(Exception):
-    """A packed file holds more than may be read."""
+    """A packed file contains more than may be read."""
 
 
 def unpacked(data: bytes, most_bytes: int) -> bytes:
@@ -58,7 +58,7 @@ def unpacked(data: bytes, most_bytes: int) -> bytes:
     try:
         content = _UNPACKERS[name](data, most_bytes + 1)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise ParseError(f"is no whole {name} file: {error}") from error
+        raise ParseError(f"not a complete {name} file: {error}") from error
     if len(content) > most_bytes:
         raise TooLarge
     return content
@@ -110,7 +110,7 @@ def _piped(process: subprocess.Popen[bytes], data: bytes, most_bytes: int) -> by
             stdin.write(data)
             stdin.close()
         except OSError:
-            return  # it ended before it read all, and says why
+            return  # it ended before it read everything, and prints the reason
 
     feeder = threading.Thread(target=feed, daemon=True)
     timer = threading.Timer(_UNPACK_TIMEOUT_S, process.kill)
@@ -220,16 +220,29 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     lines = text.split("\n")
     for style in _STYLES:
         labels = [style.pattern.match(line) for line in lines]
-        blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
-        ends = [label.end() + blank if label else -1 for label in labels]
+        ends = _label_ends(style, lines, labels)
         inner = [line[end:] for line, end in zip(lines, ends, strict=True) if end >= 0]
         if inner and recognised("\n".join(inner) + "\n"):
             return without_labels(_stripped(lines, labels, ends), recognised)
     return text
 
 
+def _label_ends(
+    style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
+) -> list[int]:
+    """Return the position behind each line's label, and its blank; -1 for a line without label."""
+    blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
+    ends = []
+    for label in labels:
+        if label is None:
+            ends.append(-1)
+        else:
+            ends.append(label.end() + int(blank))
+    return ends
+
+
 def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:
-    """Whether a blank follows every label, but those of empty lines."""
+    """Whether a blank follows every label, except on empty lines."""
     return all(
         line[label.end() : label.end() + 1] in (" ", "")
         for line, label in zip(lines, labels, strict=True)

@@ -39,7 +39,7 @@ class UnknownFormat(ImportRefused):
 
 @dataclass(frozen=True, slots=True)
 class FoundTrial:
-    """One trial of a file, with the output of the launch that it stands in.
+    """One trial of a file, with the output of its launch.
 
     - `first_line`: number of the launch's first line in the file, from 1.
     - `occurrence`: how many launches with this very text precede it in the file.
@@ -54,7 +54,7 @@ class FoundTrial:
 
     @property
     def left_out(self) -> tuple[Omission, ...]:
-        """What the reader left out, with the numbers of the file's lines."""
+        """The reader's omissions, with the line numbers of the file."""
         return tuple(
             replace(each, line=each.line + self.first_line - 1, reason=self._placed(each))
             for each in self.imported.left_out
@@ -69,7 +69,7 @@ class FoundTrial:
 def read_files(
     files: Iterable[Path], *, skip_unknown: bool
 ) -> tuple[list[FoundTrial], tuple[Path, ...]]:
-    """Return every trial of every file, and of every file of a folder, and what was left out.
+    """Return every trial of every file, and of every file of a folder, and the files left out.
 
     See `found_in`, which does not keep them all.
     """
@@ -82,11 +82,11 @@ def found_in(
 ) -> Iterator[FoundTrial]:
     """Yield every trial of every file, and of every file of a folder, one by one.
 
-    - `skip_unknown`: leave out files of no known format, as long as there are others.
+    - `skip_unknown`: leave out files of no known format, if any file has one.
     - `skipped`: takes up the files that were left out.
 
-    Raises ImportRefused: a file cannot be used, or none is of a known format; those of no known
-    format are all named at once, after the others were read.
+    Raises ImportRefused: a file cannot be used, or none has a known format; all files of
+    unknown format are named at once, after the known ones were read.
     """
     unknown: list[UnknownFormat] = []
     some = False
@@ -177,7 +177,7 @@ def _refused(importer: Importer, file: Path, why: str) -> ImportRefused:
 
 
 def _unread(importer: Importer, error: ParseError) -> Reading:
-    """Return a failed trial of a launch whose benchmark cannot even be told."""
+    """Return a failed trial of a launch whose benchmark is unknown."""
     return Reading(
         probe=f"{importer.name}.unknown",
         title=f"an output ({importer.name})",
@@ -190,7 +190,7 @@ def _unread(importer: Importer, error: ParseError) -> Reading:
 def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, int, str]]:
     """Return the parts of a text that begin where launches do, each with its offset.
 
-    What precedes all of them belongs to the first.
+    The text before all of them belongs to the first.
 
     Raises ImportRefused: an importer cannot tell where its launches begin.
     """
@@ -214,7 +214,7 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
     if not starts:
         return [(able[0], 0, text)]
     first = starts[0][0]
-    # What precedes all is kept with the first, unless it begins another, damaged JSON document.
+    # The text before all is kept with the first, unless it begins another, damaged JSON document.
     begin = first if _DOCUMENT.search(text, 0, first) else 0
     offsets = [begin, *(start for start, _ in starts[1:]), len(text)]
     return [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ _VERSION = re.compile(r'"fio version"\s*:\s*"fio-([^"\s]{1,30})"')
 _MARK = re.compile(r'"fio version"\s*:\s*"fio-')
 #: Options of a job; one that is not listed belongs to the case.
 _SETTINGS = Settings(
-    # Where it ran, what it printed and logged, and what it did before and after the measurement.
+    # Paths, output and logs, and actions before and after the measurement.
     labels=frozenset(
         (
             *("name", "description", "filename", "directory", "filename_format", "opendir"),
@@ -122,17 +122,13 @@ class _Report(JsonModel):
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every job; those of one name run at once and are one case.
+    """Read every job; jobs of one name run at once and are one case.
 
     Of several states of the jobs, as ``--status-interval`` prints them, the last one is read.
     """
     try:
         report = read_object(_Report, find_object(split_documents(text)[-1]))
-        if not report.version.startswith("fio-3"):
-            raise ParseError(f"{report.version} counts in other units than fio 3")
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for content in report.jobs:
-            groups.setdefault(read_object(_Named, content).jobname, []).append(content)
+        groups = _groups_of(report)
     except ParseError as error:
         yield _reading("read", {}, unread(error))
         return
@@ -142,20 +138,38 @@ def read(text: str) -> Iterable[Reading]:
         except ParseError as error:
             yield _reading("read", {"job": name}, unread(error))
             continue
-        given = _options({**report.common, **jobs[0].options})
-        params = {"job": name, **_SETTINGS.case(given)}
-        ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
-        used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
-        for way in used or ["read"]:
-            left_out: list[Omission] = []
-            read = partial(_samples, jobs, ways[way], way, left_out)
-            metrics = _metrics(ways[way], left_out)
-            yield replace(
-                _reading(way, params, outcome_of(metrics, read, left_out)),
-                metrics=metrics,
-                ignored=_SETTINGS.ignored(given),
-                left_out=tuple(left_out),
-            )
+        yield from _readings_of(name, jobs, report.common)
+
+
+def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
+    """Return the jobs of a report by their names.
+
+    Raises ParseError: another version wrote it, or a job has no name.
+    """
+    if not report.version.startswith("fio-3"):
+        raise ParseError(f"{report.version} counts in other units than fio 3")
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for content in report.jobs:
+        groups.setdefault(read_object(_Named, content).jobname, []).append(content)
+    return groups
+
+
+def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> Iterator[Reading]:
+    """Yield a reading for each direction that the jobs of one name used; "read" if none did."""
+    given = _options({**common, **jobs[0].options})
+    params = {"job": name, **_SETTINGS.case(given)}
+    ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
+    used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
+    for way in used or ["read"]:
+        left_out: list[Omission] = []
+        samples = partial(_samples, jobs, ways[way], way, left_out)
+        metrics = _metrics(ways[way], left_out)
+        yield replace(
+            _reading(way, params, outcome_of(metrics, samples, left_out)),
+            metrics=metrics,
+            ignored=_SETTINGS.ignored(given),
+            left_out=tuple(left_out),
+        )
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -179,7 +193,7 @@ def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metri
 
 
 def _wrong_latency(part: _Way) -> str | None:
-    """Describe what is wrong with the latencies of a job; None where nothing is."""
+    """Return the error in the latencies of a job; None without one."""
     if not part.total_ios:
         return None
     try:
@@ -222,7 +236,7 @@ def _samples(
     operations = sum(part.total_ios for part in used)
     yield Sample("bandwidth", sum(part.bw_bytes for part in used))
     yield Sample("operations", sum(part.iops for part in used))
-    if left_out:  # which says why there is no latency
+    if left_out:  # has the reason why there is no latency
         return
     latencies = [read_object(_Latency, part.lat_ns) for part in used]
     weighted_ns = sum(
@@ -260,7 +274,7 @@ def _starts(text: str) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a document says of its jobs at a moment: `counters` only grow while a launch runs."""
+    """The state of a document's jobs at a moment: `counters` only grow while a launch runs."""
 
     jobs: tuple[str, ...]
     begins: tuple[int, ...]

@@ -1,8 +1,8 @@
-"""What other tools' results say in their own words: names, units and parameters of bareline's.
+"""Results of other tools: their names, units and parameters become bareline's.
 
 A framework's figure has any name and any unit. Here it becomes a metric in a base unit: its
-direction is what the tool says of it, else what its dimension tells (less time is better, a higher
-rate is), else none. A unit that is no known one becomes part of the name, so that nothing is lost.
+direction is from the tool, else from its dimension (less time is better, a higher rate is better),
+else none. An unknown unit becomes part of the name, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RATES = (
     (re.compile(r"hz", re.IGNORECASE), "Hz"),
 )
 _PREFIX = re.compile(r"([kKMGTP]i?|)(.*)", re.DOTALL)
-#: Which way a base unit is good where nobody says it.
+#: The better direction of a base unit, where the tool does not declare one.
 _DIRECTIONS: Mapping[str, Better] = MappingProxyType(
     {"s": "lower", "B/s": "higher", "bit/s": "higher", "flop/s": "higher", "op/s": "higher"}
 )
@@ -50,10 +50,10 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
 
 @dataclass(frozen=True, slots=True)
 class ForeignFigure:
-    """What another tool calls a figure, as a metric.
+    """A figure of another tool, as a metric.
 
-    - `name`: name of the metric; holds the unit where that is no known one.
-    - `factor`: what its values are multiplied by to be in the metric's unit.
+    - `name`: name of the metric; contains the unit if that is unknown.
+    - `factor`: the factor from its values to the metric's unit.
     """
 
     name: str
@@ -64,7 +64,7 @@ class ForeignFigure:
 def figure(
     name: str, unit: str, better: Better | None = None, *, detail: bool = False
 ) -> ForeignFigure:
-    """Make a metric of a figure's name, its unit and, where the tool says so, its direction."""
+    """Make a metric of a figure's name, its unit and, if the tool declares it, its direction."""
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:
@@ -104,7 +104,7 @@ def _into_base(unit: str) -> tuple[str, float]:
     """
     known = _spelled(unit)
     for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda one: -len(one)):
-        # Bits stay bits: nobody asked for bytes.
+        # Bits stay bits: the tool did not print bytes.
         if known.endswith(base) and (factor := conversion(known, base)):
             return base, factor
     return (known, 1.0) if known in BASE_UNITS else ("", 1.0)

@@ -33,7 +33,7 @@ _STARTED = re.compile(r"^Current time \((\d{1,11})\) is ", re.MULTILINE)
 _HPL_END = "End of HPL section."
 _HPL = re.compile(rf"^Begin of HPL section\..*?^{_HPL_END}\n", re.MULTILINE | re.DOTALL)
 _RESIDUAL_FAILED = re.compile(r"\|\|Ax-b\|\|.*\.+ FAILED")
-#: By the end of a key: the base unit of its value, and what one unit of it is in that.
+#: The base unit of a value and its size in that unit, by the end of its key.
 _UNITS = {
     "Tflops": ("flop/s", 1e12),
     "Gflops": ("flop/s", 1e9),
@@ -41,7 +41,7 @@ _UNITS = {
     "usec": ("s", 1e-6),
     "time": ("s", 1.0),
 }
-#: Rates of memory and messages are in GB/s, whether the key says so or not.
+#: Rates of memory and messages are in GB/s, even if the key does not contain the unit.
 _BYTES = ("B/s", 1e9)
 #: Metrics that restate another one or describe its spread.
 _DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
@@ -229,7 +229,7 @@ def _summary(text: str) -> dict[str, str]:
     if len(summaries) > 1:
         raise ParseError("one launch has several summary sections")
     values: dict[str, str] = {}
-    # What has no key is a launcher's line.
+    # A line without a key is from a launcher.
     for key, value in re.findall(r"^(\w+)=(.*)$", summaries[0], re.MULTILINE):
         if values.setdefault(key, value) != value:
             raise ParseError(f"the summary has two values of {key}")
@@ -268,31 +268,39 @@ def _samples(group: _Group, values: Mapping[str, str], text: str) -> Iterable[Sa
             raise ParseError(f"{key} = {values[key]}: the benchmark failed or was not run")
         value = number(values[key], key)
         if value == 0:
-            raise ParseError(f"{key} = 0 is no measured value")
+            raise ParseError(f"{key} = 0 is not a valid measurement")
         yield Sample(name, value * scale)
 
 
 def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
     if group.name == "hpl":
-        if _RESIDUAL_FAILED.search(text):
-            raise ParseError("the residual check FAILED")
-        n = number(values.get("HPL_N", ""), "HPL_N")
-        time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
-        tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
-        if not 0.999 <= tflops * 1e12 * time_s / max(hpl.operations(n), 1.0) <= 1.001:
-            raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
+        _check_hpl(values, text)
     if group.name == "mpirandomaccess":
         wrong = number(values.get("MPIRandomAccess_ErrorsFraction", "0"), "ErrorsFraction")
         if wrong > 0.01:  # the benchmark's own limit
             raise ParseError(f"{wrong:.1%} of the updates are wrong")
     if group.name == "pingpong":
-        for what in ("Latency_usec", "Bandwidth_GBytes"):
-            low, mean, high = (
-                number(values.get(f"{part}PingPong{what}", ""), f"{part}PingPong{what}")
-                for part in ("Min", "Avg", "Max")
-            )
-            if not low <= mean <= high:
-                raise ParseError(f"AvgPingPong{what} is not between Min and Max")
+        _check_pingpong(values, "Latency_usec")
+        _check_pingpong(values, "Bandwidth_GBytes")
+
+
+def _check_hpl(values: Mapping[str, str], text: str) -> None:
+    if _RESIDUAL_FAILED.search(text):
+        raise ParseError("the residual check FAILED")
+    n = number(values.get("HPL_N", ""), "HPL_N")
+    time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
+    tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
+    if not 0.999 <= tflops * 1e12 * time_s / max(hpl.operations(n), 1.0) <= 1.001:
+        raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
+
+
+def _check_pingpong(values: Mapping[str, str], quantity: str) -> None:
+    low, mean, high = (
+        number(values.get(f"{part}PingPong{quantity}", ""), f"{part}PingPong{quantity}")
+        for part in ("Min", "Avg", "Max")
+    )
+    if not low <= mean <= high:
+        raise ParseError(f"AvgPingPong{quantity} is not between Min and Max")
 
 
 IMPORTER = Importer(

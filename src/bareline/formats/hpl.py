@@ -25,7 +25,7 @@ from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
 TITLE = re.compile(r"^HPLinpack (\S+) +-- ", re.MULTILINE)
 _HEADER = re.compile(r"T/V +N +NB +P +Q +Time +Gflops")
-#: What vendors print behind the rate: that of one GPU, in brackets.
+#: The rate of one GPU, which vendors print in brackets behind the rate.
 _PER_GPU = re.compile(r"\( *\S+ *\)\s*$")
 _STARTED = re.compile(r"^HPL_pdgesv\(\) start time (.*\d)\s*$", re.MULTILINE)
 _RESULT = re.compile(r"W[A-Z]\S*\s+\S+\s+\S")
@@ -36,7 +36,7 @@ _RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
 _UNCHECKED = "completed without checking"
 _END = "End of Tests."
 
-#: The output of HPC Challenge, or what there is of it.
+#: The output of HPC Challenge, or the part that is there.
 _HPCC = re.compile(
     r"HPC Challenge Benchmark(?s:.*?)(?:^End of HPC Challenge tests\.|\Z)", re.MULTILINE
 )
@@ -133,19 +133,19 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
         raise ParseError(f"{where} has no residual check: the output is truncated")
     variant, *counts, time_text, rate_text = result.fields
     if not _VARIANT.fullmatch(variant):
-        raise ParseError(f"{where}: '{variant}' is no variant of HPL")
+        raise ParseError(f"{where}: '{variant}' is not a variant of HPL")
     n, nb, p, q = (
         integer(field, f"{where}: {name}")
         for name, field in zip(("N", "NB", "P", "Q"), counts, strict=True)
     )
     _check_asked(n, nb, (p, q), text, where)
     if "e" in time_text or "e" not in rate_text:
-        # Their product is the same either way; only the notation tells them apart.
-        raise ParseError(f"{where}: Time and Gflops have changed places")
+        # Their product is the same either way; only the notation differs.
+        raise ParseError(f"{where}: Time and Gflops are swapped")
     time_s = number(time_text, f"{where}: Time")
     gflops = number(rate_text, f"{where}: Gflops")
     if gflops <= 0:
-        raise ParseError(f"{where}: a rate of 0 is no measured value")
+        raise ParseError(f"{where}: a rate of 0 is not a valid measurement")
     needed = operations(n)
     slack_s = rounding(time_text)
     low = needed / (time_s + 1.01 * slack_s) * 1e-9

@@ -40,7 +40,7 @@ _TIME = Metric("s", "lower")
 
 
 class _Result(JsonModel):
-    """One command with all its runs; `run` counts them where a launch stands alone."""
+    """One command with all its runs; `run` counts them where a launch is alone."""
 
     command: str
     mean: Amount
@@ -107,7 +107,7 @@ def _checked(content: Mapping[str, Any]) -> _Result:
         found = (fmean(times), median(times), min(times), max(times))
         summary = (result.mean, result.median, result.min, result.max)
         if not all(map(partial(math.isclose, rel_tol=1e-9, abs_tol=1e-15), found, summary)):
-            raise ParseError(f"'{result.command}': the times are not those of its summary")
+            raise ParseError(f"'{result.command}': the times do not agree with its summary")
     return result
 
 

@@ -2,7 +2,7 @@
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
 a trial of its own, so that a torn last section spoils only itself. Sections in which processes
-wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node.
+wait have names of their own, ``imb.NAME.subset``: their few processes are likely to share a node.
 
 References
 ----------
@@ -76,8 +76,8 @@ _SIZED = tuple(each for each in COLLECTIVES.values() if each.smallest_bytes)
 _ROOTED = frozenset(each.imb for each in _SIZED if each.role != "all")
 _REDUCTIONS = frozenset(each.imb for each in _SIZED if each.reduces)
 _COLLECTIVES = frozenset(each.imb for each in _SIZED)
-#: Options that change what is measured: what they are without being given, and the benchmarks that
-#: they concern, all where none is named.
+#: Options that change the measurement: their defaults, and the benchmarks that they affect (all
+#: where none is named).
 _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "off_cache": ("", frozenset()),
     "root_shift": ("off", _ROOTED),
@@ -156,6 +156,33 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[_Part]:
+    """Return the sections of a launch, each with the error that spoils it."""
+    parts = _sections(text)
+    # Where the head of one section is above the rows of another, no row looks wrong; the
+    # sequence of heads does.
+    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
+    for part in parts:
+        unknown = "" if part.ranks else "the number of processes is missing"
+        part.problem = wrong or part.problem or unknown
+    if parts:
+        _check_end(text, parts[-1])
+    return parts
+
+
+def _check_end(text: str, last: _Part) -> None:
+    """Record in the last section how the launch ended."""
+    try:
+        check_last_line(text)
+        if END in text:  # the launch ended; another one may have died
+            last.caveats = death_caveat(text)
+        else:
+            check_whole(text)
+    except ParseError as error:
+        last.problem = str(error)
+
+
+def _sections(text: str) -> list[_Part]:
+    """Return the sections with their rows, as they are."""
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
@@ -168,28 +195,13 @@ def _parts(text: str) -> list[_Part]:
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
-    # Where the head of one section stands over the rows of another, no row looks wrong; the
-    # sequence of heads does.
-    wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
-    for part in parts:
-        unknown = "" if part.ranks else "the number of processes is missing"
-        part.problem = wrong or part.problem or unknown
-    if parts:
-        try:
-            check_last_line(text)
-            if END in text:  # the launch ended; another one may have died
-                parts[-1].caveats = death_caveat(text)
-            else:
-                check_whole(text)
-        except ParseError as error:
-            parts[-1].problem = str(error)
     return parts
 
 
 def _options(text: str) -> dict[str, str]:
-    """Return the options of the calling sequence that change what is measured.
+    """Return the options of the calling sequence that change the measurement.
 
-    Before 2017 roots moved on and nothing was synchronised unless an option said so.
+    Before 2017 roots moved on and nothing was synchronised unless an option requested it.
     """
     old = _year(text) < _SYNCHRONISED_SINCE
     found = {"root_shift": "on", "sync": "off"} if old else {}
@@ -221,7 +233,7 @@ def _year(text: str) -> int:
 
 
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
-    """Describe what is wrong with the sequence of sections, or nothing.
+    """Return the error in the sequence of sections, or "".
 
     Every section has the same processes, running or waiting. Benchmarks come in the order of the
     list, each with numbers of processes that double until all run.
@@ -231,17 +243,24 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
         return "the running and waiting processes of the sections are not equally many"
     names = [name for name, _ in groupby(part.name for part in parts)]
     if listed and names != [name for name in listed if name in names]:
-        return "the sections are not those of the list of benchmarks, or not in its order"
+        return "the sections differ from the list of benchmarks, or from its order"
     for _, group in groupby(parts, key=lambda part: part.name):
-        same = list(group)
-        if any("groups" in part.params for part in same):
-            continue
-        ranks = [number for number, _ in groupby(part.ranks for part in same)]
-        world = max(worlds, default=0)
-        if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
-            return f"the numbers of processes of {same[0].name} do not double until all run"
-        if ended and (len(ranks) > 1 or same[0].name in _FOR_ALL) and ranks[-1] != world:
-            return f"the last section of {same[0].name} does not run all {world} processes"
+        problem = _contradicting_counts(list(group), max(worlds, default=0), ended=ended)
+        if problem:
+            return problem
+    return ""
+
+
+def _contradicting_counts(sections: Sequence[_Part], world: int, *, ended: bool) -> str:
+    """Return the error in the numbers of processes of a benchmark's sections, or ""."""
+    if any("groups" in part.params for part in sections):
+        return ""
+    name = sections[0].name
+    ranks = [number for number, _ in groupby(part.ranks for part in sections)]
+    if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
+        return f"the numbers of processes of {name} do not double until all run"
+    if ended and (len(ranks) > 1 or name in _FOR_ALL) and ranks[-1] != world:
+        return f"the last section of {name} does not run all {world} processes"
     return ""
 
 
@@ -264,7 +283,7 @@ def _take(line: NumberedLine, part: _Part) -> None:
         part.idle = int(match[1])
         part.params["world_ranks"] = part.ranks + part.idle
     elif text.startswith("#"):
-        pass  # what says nothing of the section
+        pass  # a comment that does not belong to the section
     elif _CUT.search(text):
         part.cut = True
     elif part.columns:
@@ -290,7 +309,7 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
 
 
 def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Failed) -> Reading:
-    # A few of many processes mostly share a node: what they measure is no part of the same curve.
+    # A few of many processes mostly share a node: their figures belong to another curve.
     subset = bool(part.idle)
     return Reading(
         probe=f"imb.{part.name.lower()}{'.subset' if subset else ''}",

@@ -1,4 +1,4 @@
-"""The tables of the Intel MPI Benchmarks: what a column is, and what rows may not contradict.
+"""The tables of the Intel MPI Benchmarks: their columns, and the consistency of their rows.
 
 Until 2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
 """
@@ -6,7 +6,8 @@ Until 2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from bareline.formats.damage import Omission
 from bareline.formats.reading import (
@@ -60,10 +61,10 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 @dataclass(frozen=True, slots=True)
 class ImbLaunch:
-    """What a launch says of all its tables.
+    """Properties of a launch that apply to all its tables.
 
     - `free_sizes`: its user chose the message sizes: they need not double.
-    - `largest_bytes`: the size that every table reaches; None where that is not told.
+    - `largest_bytes`: the size that every table reaches; None if it is unknown.
     - `any_after_zero`: its user chose the size that follows 0 (``-msglog``).
     """
 
@@ -74,12 +75,12 @@ class ImbLaunch:
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
-    """Return what a benchmark measures at least, where its table does not tell."""
+    """Return the metrics that a benchmark has at least, for a table without its titles."""
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
 def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    """Return what the columns measure, the headline first.
+    """Return the metrics of the columns, the headline first.
 
     Raises ParseError: a title is unknown or appears twice, or none is a headline.
     """
@@ -99,7 +100,7 @@ def samples_of(
 ) -> Iterator[Sample]:
     """Yield the values of a benchmark's table.
 
-    - `cut`: the benchmark said itself that it ends before the largest size.
+    - `cut`: the benchmark printed that it ends before the largest size.
 
     Raises ParseError: rows are missing, or contradict themselves or each other.
     """
@@ -116,31 +117,49 @@ def samples_of(
         raise ParseError("the benchmark found its results wrong (column defects)")
     caveats = _ends(table, launch, cut)
     mega, table = _mega(table, name, launch.year, left_out)
+    points = _points_of(table)
+    for title in table.titles:
+        if title not in PLAIN:
+            for measured in _column_samples(table, title, mega, points, left_out):
+                yield replace(measured, caveats=caveats)
+
+
+def _points_of(table: PrintedTable) -> list[dict[str, Scalar]]:
+    """Return the parameters of each row: its message size, its group."""
     points: list[dict[str, Scalar]] = [{} for _ in table.rows]
     for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
         if title in table.titles:
             for point, number in zip(points, table.integers(title), strict=True):
                 point[key] = number
-    for title in table.titles:
-        if title in PLAIN:
+    return points
+
+
+def _column_samples(
+    table: PrintedTable,
+    title: str,
+    mega: float,
+    points: Sequence[dict[str, Scalar]],
+    left_out: list[Omission],
+) -> Iterator[Sample]:
+    """Yield the values of a column; `mega`: bytes of a Mbyte."""
+    measured, metric, scale = _COLUMNS[title]
+    scale = mega if title == "Mbytes/sec" else scale
+    decimals = 0 if title == "Msg/sec" else _DECIMALS
+    values = table.numbers(title, decimals=decimals)
+    for value, point, line in zip(values, points, table.lines, strict=True):
+        if title == "Mbytes/sec" and point.get("size_bytes") == 0:
+            continue  # no bytes, no bandwidth
+        if value == 0 and not metric.detail and metric.unit != "%":
+            # A low rate rounds to 0.00; no time does.
+            lost = metric.unit == "s"
+            reason = f"{title} = 0 is not a valid measurement"
+            left_out.append(Omission(reason, line.number, lost))
             continue
-        measured, metric, scale = _COLUMNS[title]
-        scale = mega if title == "Mbytes/sec" else scale
-        decimals = 0 if title == "Msg/sec" else _DECIMALS
-        values = table.numbers(title, decimals=decimals)
-        for value, point, line in zip(values, points, table.lines, strict=True):
-            if title == "Mbytes/sec" and point.get("size_bytes") == 0:
-                continue  # no bytes, no bandwidth
-            if value == 0 and not metric.detail and metric.unit != "%":
-                # A low rate rounds to 0.00; no time does.
-                lost = metric.unit == "s"
-                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
-                continue
-            yield Sample(measured, value * scale, point, caveats)
+        yield Sample(measured, value * scale, point)
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     row.integers("#repetitions")
     for title in ("#bytes", "Group"):
         if title in row.titles:
@@ -193,20 +212,15 @@ def _mega(
 
     Raises ParseError: in most rows they do not, whatever a Mbyte is.
     """
-    timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
-    if "Msg/sec" in table.titles:
-        # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
-        timed = None
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
             raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
         return _MEGA[0], table
-    factors = _FACTORS if timed and not name.startswith(_FILES) else (1.0,)
-    if timed and name in _FACTOR:
-        factors = (_FACTOR[name],)
+    timed = _time_column(table)
     megas = _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]  # the usual one first
     tries = [
-        (mega, _contradictions(table, timed, mega, each)) for mega in megas for each in factors
+        (mega, _contradictions(table, timed, mega, factor))
+        for mega, factor in product(megas, _message_factors(name, timed))
     ]
     mega, wrong = min(tries, key=lambda pair: len(pair[1]))
     said = f"Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
@@ -217,10 +231,27 @@ def _mega(
     return mega, table.only(at for at in range(len(table.rows)) if at not in wrong)
 
 
+def _time_column(table: PrintedTable) -> str | None:
+    """Return the column of times that the rates restate; None where only two rates do."""
+    if "Msg/sec" in table.titles:
+        # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
+        return None
+    return next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
+
+
+def _message_factors(name: str, timed: str | None) -> tuple[float, ...]:
+    """Return the possible numbers of messages that a benchmark counts in its rate."""
+    if timed is None:
+        return (1.0,)
+    if name in _FACTOR:
+        return (_FACTOR[name],)
+    return (1.0,) if name.startswith(_FILES) else _FACTORS
+
+
 def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
-    """Return the positions of rows whose rate is not what their size and time or rate give."""
+    """Return the positions of rows whose rate contradicts their size and time or rate."""
     sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
     wrong = []

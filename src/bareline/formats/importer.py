@@ -1,7 +1,7 @@
-"""What an importer is, and how importers are found.
+"""Importers, and the way in which they are found.
 
-A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``. What a
-launch holds but cannot be trusted becomes a failed trial with its reason.
+A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``. A
+part of a launch that cannot be trusted becomes a failed trial with its reason.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bareline.vocabulary.plugins import brought, checked, named, own
 
 
 def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
-    """Return what finds any of these marks in a text."""
+    """Return a function that finds any of these marks in a text."""
     return lambda text: any(mark.search(text) for mark in marks)
 
 
 def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Return what reads facts: the group ``version`` of each one's mark, or its first."""
+    """Return a function that reads facts: the group ``version`` of each mark, or its first."""
 
     def facts(text: str) -> Mapping[str, Scalar]:
         found = {fact: mark.search(text) for fact, mark in marks.items()}
@@ -38,7 +38,7 @@ def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[st
 
 
 def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Return what reads the version of a program as a fact."""
+    """Return a function that reads the version of a program as a fact."""
     return facts_in({fact: mark})
 
 
@@ -64,7 +64,7 @@ def starts_at(
     """Return a function that gives the offsets in a text at which launches begin.
 
     - `title`: begins a launch.
-    - `inside`: a line that stands below a title. Without a title above it, it begins a launch whose
+    - `inside`: a line below a title. Without a title above it, it begins a launch whose
       title is lost, so that this launch is not read as a part of its neighbour.
     - `last`: the same, for a line that a launch has once: behind it, the launch has no other
       line of these marks.
@@ -124,19 +124,18 @@ class Importer:
 
     - `name`: short name of the format; the probes it gives start with it.
     - `title`: which programs and versions it reads, for people.
-    - `sniff`: tells whether a text is an output of the program, whole or not.
-    - `parse`: reads the trials out of one launch; raises `ParseError` where not even the benchmark
-      can be told.
+    - `sniff`: whether a text is an output of the program, complete or not.
+    - `parse`: reads the trials out of one launch; raises `ParseError` where even the benchmark
+      is unknown.
     - `launches`: splits a file into the outputs of single launches, in their order.
     - `starts`: offsets in a text at which launches of the program begin; by them a file with
-      outputs of several programs is split, and, without `launches`, one of several launches: what
-      precedes the first belongs to it.
-    - `started`: reads when the launch began, where its output says so; without a zone it counts as
-      UTC.
-    - `identity`: reads what no other launch's output contains, such as a process number, a cookie
-      or a time with the host; "" where there is no such thing. Without it the start is taken.
-    - `facts`: reads what the output tells of the platform, as facts.
-    - `commit`: reads which commit was measured, where the output says so.
+      outputs of several programs is split, and, without `launches`, one of several launches: the
+      text before the first belongs to it.
+    - `started`: reads when the launch began, if its output contains that; UTC by default.
+    - `identity`: reads a text that no other launch's output contains, such as a process number, a
+      cookie or a time with the host; "" where there is none. Without it the start is taken.
+    - `facts`: reads the facts of the platform from the output.
+    - `commit`: reads the measured commit, if the output contains it.
     """
 
     name: str
@@ -164,7 +163,7 @@ class Importer:
 def load_importers() -> Mapping[str, Importer]:
     """Find every importer of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is no importer.
+    Raises PluginError: two share a name, or a plug-in is not an importer.
     """
     every = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
     return named("importer", checked("importer", every, Importer), lambda one: one.name)

@@ -42,7 +42,7 @@ _SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
 _FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
 _OPTIONS_BEGIN = re.compile(r"^Options: *$", re.MULTILINE)
 _OLD = re.compile(r"^IOR-((?:2|3\.[01])\.\S+): ", re.MULTILINE)
-#: Files that were shorter than expected: IOR says how much was really moved.
+#: Files that were shorter than expected: IOR prints the amount that was really moved.
 _ACTUAL = re.compile(r"Using actual aggregate bytes moved *= *(\d{1,20})")
 #: Options of a test; one that is not listed belongs to the case.
 _SETTINGS = Settings(
@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every test of a launch; the summary of all stands behind the last."""
+    """Read every test of a launch; the summary of all follows the last."""
     tests = split_before(_TEST, text)
     if len(tests) > 1:
         tests = [tests[0] + tests[1], *tests[2:]] if not _TEST.search(tests[0]) else tests
@@ -86,17 +86,8 @@ def read(text: str) -> Iterable[Reading]:
 
 def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
     options = _options_of(test)
-    caveats: tuple[str, ...] = ()
     try:
-        old = _OLD.search(text)
-        if old:
-            raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
-        check_last_line(text)
-        if _FINISHED.search(text):
-            caveats = death_caveat(text)
-        else:
-            check_whole(text)
-            raise ParseError("IOR did not finish, or the output is truncated")
+        caveats = _check_launch(text)
         params, ranks = _case(options, command)
         rows = _rows(test)
     except ParseError as error:
@@ -113,8 +104,23 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
         )
 
 
+def _check_launch(text: str) -> tuple[str, ...]:
+    """Return the caveats of a launch.
+
+    Raises ParseError: it did not finish, or another version printed it.
+    """
+    old = _OLD.search(text)
+    if old:
+        raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
+    check_last_line(text)
+    if not _FINISHED.search(text):
+        check_whole(text)
+        raise ParseError("IOR did not finish, or the output is truncated")
+    return death_caveat(text)
+
+
 def _options_of(test: str) -> dict[str, str]:
-    """Return the options of a test, which stand between a title and the results."""
+    """Return the options of a test, which are between a title and the results."""
     begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
     first = begin.end() if begin else 0
     last = end.start() if end else len(test)
@@ -125,10 +131,7 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
     missing = [name for name in _NEEDED if name not in options]
     if missing:
         raise ParseError(f"the option '{missing[0]}' is missing")
-    given: dict[str, Scalar] = {}
-    for name, value in options.items():
-        plain = int(value) if value.isdecimal() and len(value) < 16 else value
-        given[name] = _size(value, name) if name in _SIZES else plain
+    given = {name: _setting(name, value) for name, value in options.items()}
     params = _SETTINGS.case({key: value for key, value in given.items() if key != "tasks"})
     params = {key: value for key, value in params.items() if value != ""}
     flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
@@ -137,16 +140,25 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
     return params, _whole(options["tasks"], "tasks")
 
 
+def _setting(name: str, text: str) -> Scalar:
+    """Return the value of an option: a size in bytes, a whole number, or its text."""
+    if name in _SIZES:
+        return _size(text, name)
+    if text.isdecimal() and len(text) < 16:
+        return int(text)
+    return text
+
+
 def _size(text: str, what: str) -> int:
     try:
         return parse_size(text.removesuffix(" bytes"))
     except UsageError as error:
-        raise ParseError(f"{what}: '{text}' is no size") from error
+        raise ParseError(f"{what}: '{text}' is not a size") from error
 
 
 def _whole(text: str, what: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,8}", text):
-        raise ParseError(f"{what}: '{text}' is no number")
+        raise ParseError(f"{what}: '{text}' is not a number")
     return int(text)
 
 
@@ -196,7 +208,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]
     """Return how many bytes each row may have moved, and how far each number may be off.
 
     IOR prints the amount with two decimals; tasks, segments and block size give it exactly. Where
-    files were shorter, it prints what was really moved.
+    files were shorter, it prints the amount that was really moved.
     """
     printed = options["aggregate filesize"]
     amount = _size(printed, "aggregate filesize")
@@ -218,7 +230,7 @@ def _bandwidth(
     if not rate or not time_s:
         raise ParseError("nothing was transferred")
     slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
-    # Stonewalling ends a test before all is moved: only the summary tells how much was.
+    # Stonewalling ends a test before all is moved: only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
     agrees = any(
         abs(rate * _MIB * time_s / amount - 1) <= slack + off / amount for amount, off in amounts

@@ -1,4 +1,4 @@
-"""iperf3 with ``--json``, 3.1 and later: what is received over all TCP or UDP streams, one way."""
+"""iperf3 with ``--json``, 3.1 and later: the received rate of all TCP or UDP streams, one way."""
 
 from __future__ import annotations
 
@@ -157,13 +157,13 @@ def read(text: str) -> Transfer:
         rate_bps = end.sum_received.check("sum_received")
         raise ParseError(
             f"the output of the server (iperf3 -s), which received {rate_bps:.4g} bit/s and does "
-            "not report what was sent; import the client's"
+            "not report the sent rate; import the client's output"
         )
     end.sum_sent.check("sum_sent")
     rate_bps = end.sum_received.check("sum_received")
     if asked.duration and end.sum_sent.seconds < 0.9 * asked.duration:
         raise ParseError(f"the test ended after {end.sum_sent.seconds} of {asked.duration} s")
-    # In the reverse direction the remote end is the one that sends.
+    # In the reverse direction the remote end sends.
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
     sender, receiver = reversed(cpu) if asked.reverse else cpu
     loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
@@ -209,7 +209,7 @@ def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
 
 
 def _is_receivers(test: _Test) -> bool:
-    """Whether the server printed an output: it does not know what the client sent."""
+    """Whether the server printed an output: it does not know the sent rate."""
     sent, received = test.end.sum_sent, test.end.sum_received
     accepted = test.start.accepted_connection is not None
     return accepted and not sent.bytes and bool(received.bytes)

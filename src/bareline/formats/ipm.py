@@ -77,7 +77,7 @@ class _Figures:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the table of the program and those of its regions."""
+    """Read the table of the program and the tables of its regions."""
     try:
         launch = _head(text)
         tables = _tables(text)
@@ -170,18 +170,8 @@ def _rows(
     for line in lines:
         begun = begun or _TITLES.fullmatch(line.text) is not None
         match = _ROW.fullmatch(line.text)
-        if not begun or match is None or match[1] not in (*_ROWS, "mem [GB]"):
-            continue
-        name, *texts = match.groups()
-        try:
-            if name in rows:
-                raise ParseError(f"the row '{name}' appears twice")
-            rows[name] = _figures(name, texts, ranks)
-        except ParseError as error:
-            if name == "wallclock":
-                raise ParseError(f"line {line.number}: {error}") from error
-            rows.pop(name, None)
-            left_out.append(Omission(str(error), line.number))
+        if begun and match is not None and match[1] in (*_ROWS, "mem [GB]"):
+            _add_row(rows, match, line, ranks, left_out)
     if "wallclock" not in rows or rows["wallclock"].total <= 0:
         raise ParseError("there is no measured wallclock")
     if "MPI" not in rows and not left_out:
@@ -189,10 +179,33 @@ def _rows(
     return rows
 
 
-def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
-    """Read a row and hold its numbers against each other.
+def _add_row(
+    rows: dict[str, _Figures],
+    match: re.Match[str],
+    line: NumberedLine,
+    ranks: int,
+    left_out: list[Omission],
+) -> None:
+    """Add a row, or leave it out if it is damaged or repeated.
 
-    Raises ParseError: they contradict each other, or one is no number with two decimals.
+    Raises ParseError: the damaged row is the wallclock.
+    """
+    name, *texts = match.groups()
+    try:
+        if name in rows:
+            raise ParseError(f"the row '{name}' appears twice")
+        rows[name] = _figures(name, texts, ranks)
+    except ParseError as error:
+        if name == "wallclock":
+            raise ParseError(f"line {line.number}: {error}") from error
+        rows.pop(name, None)
+        left_out.append(Omission(str(error), line.number))
+
+
+def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
+    """Read a row and compare its numbers with each other.
+
+    Raises ParseError: they contradict each other, or one is not a number with two decimals.
     """
     for text in texts:
         if not _TWO_DECIMALS.fullmatch(text):
@@ -206,7 +219,7 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
 
 
 def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
-    """Hold the table of the program against the head of the banner.
+    """Compare the table of the program with the head of the banner.
 
     Raises ParseError: they contradict each other.
     """

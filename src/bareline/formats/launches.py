@@ -1,8 +1,8 @@
 """Identity of a launch: whether an output is of a launch that is already there.
 
 A repetition is a launch, not a text: programs that print one number of two digits print the same
-text in most of their launches. What an output says decides (its start, a cookie, addresses with a
-random number), then its file; where neither proves anything, both are kept and the doubt is named.
+text in most of their launches. The content of an output decides (its start, a cookie, random
+addresses), then its file; where neither proves anything, both are kept with a caveat.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Sameness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaunchMark:
-    """What tells a launch from others with the same text.
+    """The mark that distinguishes a launch from launches with the same text.
 
-    - `identity`: what no other launch's output contains; "" where the format has no such thing.
+    - `identity`: a text that no other launch's output contains; "" where the format has none.
     - `file`: the file's own name, see `file_identity`.
     - `occurrence`: how many launches with this very text precede it in the file.
     """
@@ -67,7 +67,7 @@ def file_identity(path: str | Path) -> str:
 
 
 def identity_of(importer: Importer, launch: str) -> str:
-    """Return what an output contains that no other launch's output does, or ""."""
+    """Return a text that no other launch's output contains, or ""."""
     identity = importer.identity(launch)
     if identity:
         return identity
@@ -81,11 +81,11 @@ def text_hash(launch: str) -> str:
 
 
 def doubt(files: Iterable[str]) -> str:
-    """Return the caveat of an output whose text another file has, too."""
+    """Return the caveat of an output whose text another file also has."""
     names = sorted({Path(file).name for file in files})
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
     return f"{DOUBT} {shown}: a copy, or another launch with the same figures"
 
 
-#: What the caveat of such an output begins with.
+#: The beginning of the caveat of such an output.
 DOUBT = "the same text as"

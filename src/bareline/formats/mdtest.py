@@ -1,14 +1,14 @@
 """mdtest, 3.x and 4.x, which comes with IOR: rates of operations on files and directories.
 
 The iterations of ``-i`` run in one launch, of which mdtest prints the mean: that is the trial's
-value, as no other one can be had. Phases that did not run stand with a rate of 0 and are left out.
+value, since nothing else is printed. Phases that did not run have a rate of 0 and are left out.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 
@@ -33,9 +33,9 @@ _ROW_START = re.compile(r"   [A-Z][a-z]+ [a-z]+")
 _END = re.compile(r"^-- finished at .* --$", re.MULTILINE)
 _RATE = Metric("op/s", "higher")
 _OLD = re.compile(r"^mdtest-((?:1|2)\.\S+) was launched", re.MULTILINE)
-#: Options whose next word is no part of the case: where it ran, what it wrote, how often, seeds.
+#: Options whose next word does not belong to the case: paths, outputs, repetitions, seeds.
 _WITH_VALUE = ("-d", "-i", "-o", "-x", "-V", "-G")
-#: The same with the value in one word, and options of what is printed.
+#: The same with the value in one word, and options of the output.
 _LABELS = re.compile(
     r"-(?:[dioxVG])=.*|-v+|-P|-R\d+"
     r"|--(?:random-seed|saveRankPerformanceDetails|savePerOpDataCSV|run-cmd\S*)(?:=.*)?"
@@ -108,17 +108,8 @@ def _options(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     """Return the mean rate of every operation that ran, in op/s."""
-    summaries, end = list(_SUMMARY.finditer(text)), _END.search(text)
-    rate = next((one for one in summaries if one[1] == "rate"), None)
-    if rate is None or end is None:
-        raise ParseError("mdtest did not finish, or did not print rates")
-    later = [one.start() for one in summaries if one.start() > rate.start()]
     rates: dict[str, float] = {}
-    first_line = text.count("\n", 0, rate.end())
-    rows = text[rate.end() : min([*later, end.start()])].splitlines()
-    for line_number, line in enumerate(rows, first_line + 1):
-        if not _ROW_START.match(line):
-            continue
+    for line_number, line in _summary_rows(text):
         try:
             name, mean = _row(line)
         except ParseError as error:
@@ -133,9 +124,27 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
             rates[name] = mean
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:
-        lost = [each for each in left_out if each.lost]
+        lost = [omission for omission in left_out if omission.lost]
         raise ParseError(str(lost[0]) if lost else "no operation was measured")
     return ran
+
+
+def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the rows of the summary of rates, each with the number of its line.
+
+    Raises ParseError: there is no such summary, or it has no end.
+    """
+    summaries = list(_SUMMARY.finditer(text))
+    end = _END.search(text)
+    rate = next((summary for summary in summaries if summary[1] == "rate"), None)
+    if rate is None or end is None:
+        raise ParseError("mdtest did not finish, or did not print rates")
+    later = [summary.start() for summary in summaries if summary.start() > rate.start()]
+    first_line = text.count("\n", 0, rate.end())
+    rows = text[rate.end() : min([*later, end.start()])].splitlines()
+    for line_number, line in enumerate(rows, first_line + 1):
+        if _ROW_START.match(line):
+            yield line_number, line
 
 
 def _row(line: str) -> tuple[str, float | None]:

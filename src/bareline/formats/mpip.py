@@ -189,7 +189,7 @@ def _rank_times(texts: Sequence[str]) -> _RankTimes:
 
 
 def _check_ranks(text: str, ranks: int) -> None:
-    """Hold the table of times against the list of tasks, where a report has it."""
+    """Compare the table of times with the list of tasks, where a report has it."""
     tasks = [int(rank) for rank, _ in _TASK.findall(text)]
     if tasks and tasks != list(range(ranks)):
         raise ParseError(f"{len(tasks)} tasks are assigned, but {ranks} have times")
@@ -266,7 +266,7 @@ def _is_site(line: NumberedLine) -> bool:
 def _site(line: NumberedLine) -> _Site:
     match = _SITE_ROW.fullmatch(line.text)
     if match is None:
-        raise ParseError(f"line {line.number} is no row of a callsite")
+        raise ParseError(f"line {line.number} is not a row of a callsite")
     where = f"line {line.number}"
     most, mean, least = (_Amount.of(text, where) for text in match.groups()[4:7])
     if not least.value - least.off <= mean.value <= most.value + most.off:
@@ -283,7 +283,7 @@ def _site(line: NumberedLine) -> _Site:
 
 
 def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
-    """Hold the sum of a site against its rows of ranks, all of which a threshold may leave out.
+    """Compare the sum of a site with its rows of ranks, all of which a threshold may leave out.
 
     Raises ParseError: they contradict each other.
     """

@@ -32,14 +32,14 @@ _NAME = re.compile(r"[A-Za-z/ ]+")
 _VERSION = re.compile(r"^ *Version +=? +(?P<version>\d[\w.]*)[ \r]*$", re.MULTILINE)
 _SERIAL = re.compile(r"-SER\b|\bserial\b", re.IGNORECASE)
 _OPENMP = re.compile(r"-OMP\b|\bOpenMP\b", re.IGNORECASE)
-#: How BT was told to write its solution: another benchmark than BT.
+#: The way in which BT writes its solution: a benchmark other than BT.
 _BTIO = re.compile(r"^ *BTIO -- (\w+)", re.MULTILINE)
 #: Every version ends by naming the address that results may be sent to.
 _END = re.compile(r"^.*npb@nas\.nasa\.gov[ \r]*$", re.MULTILINE)
 _DECIMAL = re.compile(r"\d{1,15}\.\d{2}")
 #: NPB prints seconds and Mop/s with two decimals.
 HALF_DIGIT = 0.006
-#: Benchmarks whose Mop/s are operations; those of DC and DT are tuples and bytes.
+#: Benchmarks whose Mop/s are operations; for DC and DT they are tuples and bytes.
 _KERNELS = frozenset(("EP", "IS", "CG", "MG", "FT", "BT", "SP", "LU", "UA"))
 _ZONES = frozenset(("BT-MZ", "SP-MZ", "LU-MZ"))
 _CLASS = re.compile(r"[A-Z]")
@@ -72,7 +72,7 @@ class NpbSummary:
     def count(self, *names: str) -> int | None:
         """Return a number of processes or threads, by the first name that the summary has.
 
-        Raises ParseError: it is no number, or 0.
+        Raises ParseError: it is not a number, or it is 0.
         """
         for name in names:
             if name in self.fields:
@@ -87,7 +87,7 @@ class NpbSummary:
         verification = self.field("Verification")
         if verification != "SUCCESSFUL":
             raise ParseError(
-                f"the result is wrong: NPB says verification {verification[:40].lower()}"
+                f"the result is wrong: NPB reports verification {verification[:40].lower()}"
             )
 
 
@@ -159,7 +159,7 @@ def _title(benchmark: str) -> str:
 
 
 def _reading(text: str, summary: NpbSummary) -> Reading:
-    """Return the trial of a whole summary; raises ParseError where its case cannot be told."""
+    """Return the trial of a whole summary; raises ParseError where its case is unknown."""
     benchmark = summary.benchmark
     if benchmark not in _KERNELS | _ZONES:
         raise ParseError(f"the Mop/s of {benchmark} are not operations per second")
@@ -194,17 +194,17 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
 
 
 def _check_without_mpi(text: str, threads: int | None) -> None:
-    """Raise ParseError unless the title says that a program without processes has none."""
+    """Raise ParseError unless the title shows that the program runs without processes."""
     title = TITLE.search(text)
     variant = title["variant"] if title else ""
     expected = _SERIAL if threads is None else _OPENMP
     if "MPI" in variant or expected.search(variant) is None:
         kind = "serial" if threads is None else "of OpenMP alone"
-        raise ParseError(f"the summary has no processes, and no title says that it is {kind}")
+        raise ParseError(f"the summary has no processes, and no title shows that it is {kind}")
 
 
 def _threads_of_a_rank(ranks: int, threads: int) -> int:
-    """Return the threads of each rank; multi-zone benchmarks print those of all ranks."""
+    """Return the threads of each rank; multi-zone benchmarks print the threads of all ranks."""
     return max(1, threads // ranks)
 
 
@@ -226,7 +226,7 @@ def _samples(
 
 
 def _check_share(summary: NpbSummary, rate_mops: float, unit: str, number: int | None) -> None:
-    """Hold Mop/s in total against those of a process or thread.
+    """Compare Mop/s in total with the rate of a process or thread.
 
     Raises ParseError: they contradict each other, or the share or its number is missing.
     """

@@ -58,7 +58,7 @@ def read(text: str) -> Transfer:
 
 
 def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
-    """Return what was asked for: the duration, or the amount, of which the duration is a result.
+    """Return the request: the duration, or the amount, of which the duration is a result.
 
     With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is
     a whole number of buffers, whatever the time.
@@ -104,17 +104,28 @@ def _values(fields: Mapping[str, str]) -> dict[str, float]:
 
 
 def _fields(text: str) -> dict[str, str]:
+    line = _result_line(text)
+    if "=" not in line.partition(" ")[0]:
+        match = _USUAL.fullmatch(line)
+        if match is None:
+            raise ParseError(f"the line of results is damaged: '{line}'")
+        return {key: value for key, value in match.groupdict().items() if value is not None}
+    return _labelled_fields(line)
+
+
+def _result_line(text: str) -> str:
+    """Return the line of results; raises ParseError: there is not exactly one, or it is torn."""
     lines = [match[0].strip() for match in _RESULT.finditer(text)]
     if len(lines) != 1:
         raise ParseError("there is no line of results: the transfer did not end")
     line = lines[0]
     if not text[text.rindex(line) + len(line) :].startswith("\n"):
         raise ParseError("the line of results has no end: the output is truncated")
-    if "=" not in line.partition(" ")[0]:
-        match = _USUAL.fullmatch(line)
-        if match is None:
-            raise ParseError(f"the line of results is damaged: '{line}'")
-        return {key: value for key, value in match.groupdict().items() if value is not None}
+    return line
+
+
+def _labelled_fields(line: str) -> dict[str, str]:
+    """Return the fields of a line of ``key=value``; raises ParseError: it is damaged."""
     pairs = [part.partition("=") for part in line.split()]
     fields = {key: value for key, _, value in pairs}
     if len(fields) < len(pairs) or not all(equals for _, equals, _ in pairs):

@@ -1,7 +1,7 @@
 """OSU micro-benchmarks, 5.x to 7.x.
 
 Versions and options differ in the titles of the columns, never in their meaning, so the titles
-alone say what a column is.
+alone identify a column.
 
 References
 ----------
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from bareline.formats.damage import Omission
@@ -52,7 +52,7 @@ from bareline.formats.table import (
     split_titles,
 )
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layer, Sample, Scalar
+from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 from bareline.vocabulary.units import format_size
 
 TITLE = re.compile(
@@ -63,7 +63,7 @@ TITLE = re.compile(
 )
 _MS = r"(\d{1,15})(?: ms)?"
 _INIT = re.compile(rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$", re.MULTILINE)
-#: What osu_init of 5.3 and before prints, without a title.
+#: The output of osu_init of 5.3 and before, without a title.
 _UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
 #: By titles without their spaces.
@@ -108,7 +108,7 @@ _BUFFERS = re.compile(
 )
 #: A setting above a table: ``# Number of Receiver threads: 2``.
 _COMMENT = re.compile(r"#\s*([A-Za-z][A-Za-z ()/_-]{1,40}?)\s*:\s+(\S.*?)[\s.]*$")
-#: Comments that stand before the title of their launch.
+#: Comments before the title of their launch.
 _BEFORE_TITLE = re.compile(r"(?:^# *Number of [^\n]*\n\s*)+\Z", re.MULTILINE)
 _LONGEST_COMMENTS = 1000
 _WRONG_RESULTS = "DATA VALIDATION ERROR"
@@ -177,7 +177,7 @@ def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
 
 
 def _setting(comment: str, params: dict[str, Scalar], ignored: list[str]) -> int:
-    """Take up a comment's setting; gives the number of ranks where it says that."""
+    """Record a comment's setting; return the number of ranks if it contains that."""
     pairs = _PAIRS.search(comment)
     if pairs:
         if pairs[2]:
@@ -211,16 +211,12 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
     )
     try:
         columns = _columns(block, left_out)
-        metrics = metrics_of(
-            [_column(title) for title in columns if title in _COLUMNS or _TAIL.fullmatch(title)],
-            "there is no column of latency or bandwidth",
-        )
+        known = [_column(title) for title in columns if _is_measured(title)]
+        metrics = metrics_of(known, "there is no column of latency or bandwidth")
         table = read_table(columns, block.lines, left_out=left_out)
     except ParseError as error:
         reason = ParseError(str(left_out[0])) if left_out else error
-        rate = program.name.endswith("bw") or program.name == "mbw_mr"
-        headline = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-        return made(metrics=headline, outcome=unread(reason))
+        return made(metrics=_headline(program), outcome=unread(reason))
     block.params |= _derived_datatype(table)
 
     def read() -> Iterable[Sample]:
@@ -235,8 +231,20 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
     return made(metrics=metrics, outcome=outcome, left_out=tuple(left_out))
 
 
+def _headline(program: OsuProgram) -> dict[str, Metric]:
+    """Return the headline of a program whose table cannot be read."""
+    if program.name.endswith("bw") or program.name == "mbw_mr":
+        return {"bandwidth": BANDWIDTH}
+    return {"latency": LATENCY}
+
+
+def _is_measured(title: str) -> bool:
+    """Whether a column has measured values."""
+    return title in _COLUMNS or _TAIL.fullmatch(title) is not None
+
+
 def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
-    """Return the parameter of a derived data type: what is sent of the largest message."""
+    """Return the parameter of a derived data type: the sent part of the largest message."""
     if "TransmitSize" not in table.titles or "Size" not in table.titles:
         return {}
     return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}
@@ -297,36 +305,52 @@ def _samples(
         sizes = table.integers("Size")
         points = [{"size_bytes": size} for size in sizes]
         complete = program.largest_bytes is not None and sizes[-1] >= program.largest_bytes
-        if program.largest_bytes and not complete:
-            ends = f"{format_size(sizes[-1])} instead of {format_size(program.largest_bytes)}"
-            caveats = (f"the output ends at {ends}: so asked, or truncated",)
+        caveats = _end_caveat(sizes[-1], program.largest_bytes)
     elif len(table.rows) != 1:
         raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
     if death and not complete:
         raise ParseError(f"the job died: '{death}'")
     if death:
         caveats += death_caveat(death)
-    for title in table.titles:
-        if title not in _COLUMNS and not _TAIL.fullmatch(title):
+    for title in filter(_is_measured, table.titles):
+        for sample in _column_samples(table, title, points, left_out):
+            yield replace(sample, caveats=caveats)
+
+
+def _end_caveat(last_bytes: int, largest_bytes: int | None) -> tuple[str, ...]:
+    """Return the caveat of a table that ends before the largest size of its program."""
+    if not largest_bytes or last_bytes >= largest_bytes:
+        return ()
+    ends = f"{format_size(last_bytes)} instead of {format_size(largest_bytes)}"
+    return (f"the output ends at {ends}: so asked, or truncated",)
+
+
+def _column_samples(
+    table: PrintedTable,
+    title: str,
+    points: Sequence[dict[str, Scalar]],
+    left_out: list[Omission],
+) -> Iterator[Sample]:
+    """Yield the values of a column, without impossible ones."""
+    name, metric, scale = _column(title)
+    values = table.numbers(title, decimals=_DECIMALS)
+    for value, point, line in zip(values, points, table.lines, strict=True):
+        if value == 0 and not metric.detail and metric.unit != "%":
+            # A low rate rounds to 0.00; no time does.
+            lost = metric.unit == "s"
+            reason = f"{title} = 0 is not a valid measurement"
+            left_out.append(Omission(reason, line.number, lost))
             continue
-        name, metric, scale = _column(title)
-        values = table.numbers(title, decimals=_DECIMALS)
-        for value, point, line in zip(values, points, table.lines, strict=True):
-            if value == 0 and not metric.detail and metric.unit != "%":
-                # A low rate rounds to 0.00; no time does.
-                lost = metric.unit == "s"
-                left_out.append(Omission(f"{title} = 0 is no measured value", line.number, lost))
-                continue
-            yield Sample(name, value * scale, point, caveats)
+        yield Sample(name, value * scale, point)
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     for title in ("Size", "Iterations", "TransmitSize"):
         if title in row.titles:
             row.integers(title)
     for title in row.titles:
-        if title in _COLUMNS or _TAIL.fullmatch(title):
+        if _is_measured(title):
             row.numbers(title, decimals=_DECIMALS)
     _check_order(row)
     _check_rates(row)
@@ -365,7 +389,7 @@ def _check_overlap(table: PrintedTable) -> None:
     overall, compute, pure, overlap = (table.numbers(title) for title in titles)
     for line, *times, percent in zip(table.lines, overall, compute, pure, overlap, strict=True):
         whole_us, compute_us, pure_us = times
-        # What is not hidden; two of the three times are rounded in the numerator.
+        # The part that is not hidden; two of the three times are rounded in the numerator.
         least, most = quotient_range(whole_us - compute_us, pure_us, 0.0102)
         low, high = max(0.0, 100 - 100 * most), max(0.0, 100 - 100 * least)
         if not low - 0.006 <= percent <= high + 0.006:
@@ -402,7 +426,7 @@ def _init(text: str) -> Reading:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin: at titles, or at the comments that stand before them.
+    """Return where launches begin: at titles, or at the comments before them.
 
     The table of a launch whose title is lost begins a launch of its own.
     """

@@ -1,4 +1,4 @@
-"""Which OSU program a title means, naming what is measured alone, and what is known of each."""
+"""The OSU programs by their titles, which only name the measurement, and their properties."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OsuProgram:
-    """What is known of a benchmark: its name, who takes part, and where its sizes end.
+    """Properties of a benchmark: its name, its participants, and the end of its sizes.
 
-    `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
-    that of reductions.
+    `pairs`: the output has the number of pairs. `reduction`: the usual datatype is the one of
+    reductions.
     """
 
     name: str
@@ -58,7 +58,7 @@ _COLLECTIVE = re.compile(
     r"(?P<nonblocking>Non-blocking )?(?P<neighbours>Neighborhood )?(?P<function>\S+)"
     r"(?: Personalized Exchange)?(?P<persistent> Persistent)? ?Latency"
 )
-#: Words that are no name of an MPI function, as they stand in a sentence.
+#: Words of titles that are not MPI functions, in the form of a sentence.
 _SPOKEN = {
     "Latency": "latency",
     "Bandwidth": "bandwidth",
@@ -95,7 +95,7 @@ def _test_of(title: re.Match[str]) -> str:
 
 
 def words_of(title: re.Match[str]) -> str:
-    """Describe what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
+    """Return the measurement: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
     test = _test_of(title)
     spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
     return f"MPI{title['function'] or ''} {spoken}"

@@ -1,7 +1,7 @@
 """perftest (``ib_write_bw``, ``ib_send_lat`` and their kin), 2.x to 6.x.
 
-Its MB are 2^20 bytes, whether the title says MB or MiB; with ``--report_gbits`` it prints decimal
-gigabits. The message rate tells the bandwidth once more and is held against it.
+Its MB are 2^20 bytes, with the title MB or MiB; with ``--report_gbits`` it prints decimal
+gigabits. The message rate repeats the bandwidth and is compared with it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FACTS = {
 _SETTING = re.compile(r"(?:^|\t)[ \t]*([A-Z][\w. *-]*?[\w*])[ \t]*: (\S+)", re.MULTILINE)
 _NO_SETTINGS = frozenset(("GID", "WARNING", "Note"))
 _SETTINGS = Settings(
-    # What the platform is, how the two ends found each other, and how completions are asked for.
+    # The platform, the connection of the two ends, and the requests for completions.
     labels=frozenset(
         (
             *("Device", "Transport type", "Link type", "GID index", "ibv_wr* API"),
@@ -163,14 +163,14 @@ def _identity(text: str) -> str:
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return what a column is; with a duration perftest has no typical latency, only the mean."""
+    """Return a column's metric; with a duration perftest has no typical latency, only the mean."""
     if title == "t_avg[usec]" and "t_typical[usec]" not in titles:
         return ("latency_mean", LATENCY, 1e-6)
     return _COLUMNS[title]
 
 
 def _settings_of(text: str) -> dict[str, str]:
-    """Return the settings in the head of a test, which stand before the line of column titles."""
+    """Return the settings in the head of a test, before the line of column titles."""
     header = _HEADER.search(text)
     head = text[: header.start()] if header else text
     return {key: value for key, value in _SETTING.findall(head) if key not in _NO_SETTINGS}
@@ -224,29 +224,49 @@ def _samples(
     table = sieve(table, _check_row, left_out)
     table = sieve_sizes(table, "#bytes", left_out, doubling=True)
     sizes = table.integers("#bytes")
-    messages = table.column("MsgRate[Mpps]") if "MsgRate[Mpps]" in table.titles else []
     for title in titles:
-        name, metric, scale = _column(title, titles)
-        texts = table.column(title)
-        for at, printed in enumerate(table.numbers(title, uniform=False)):
-            if printed == 0 and title.startswith("BW peak"):
-                continue  # below what two decimals can say
-            value = printed * scale
-            # Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00. The
-            # message rate tells it where that is printed with more digits.
-            sharp = messages and float(messages[at]) > 100 * rounding(messages[at])
-            if title.startswith("BW average") and sharp and printed < 100 * rounding(texts[at]):
-                value = float(messages[at]) * 1e6 * sizes[at]
+        name, metric, _ = _column(title, titles)
+        for row, value in enumerate(_values(table, title, titles, sizes)):
+            if value == 0 and title.startswith("BW peak"):
+                continue  # below the precision of two decimals
             if value == 0 and not metric.detail:
                 lost = metric.unit == "s"
-                line = table.lines[at].number
-                left_out.append(Omission(f"{title} = 0 is no measured value", line, lost))
+                line = table.lines[row].number
+                left_out.append(Omission(f"{title} = 0 is not a valid measurement", line, lost))
                 continue
-            yield Sample(name, value, {"size_bytes": sizes[at]})
+            yield Sample(name, value, {"size_bytes": sizes[row]})
+
+
+def _values(
+    table: PrintedTable, title: str, titles: Sequence[str], sizes: Sequence[int]
+) -> list[float]:
+    """Return the values of a column in base units."""
+    _, _, scale = _column(title, titles)
+    values = [printed * scale for printed in table.numbers(title, uniform=False)]
+    if title.startswith("BW average") and "MsgRate[Mpps]" in table.titles:
+        return _sharpened(values, table.column(title), table.column("MsgRate[Mpps]"), sizes)
+    return values
+
+
+def _sharpened(
+    values: Sequence[float], texts: Sequence[str], rates: Sequence[str], sizes: Sequence[int]
+) -> list[float]:
+    """Return bandwidths in B/s, by the message rate where only that has three digits or more.
+
+    Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
+
+    - `texts`: the printed bandwidths. `rates`: the printed message rates in millions per second.
+    """
+    sharpened = list(values)
+    for row, rate in enumerate(rates):
+        is_short = float(texts[row]) < 100 * rounding(texts[row])
+        if is_short and float(rate) > 100 * rounding(rate):
+            sharpened[row] = float(rate) * 1e6 * sizes[row]
+    return sharpened
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are no numbers or contradict each other."""
+    """Refuse a row whose cells are not numbers or contradict each other."""
     row.integers("#bytes")
     row.integers("#iterations")
     for title in row.titles:
@@ -264,19 +284,24 @@ def _check_rates(table: PrintedTable) -> None:
         return
     means = table.numbers(average, uniform=False)
     if "MsgRate[Mpps]" in table.titles:
-        rates = table.column("MsgRate[Mpps]")
-        table.numbers("MsgRate[Mpps]", uniform=False)
-        rows = zip(table.lines, table.integers("#bytes"), table.column(average), rates, strict=True)
-        for line, size, mean, rate in rows:
-            unit = 1e6 * size / _COLUMNS[average][2]
-            slack = rounding(mean) + rounding(rate) * unit
-            if abs(float(mean) - float(rate) * unit) > 1.01 * slack + 1e-4 * float(mean):
-                raise ParseError(f"line {line.number}: bandwidth and MsgRate contradict each other")
+        _check_message_rates(table, average)
     if peak is not None:
         peaks = table.numbers(peak, uniform=False)
         for line, highest, value in zip(table.lines, peaks, means, strict=True):
             if highest and highest < 0.99 * value:
                 raise ParseError(f"line {line.number}: the peak is below the average")
+
+
+def _check_message_rates(table: PrintedTable, average: str) -> None:
+    """Refuse rows whose message rate contradicts the bandwidth in the column `average`."""
+    rates = table.column("MsgRate[Mpps]")
+    table.numbers("MsgRate[Mpps]", uniform=False)
+    rows = zip(table.lines, table.integers("#bytes"), table.column(average), rates, strict=True)
+    for line, size, mean, rate in rows:
+        unit = 1e6 * size / _COLUMNS[average][2]
+        slack = rounding(mean) + rounding(rate) * unit
+        if abs(float(mean) - float(rate) * unit) > 1.01 * slack + 1e-4 * float(mean):
+            raise ParseError(f"line {line.number}: bandwidth and MsgRate contradict each other")
 
 
 IMPORTER = Importer(

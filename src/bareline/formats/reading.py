@@ -1,4 +1,4 @@
-"""What a reader gives: one measurement of one launch, with its case, or why there is none."""
+"""The result of a reader: one measurement of a launch with its case, or the reason of failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LATENCY = Metric("s", "lower")
 BANDWIDTH = Metric("B/s", "higher")
 MESSAGE_RATE = Metric("op/s", "higher")
 OVERLAP = Metric("%", "higher")
-#: What a benchmark declares that failed before it said what it measures.
+#: The metrics of a benchmark that failed before it printed its metrics.
 UNTOLD: Mapping[str, Metric] = MappingProxyType({"value": Metric("1", "none")})
 #: A time of which neither less nor more is better, such as that of the overlapped computation.
 CONTEXT = Metric("s", "none", detail=True)
@@ -41,7 +41,7 @@ def as_detail(metric: Metric) -> Metric:
     return Metric(metric.unit, metric.better, detail=True)
 
 
-#: What a column of a table is: its metric, and what one of its unit is in the metric's.
+#: A column of a table: its title, its metric, and the factor to the metric's unit.
 Column = tuple[str, Metric, float]
 
 
@@ -64,7 +64,7 @@ def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
 
 
 def unread(error: ParseError) -> Failed:
-    """Return the outcome of what cannot be read."""
+    """Return the outcome of an unreadable output."""
     return Failed(Stage.PARSE, str(error))
 
 
@@ -74,11 +74,11 @@ class Reading:
 
     - `probe`: program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's
       probes.
-    - `title`: what is measured, as it stands in a sentence: "the latency".
+    - `title`: the measurement, in the form of a sentence: "the latency".
     - `metrics`: every metric of the trial, the headline first.
-    - `params`: what else tells the case from others of the probe.
-    - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
-    - `platform`: what the output itself calls its platform, "" where it does not.
+    - `params`: the other parameters that identify the case.
+    - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` where the output does not contain it.
+    - `platform`: the name of the platform in the output, "" without one.
     - `left_out`: rows and values that the reader did not take.
     - `ignored`: settings that do not belong to the case, each with the reason.
     """
@@ -107,19 +107,20 @@ class Reading:
             set_field(self, "metrics", metrics)
             if isinstance(self.outcome, Measured):
                 samples = (
-                    replace(one, metric=short_name(one.metric)) for one in self.outcome.samples
+                    replace(sample, metric=short_name(sample.metric))
+                    for sample in self.outcome.samples
                 )
                 set_field(self, "outcome", Measured(tuple(samples)))
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """What was measured; ParseError where nothing was."""
+        """The measured samples; raises ParseError where there are none."""
         if isinstance(self.outcome, Failed):
             raise ParseError(self.outcome.reason)
         return self.outcome.samples
 
     def case(self, ranks: int | None = None) -> Case:
-        """Return what is compared.
+        """Return the compared case.
 
         - `ranks`: number of ranks where the output does not say it.
         """
@@ -128,7 +129,7 @@ class Reading:
         return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
-        """Return what an analysis must know of the probe, as it is finite in a run."""
+        """Return the declaration of the probe for an analysis, as in the header of a run."""
         return {
             "layer": self.layer.value,
             "title": cleaned(self.title),
@@ -142,12 +143,12 @@ def outcome_of(
     read: Callable[[], Iterable[Sample]],
     left_out: list[Omission] | None = None,
 ) -> Measured | Failed:
-    """Read samples and hold them against the declared metrics; what cannot be read has failed.
+    """Read samples and check them against the declared metrics; an unreadable output has failed.
 
-    - `metrics`: every metric that must be there, and none else.
-    - `read`: raises `ParseError` where the output is not what its program prints when it succeeds.
-    - `left_out`: takes up values that are no measured ones; without it one spoils all. The first of
-      `metrics` must be there all the same.
+    - `metrics`: exactly the metrics that must be there.
+    - `read`: raises `ParseError` where the output differs from a successful one.
+    - `left_out`: collects values that are not measurements; without it one spoils all. The first of
+      `metrics` is always required.
     """
     try:
         samples = _finite(read(), left_out)
@@ -173,7 +174,7 @@ def _finite(samples: Iterable[Sample], left_out: list[Omission] | None) -> tuple
     seen: set[tuple[str, str]] = set()
     for sample in samples:
         if not math.isfinite(sample.value) or sample.value < 0:
-            reason = f"{sample.metric} = {sample.value} is no measured value"
+            reason = f"{sample.metric} = {sample.value} is not a valid measurement"
             if left_out is None:
                 raise ParseError(reason)
             left_out.append(Omission(reason))

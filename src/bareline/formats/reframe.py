@@ -1,8 +1,8 @@
 """ReFrame's run reports (JSON, versions 3.12 to 4.x) and performance logs (4.3 and later).
 
-A case that ran is one launch on one partition with one environment. What failed its sanity check,
-or before it, is a failed trial. What ran right but missed its reference keeps its numbers, with a
-caveat: to drop the slow ones would flatter the platform that has them.
+A case that ran is one launch on one partition with one environment. A case that failed its sanity
+check, or before it, is a failed trial. A case that ran but missed its reference keeps its numbers,
+with a caveat: to drop slow cases would flatter their platform.
 
 References
 ----------
@@ -31,10 +31,10 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Stage
 
 MISSED = "ReFrame's reference was not met"
-#: What the versions of ReFrame call how a case ended.
+#: The ways in which a case ends, in the words of all versions of ReFrame.
 _SKIPPED = frozenset({"skip", "skipped"})
 _PASSED = frozenset({"pass", "success", "xpass"})
-#: A scope that stands behind the name of a fixture: where it ran, which the platform tells.
+#: A scope behind the name of a fixture: its place, which the platform also contains.
 _SCOPE = re.compile(r" ~\S+$")
 
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
@@ -68,7 +68,7 @@ class _Check:
 
     - `name`: its display name, with its parameters: ``stream %threads=4``.
     - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `phase`, `reason`: in which phase it failed and why, where the file says so.
+    - `phase`, `reason`: in which phase it failed and why, if the file contains that.
     """
 
     name: str
@@ -83,18 +83,7 @@ class _Check:
     def reading(self) -> Reading:
         name, _, rest = _SCOPE.sub("", self.name).partition(" %")
         parts = [part.partition("=") for part in rest.split(" %") if part]
-        known = {one: figure(one, of.unit, of.better) for one, of in self.figures.items()}
-        metrics = {of.name: of.metric for of in known.values()}
-        values = {
-            known[one].name: of.value * known[one].factor
-            for one, of in self.figures.items()
-            if of.value is not None and not math.isnan(of.value)
-        }
-        left_out = tuple(
-            Omission(f"'{one}' = {of.value} is no measured value")
-            for one, of in self.figures.items()
-            if of.value is not None and math.isnan(of.value)
-        )
+        metrics, values, left_out = self._figures()
         if left_out and values:
             metrics = {name: metric for name, metric in metrics.items() if name in values}
         outcome, caveats = self._outcome(values, metrics)
@@ -112,6 +101,22 @@ class _Check:
             platform=self.where,
             left_out=left_out if isinstance(outcome, Measured) else (),
         )
+
+    def _figures(self) -> tuple[dict[str, Metric], dict[str, float], tuple[Omission, ...]]:
+        """Return the metrics, the values in their units, and the figures that are not numbers."""
+        metrics: dict[str, Metric] = {}
+        values: dict[str, float] = {}
+        left_out: list[Omission] = []
+        for title, printed in self.figures.items():
+            known = figure(title, printed.unit, printed.better)
+            metrics[known.name] = known.metric
+            if printed.value is None:
+                continue
+            if math.isnan(printed.value):
+                left_out.append(Omission(f"'{title}' = {printed.value} is not a valid measurement"))
+            else:
+                values[known.name] = printed.value * known.factor
+        return metrics, values, tuple(left_out)
 
     def _outcome(
         self, values: Mapping[str, float], metrics: Mapping[str, Metric]
@@ -168,7 +173,7 @@ class _Report(JsonModel):
 def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
     """Return the cases of a report, each behind its run; ParseError where it is damaged.
 
-    A case is whatever the list contains: a malformed one must not take the others with it.
+    A case is whatever the list contains: a malformed one must not spoil the rest.
     """
     runs = read_object(_Report, report).runs
     return [(run, case) for run in runs for case in read_object(_Run, run).testcases]
@@ -229,7 +234,7 @@ def _sound_checks(contents: Iterable[Any]) -> Sequence[_Check]:
 
 def _check_of(content: Any) -> _Check:
     if not isinstance(content, dict):
-        raise ParseError(f"a case of the report is no object: {str(content)[:40]}")
+        raise ParseError(f"a case of the report is not an object: {str(content)[:40]}")
     case = read_object(_Case, content)
     tasks = case.num_tasks or case.check_vars.get("num_tasks")
     place = f"{case.system}:{case.partition}" if case.partition else case.system
@@ -269,7 +274,7 @@ def _value(variable: _Variable) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParseError(f"'{variable.name}' = {str(value)[:40]} is no measured value")
+        raise ParseError(f"'{variable.name}' = {str(value)[:40]} is not a valid measurement")
     return float(value) if math.isfinite(value) else math.nan
 
 
@@ -292,13 +297,13 @@ def _lines(text: str) -> list[str]:
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):
             titles = line
-        elif "|" in line:  # others are a launcher's
+        elif "|" in line:  # all other lines are a launcher's
             found.append(titles + line)
     return found
 
 
 def _logged(text: str) -> Sequence[_Check]:
-    """Read the case of every line, or raise ParseError: a line is none of a case, or torn."""
+    """Read the case of every line; raises ParseError: a line is torn or does not fit a case."""
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")
     checks = []
@@ -333,14 +338,14 @@ def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
     if value.lower() in _NOT_FINITE:
         value = "nan"
     elif value not in _NO_VALUE and not _NUMBER.fullmatch(value):
-        raise ParseError(f"'{name}' = {value[:40]} is no measured value")
+        raise ParseError(f"'{name}' = {value[:40]} is not a valid measurement")
     lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value in _NO_VALUE else float(value)
     return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
 
 
 def _started(text: str) -> datetime | None:
-    """Return when the case ended, which is all that ReFrame tells, or when its session began."""
+    """Return when the case ended, which is all that ReFrame logs, or when its session began."""
     if match := _TIME.search(text):
         time: Any = match[1]
     else:

@@ -16,13 +16,13 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What is known of the settings of a format; one that is not listed belongs to the case.
+    """The known settings of a format; a setting that is not listed belongs to the case.
 
-    - `results`: what the program measured or derived, though it prints it among its settings.
-    - `labels`: paths, time stamps, hosts and names, how often and how it printed: they do not
-      change what is measured.
+    - `results`: measured or derived values that the program prints among its settings.
+    - `labels`: paths, time stamps, hosts and names, frequency and form of the output: they do not
+      change the measurement.
     - `defaults`: a setting that has one of these values is as good as not given.
-    - `names`: what a setting is called in the case, where that is not its own name.
+    - `names`: names of settings in the case, if they differ from the format's.
     """
 
     results: Set[str] = frozenset()

@@ -1,7 +1,7 @@
 """sockperf 2.x and 3.x as a client: ping-pong, under load, throughput.
 
-A latency is half the round trip, unless sockperf was asked for the whole (``--full-rtt``): then its
-output says "Round trip", which is halved here.
+A latency is half the round trip, unless sockperf printed all of it (``--full-rtt``): then its
+output contains "Round trip", and the value is halved here.
 
 References
 ----------
@@ -44,7 +44,7 @@ _LOSS = re.compile(
     r"# out-of-order messages = (\d{1,18})",
     re.MULTILINE,
 )
-#: What a percentile is called, by how sockperf prints it.
+#: Names of the percentiles, by sockperf's titles.
 _NAMES = {"50": "p50", "75": "p75", "90": "p90", "99": "p99", "99.9": "p99_9"}
 
 _LATENCIES: Mapping[str, Metric] = {"latency": LATENCY}
@@ -133,7 +133,7 @@ def _latency_samples(text: str) -> Iterable[Sample]:
     if means and abs(number(means[0], "avg-latency") - mean_us) > slack:
         raise ParseError("the mean and the summary contradict each other")
     if mean_us <= 0:
-        raise ParseError("a latency of 0 is no measured value")
+        raise ParseError("a latency of 0 is not a valid measurement")
     percentiles = [(name, number(value, name)) for name, value in _percentiles(text)]
     falling = [value for _, value in percentiles]
     if falling != sorted(falling, reverse=True):

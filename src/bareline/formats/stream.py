@@ -79,7 +79,7 @@ def _samples(text: str) -> Iterable[Sample]:
         raise ParseError("the size of the arrays is missing")
     rows = _ROW.findall(text)
     if [row[0] for row in rows] != list(_ARRAYS):
-        raise ParseError("the rows are not those of Copy, Scale, Add and Triad, in this order")
+        raise ParseError("the rows are not Copy, Scale, Add and Triad, in this order")
     array_bytes = int(array[1]) * int(element[1])
     for name, *fields in rows:
         moved_bytes = _ARRAYS[name] * array_bytes
@@ -95,7 +95,7 @@ def _checked_rate(name: str, fields: list[str], moved_bytes: int) -> float:
     if not least_s - slack_s <= mean_s <= most_s + slack_s:
         raise ParseError(f"{name}: mean, shortest and longest time contradict each other")
     if rate <= 0 or least_s <= 0:
-        raise ParseError(f"{name}: a rate or time of 0 is no measured value")
+        raise ParseError(f"{name}: a rate or time of 0 is not a valid measurement")
     low = moved_bytes / (least_s + slack_s)
     high = moved_bytes / max(least_s - slack_s, 1e-12)
     slack = 1.01e6 * rounding(fields[0])

@@ -1,10 +1,10 @@
-"""Printed tables, read by their column titles and held against themselves.
+"""Printed tables, read by their column titles and checked for consistency.
 
 A row that lost or gained a column, a digit or a character is refused: every row must have as many
-columns as there are titles, end in the same place as the others, and print each column with the
+columns as there are titles, end in the same place as all rows, and print each column with the
 same number of decimals. Lines of the launcher between the rows are passed over. Where a reader
-gives a list for what is left out, a bad row costs itself and no other, unless most rows are bad:
-then the titles are not those of the rows.
+gives a list for omissions, a bad row costs only itself, unless most rows are bad: then the titles
+do not belong to the rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 _ROW_START = re.compile(r"[-+.]?\d")
 _PADDED = re.compile(r"\S  +\S")
 
-#: Words that may stand in a cell of a row; a row with any other word is a launcher's line.
+#: Words that may be in a cell of a row; a row with any other word is a launcher's line.
 _CELL_WORDS = frozenset(("pass", "fail", "nan", "inf", "infinity"))
 _WORD = re.compile(r"[A-Za-z]{3,}")
 #: A line with nothing but such a number behind a table is the exit code of a command.
@@ -72,10 +72,10 @@ class PrintedTable:
         """Return a column of numbers.
 
         - `uniform`: the program prints all of them with the same number of decimals.
-        - `decimals`: that number, where the program always prints so many: points that are lost in
-          all rows show, too.
+        - `decimals`: that number, where the program always prints so many: this also reveals
+          points that are lost in all rows.
 
-        Raises ParseError: one is no number, or was printed with other decimals than the rest.
+        Raises ParseError: a cell is not a number, or was printed with other decimals than the rest.
         """
         texts = self.column(title)
         usual = decimals
@@ -91,7 +91,7 @@ class PrintedTable:
 
 
 def split_before(title: re.Pattern[str], text: str) -> list[str]:
-    """Split a text before every title but the first: what precedes that belongs to it."""
+    """Split a text before every title but the first: the text before that belongs to it."""
     starts = [match.start() for match in title.finditer(text)]
     return [text[low:high] for low, high in pairwise([0, *starts[1:], len(text)])]
 
@@ -112,9 +112,9 @@ def is_row(text: str) -> bool:
 
 
 def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
-    """Split a line of column titles; they hold spaces, so their words decide.
+    """Split a line of column titles; they contain spaces, so their words decide.
 
-    Raises ParseError: it holds something else, or a title twice.
+    Raises ParseError: it contains something else, or a title twice.
     """
     if rest := titles.sub("", text).strip():
         raise ParseError(f"{where}unknown column title '{rest}'")
@@ -322,14 +322,14 @@ def check_last_line(text: str) -> None:
 def integer(text: str, what: str) -> int:
     """Read a whole number, or raise ParseError: it is none."""
     if not _INTEGER.fullmatch(text):
-        raise ParseError(f"{what}: '{text}' is no whole number")
+        raise ParseError(f"{what}: '{text}' is not a whole number")
     return int(text)
 
 
 def number(text: str, what: str) -> float:
     """Read a number that is not negative, or raise ParseError: it is none."""
     if not _NUMBER.fullmatch(text):
-        raise ParseError(f"{what}: '{text}' is no number")
+        raise ParseError(f"{what}: '{text}' is not a number")
     return float(text)
 
 

@@ -1,4 +1,4 @@
-"""Transfers over a network: what every program that measures one gives as a trial."""
+"""Transfers over a network: the trials of all programs that measure them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ METRICS: Mapping[str, Metric] = {
 class Transfer:
     """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
 
-    `said` has the value of each metric, None where the program does not say it: systems other than
-    Linux count no retransmissions. `params` are what was asked for,
-    `ignored` the settings that are no part of the case. Rates of streams are what
-    arrived by each, rates of intervals what the client saw over all streams, in bit/s.
+    `said` has the value of each metric, None where the program does not print it: only Linux counts
+    retransmissions. `params` are the request,
+    `ignored` the settings that do not belong to the case. Rates of streams are the
+    received rates, rates of intervals the client's over all streams, in bit/s.
     """
 
     udp: bool
@@ -39,7 +39,7 @@ class Transfer:
 
     @property
     def values(self) -> dict[str, float]:
-        """What was said, in the order of the metrics."""
+        """The known values, in the order of the metrics."""
         found = {name: self.said.get(name) for name in METRICS}
         return {name: value for name, value in found.items() if value is not None}
 

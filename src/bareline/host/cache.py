@@ -1,4 +1,4 @@
-"""Where bareline keeps what it can make again: native programs, guest images, scratch files."""
+"""The cache of files that bareline can make again: native programs, guest images, scratch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRIVATE = 0o700
 def cache_folder() -> Path:
     """Return bareline's cache folder, made if need be: ``BARELINE_CACHE``, else the user's own.
 
-    Raises StoreError: it cannot be made, or others may write to it.
+    Raises StoreError: it cannot be made, or other users may write to it.
     """
     folder = Path(
         os.environ.get("BARELINE_CACHE")
@@ -40,9 +40,9 @@ def cache_folder() -> Path:
 
 
 def check_trust(path: Path) -> None:
-    """Refuse what others could have put there, as ssh does: programs of the cache are executed.
+    """Refuse files that other users may have written, as ssh does: bareline executes programs here.
 
-    Raises StoreError: neither this user nor root owns it, or others may write to it.
+    Raises StoreError: neither this user nor root owns it, or other users may write to it.
     """
     found = path.stat()
     if found.st_uid not in (os.geteuid(), 0):
@@ -53,9 +53,9 @@ def check_trust(path: Path) -> None:
         )
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StoreError(
-            "others may write to it, and its programs would be executed",
+            "other users may write to it, and its programs would be executed",
             where=str(path),
-            hint=f"if nobody did: chmod go-w {path}",
+            hint=f"if no other user wrote there: chmod go-w {path}",
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bareline.host.throttling import read_throttles
 
-#: From so many cores on that others keep busy a machine is not quiet: a tenth of one.
+#: A machine is not quiet when foreign processes use so many cores: a tenth of one.
 BUSY_CORES = 0.1
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -32,7 +32,7 @@ class LoadReading:
 
     - `at_s`: the moment, on a clock of its own.
     - `busy_s`: of all processes, kernel threads included; interrupts and stolen time are not.
-    - `kernel_s`: of kernel threads: whom they work for cannot be told.
+    - `kernel_s`: of kernel threads, which may work for any process.
     - `own_s`: of this process and of the children that it has waited for.
     - `throttles`: how often processors lowered their clocks for heat; None where that is unknown.
     """
@@ -57,7 +57,7 @@ def read_load() -> LoadReading | None:
 
 
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
-    """Return how many cores others kept busy between two readings, on average.
+    """Return the number of cores that foreign processes used between two readings, on average.
 
     - `helpers_s`: processor time in between of long-lived processes that work for a trial, as
       guests do.
@@ -102,7 +102,7 @@ def _ticks(pid: int, times: slice) -> int:
 
 
 def _start_of(path: str) -> bytes:
-    """Read what a file of the kernel begins with, in three calls: trials wait for hundreds."""
+    """Return the beginning of a kernel file, in three calls: trials wait for hundreds of files."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, _LINE_BYTES)
@@ -111,13 +111,13 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Return the fields of a process's stat that follow its name, which may hold anything."""
+    """Return the fields of a process's stat after its name, which may contain any character."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
 def _kernel_threads() -> tuple[int, ...]:
     """List the kernel's threads; they are few and live long, so that the list is kept a while."""
-    global _threads  # noqa: PLW0603 - a memory of what /proc said
+    global _threads  # noqa: PLW0603 - a cache of the list in /proc
     read_s, pids = _threads
     if pids and time.monotonic() - read_s < _THREADS_KNOWN_S:
         return pids
@@ -138,14 +138,14 @@ def memory_bytes() -> int:
 
 #: A shorter look sees ticks of 10 ms, not a load.
 _LEAST_S = 0.3
-#: What may be a moment's work is looked at again for so long.
+#: Short activity may end by itself: it is measured again for so long.
 _AGAIN_S = 1.0
 #: A machine is quiet when it was for so long.
 _QUIET_S = 5.0
 
 
 def busy_cores(since: LoadReading | None) -> float:
-    """Return how many cores other programs keep busy; 0 where it is quiet, or nobody can tell.
+    """Return the number of cores that other programs use; 0 if the machine is quiet, or unknown.
 
     - `since`: a reading of some time ago, which then needs not be waited for.
     """
@@ -160,9 +160,9 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until others have let this machine alone for seconds; give the cores still busy, or 0.
+    """Wait until the machine is quiet for some seconds; return the cores still in use, or 0.
 
-    - `tell`: called about every ten seconds with the number of cores that others keep busy.
+    - `tell`: called about every ten seconds with the number of cores in use by other programs.
     """
     ends = time.monotonic() + most_s
     looks = 0
@@ -187,9 +187,9 @@ def _cores_for(seconds: float) -> float:
 
 
 def cores_since(before: LoadReading | None) -> float:
-    """Return how many cores others kept busy since a reading, on average.
+    """Return the number of cores that foreign processes used since a reading, on average.
 
-    0 where nobody can tell.
+    0 if that is unknown.
     """
     after = read_load()
     return foreign_cores(before, after) if before and after else 0.0

@@ -1,10 +1,10 @@
 """Locks between processes that use the same files; they go with the process.
 
-Where a file system has no locks, a lease stands in the place of a lock: a file that names its
+Where a file system has no locks, a lease replaces a lock: a file that names its
 owner. Its text is complete before the lease exists, by a link to a file that was written aside. A
 lease is removed by its owner, or by one taker after its owner has ended: the taker owns another
 lease, named after the text of the dead one, so that no two processes remove it, and none removes
-the next owner's. What bareline runs on clusters may be killed between any two of these steps.
+the next owner's. bareline's processes on clusters may be killed between any two of these steps.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bareline.vocabulary.files import read_bounded
 
 _LOG = logging.getLogger(__name__)
 
-#: Users set it where a file system has no locks: lease files then stand in their place.
+#: Users set it where a file system has no locks: lease files then replace them.
 LEASES = "BARELINE_LEASES"
 #: Lustre without ``-o flock``, NFS without lockd.
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP}
@@ -46,7 +46,7 @@ def try_lock(
 ) -> Iterator[bool]:
     """Hold the lock of an open file; False where another process has it, unless that is awaited.
 
-    - `waiting`: what is waited for, in the warning after some seconds.
+    - `waiting`: the awaited process, for the warning after some seconds.
 
     Raises StoreError: there are no locks, and no lease is allowed; or a lease names no owner.
     """
@@ -69,9 +69,9 @@ def try_lock(
 def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
     """Hold a lock that no two processes have at once, and give its open file; waits for it.
 
-    - `waiting`: what is waited for, in the warning after some seconds.
+    - `waiting`: the awaited process, for the warning after some seconds.
 
-    Raises StoreError: as `try_lock`, or the file of the lock cannot be made, or is no file.
+    Raises StoreError: as `try_lock`, or the file of the lock cannot be made, or is not a file.
     """
     while True:
         descriptor = _opened(path)
@@ -105,7 +105,7 @@ def lease_of(path: Path) -> Path:
 
 
 def holder_of(path: Path) -> str:
-    """Describe who holds the lease of a file, and which file that is.
+    """Describe the owner of a file's lease, and the file of the lease.
 
     Nothing where there is none.
     """
@@ -173,7 +173,7 @@ class _Lease:
     def take(self, *, wait: bool = False, waiting: str = "") -> bool:
         """Take the lease; False where its owner lives, or may live on another host.
 
-        Raises StoreError: a lease names no owner, so that nobody knows when it ends; or none can
+        Raises StoreError: a lease names no owner, so that its end is unknown; or none can
         be made here.
         """
         warn_at: float | None = time.monotonic() + _SILENT_S
@@ -230,10 +230,10 @@ class _Lease:
         try:
             return _text_of(self._path).partition(" ")[2].strip()
         except OSError as error:
-            return f"nobody that can be read ({error.strerror})"
+            return f"an unknown owner: it cannot be read ({error.strerror})"
 
     def _remove_leftovers(self) -> None:
-        """Remove what was written aside by processes that were killed before it became a lease."""
+        """Remove the private files of processes that were killed before they made a lease."""
         beginning = f".{self._path.name}."
         with suppress(OSError):
             for left in self._path.parent.iterdir():
@@ -247,7 +247,7 @@ def _text_of(lease: Path) -> str:
 
 
 def _aside(lease: Path) -> Path:
-    """Name a file that is this process's alone, as its name says."""
+    """Return the path of a private file whose name has the mark of this process."""
     return lease.with_name(f".{lease.name}.{owner_mark()}.{os.urandom(8).hex()}")
 
 
@@ -300,7 +300,7 @@ def _remove_exactly(lease: Path, text: str) -> None:
     private = _aside(lease)
     lease.rename(private)
     try:
-        if _text_of(private) != text:  # somebody removed it by hand, and another one took it
+        if _text_of(private) != text:  # removed by hand, and taken by another process
             os.link(private, lease)
     finally:
         private.unlink(missing_ok=True)
@@ -310,7 +310,7 @@ def _nameless(lease: Path) -> StoreError:
     return StoreError(
         "this lease names no owner, so that it never ends",
         where=str(lease),
-        hint=f"if no bareline uses what it is for: `rm {shlex.quote(str(lease))}`",
+        hint=f"if no bareline uses the locked file: `rm {shlex.quote(str(lease))}`",
     )
 
 

@@ -1,6 +1,6 @@
 """Which process something belongs to that must not outlive it: folders, shared memory, bridges.
 
-A mark is short and fit for the name of a folder, which may lie where several hosts see it.
+A mark is short and fit for the name of a folder, which several hosts may share.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def has_ended(mark: str) -> bool:
         return True
     try:
         return _start_ticks(pid) != int(match[2])
-    except OSError:  # too many open files, or /proc hides the processes of others
+    except OSError:  # too many open files, or /proc hides the processes of other users
         return not _exists(pid)
 
 
@@ -61,7 +61,7 @@ def _exists(pid: int) -> bool:
 
 
 def _host() -> str:
-    """Name what numbers processes: this machine, or a container on it, which numbers its own."""
+    """Return the name of the PID namespace: this machine, or a container on it."""
     try:
         numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:

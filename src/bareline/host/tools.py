@@ -1,7 +1,7 @@
 """The external programs that bareline can use, and how to get them.
 
-The table is ``programs.txt`` beside this module; set-up reads the same file. Whatever finds a
-program missing asks `install_hint` for the sentence to print.
+The table is ``programs.txt`` next to this module; set-up reads the same file. Code that misses a
+program asks `install_hint` for the sentence to print.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Tool:
     - `debian`: Debian and Ubuntu packages that bring it.
     - `fedora`: packages of Fedora and its kin; empty where there is none that we know of.
     - `setup`: whether set-up installs it: "needed", "optional", or not at all: "".
-    - `version`: option that makes it tell its version; empty where asking is no use.
-    - `purpose`: what the program does, for people.
-    - `part`: what of bareline needs it: a platform type, the build; empty where that is a probe.
+    - `version`: option that prints its version; empty where no option does.
+    - `purpose`: the program's purpose, for people.
+    - `part`: the part of bareline that needs it: a platform type, the build; empty for a probe.
     """
 
     name: str
@@ -68,9 +68,9 @@ def install_hint(tool: str) -> str:
 def tool_missing(
     tool: str, why: str = "", *, where: str | None = None, brought_by: str = ""
 ) -> ToolMissing:
-    """Explain that a program is not installed, and what brings it.
+    """Return the error for a program that is not installed, with the command that installs it.
 
-    `why`: what it is wanted for, as a clause after the comma.
+    `why`: its purpose, as a clause after the comma.
     `brought_by`: a program of the same package that the table knows.
     """
     text = f"'{tool}' is not installed" + (f", {why}" if why else "")

@@ -1,7 +1,7 @@
 """The platforms: one module each, found by name; see `bareline.platforms.base`.
 
-What cannot be done on one is raised as a `PlatformError` or a kind of it, so that docstrings here
-name other errors only.
+Failures on a platform are raised as a `PlatformError` or a kind of it, so that docstrings here
+only name other errors.
 """
 
 from bareline.platforms.base import Allocation, Platform

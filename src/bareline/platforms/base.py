@@ -1,7 +1,7 @@
-"""What a platform is, and how its types are found.
+"""Platforms, and the way in which their types are found.
 
 A type is a module or package here that ends in ``PLATFORM = ...``, a subclass of `Platform`, or one
-that others install under the entry-point group ``bareline.platforms``.
+that a plug-in installs under the entry-point group ``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bareline.vocabulary.platform import O_co, Options, PlatformSpec
 from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.units import count
 
-#: Where bareline's own types are, and the entry-point group of others.
+#: The package of bareline's own types, and the entry-point group of plug-ins.
 _PACKAGE = "bareline.platforms"
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a platform can be used here; `reason` says why not and `hint` the next step."""
+    """Whether a platform can be used here; `reason` is the obstacle, `hint` the next step."""
 
     ok: bool
     reason: str = ""
@@ -40,12 +40,12 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class NodeLook:
-    """What a node has, as it was seen before any node was held.
+    """The equipment of a node, as seen before any node was reserved.
 
     - `cores`: those that a process there may use.
     - `has_python`: whether the Python that bareline runs with starts there, as a submitted job
-      needs it; None where nobody looked.
-    - `lacking`: programs without which nothing can be built there; None where nobody looked.
+      needs it; None if unknown.
+    - `lacking`: missing programs without which nothing can be built there; None if unknown.
     - `has_build`: whether its cache has a complete build of the native programs.
     """
 
@@ -65,18 +65,18 @@ class Allocation(ABC):
 
     @abstractmethod
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command and bring back all it said; never leaves a process behind.
+        """Execute a command and return all its output; never leaves a process behind.
 
         Raises ToolMissing: a program of ``command.requires`` is not on a node.
         Raises PlatformError: the platform broke; a program that fails is an `Output` instead.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name what makes every number measured with this layout doubtful."""
+        """Return the reasons to doubt every number that is measured with this layout."""
         return ()
 
     def prepare(self, command: Command) -> None:
-        """Do, before a trial is timed, what has to be done once: build what a command needs."""
+        """Prepare a command before a trial is timed, once: build its programs."""
 
     @property
     def cores(self) -> int:
@@ -86,12 +86,12 @@ class Allocation(ABC):
     def helpers_s(self) -> float | None:
         """Return the processor time so far of long-lived processes here that work for the nodes.
 
-        None where trials run on other machines, of whose load this one tells nothing.
+        None where trials run on other machines, whose load is unknown here.
         """
         return 0.0
 
     def sha256_of(self, path: str) -> str:
-        """Return the checksum of a file on the first node; "" where nobody can tell."""
+        """Return the checksum of a file on the first node; "" if it is unknown."""
         return ""
 
     def suspend(self) -> None:
@@ -101,13 +101,13 @@ class Allocation(ABC):
         """Undo `suspend`; idempotent."""
 
     def events(self) -> tuple[str, ...]:
-        """Tell, once each, what happened to nodes since the last call (replaced, rebuilt)."""
+        """Return the events of nodes since the last call (replaced, rebuilt), each once."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a platform may use while it is acquired."""
+    """The resources that a platform may use while it is acquired."""
 
     scratch: Path
     cache: Path = field(default_factory=cache_folder)
@@ -119,11 +119,12 @@ class Platform(ABC, Generic[O_co]):
     - `type_name`: its name in platform files.
     - `summary`: one line for ``bareline platforms``.
     - `options`: its checked options.
-    - `boots`: its nodes are made when it is acquired, and a new acquisition makes them anew.
+    - `boots`: its nodes are made when it is acquired, and again at every acquisition.
     - `cases_per_turn`: how many cases it takes at a turn: more than one where a turn costs seconds.
     - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
-    - `borrows`: a batch system or a cloud chooses its nodes: other names of them mean nothing.
-    - `here`: trials run on this machine, and what else runs on it disturbs them.
+    - `borrows`: a batch system or a cloud chooses its nodes: a change of their names is not a
+      difference.
+    - `here`: trials run on this machine, and its other programs disturb them.
     """
 
     type_name: ClassVar[str]
@@ -178,7 +179,7 @@ class Platform(ABC, Generic[O_co]):
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
         """Return how many cores it will use for layouts up to one.
 
-        None where nobody can tell yet.
+        None if it is not known yet.
         """
         each = spec.capacity.cores_per_node
         return 1 if cls.exact else each and each * max(1, layout.nodes)
@@ -197,7 +198,7 @@ class Platform(ABC, Generic[O_co]):
     def definition(cls, spec: PlatformSpec[O_co]) -> str:
         """Return the libvirt definition of the platform's first node.
 
-        Raises UsageError: its nodes are no virtual machines.
+        Raises UsageError: its nodes are not virtual machines.
         """
         raise UsageError(
             f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
@@ -206,7 +207,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[O_co], context: Context) -> tuple[NodeLook, ...]:
-        """Look at nodes before any is held: cores, Python, compilers.
+        """Look at nodes before any is reserved: cores, Python, compilers.
 
         Empty where nodes are this machine, or are made only when they are acquired.
 
@@ -216,7 +217,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
-        """Build what this machine can build for the nodes before they are taken, and are paid for.
+        """Build for the nodes on this machine, if it can, before they are reserved and paid for.
 
         Say where nodes will build themselves; "" where none will.
         """
@@ -224,12 +225,12 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def running(cls, spec: PlatformSpec[O_co]) -> str:
-        """Describe what barelines of this machine hold for it and pay for now; "" where nothing."""
+        """Describe the paid resources that this machine's barelines use for it now; "" for none."""
         return ""
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove what a killed bareline left behind; say, a line each, what that was."""
+        """Remove the remains of killed barelines; return a line for each."""
         return []
 
     @abstractmethod
@@ -256,7 +257,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         return self._imported[name]
 
     def check(self) -> None:
-        """Import all types. Raises PluginError: two share a name, or one is no platform type."""
+        """Import all types. Raises PluginError: two share a name, or one is not a platform type."""
         len(self._every)
 
     def __iter__(self) -> Iterator[str]:
@@ -271,7 +272,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         found = list(checked("platform type", every, type))
         for where, thing in found:
             if not issubclass(thing, Platform):
-                raise PluginError(f"{thing.__name__} is no platform type", where=where)
+                raise PluginError(f"{thing.__name__} is not a platform type", where=where)
         return named("platform type", found, lambda platform: platform.type_name)
 
     def _own(self, name: str) -> type[Platform[Any]] | None:
@@ -287,7 +288,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
 def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
     """Return every platform type of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is no platform type.
+    Raises PluginError: two share a name, or a plug-in is not a platform type.
     """
     types = _PlatformTypes()
     if has_plugins(_PACKAGE):
@@ -313,7 +314,7 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
 
 
 def running_of(spec: PlatformSpec[Any]) -> str:
-    """Describe what barelines of this machine hold for a platform and pay for now.
+    """Describe the paid resources that this machine's barelines use for a platform now.
 
     "" where nothing.
     """

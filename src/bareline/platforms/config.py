@@ -24,7 +24,7 @@ from bareline.vocabulary.texts import shown_name
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
-#: The next step by what is wrong in a table.
+#: The next step for each error in a table.
 _HINTS = {
     "cores_per_node": "write how many cores of each node ranks may have, or leave it out",
     "build": "write the path of a program or folder of the nodes",
@@ -36,7 +36,7 @@ _HINTS = {
 def _variables(environment: dict[str, str]) -> dict[str, str]:
     for name, value in environment.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name == TRIAL_VARIABLE:
-            raise ValueError(f"'{name}' is no variable to set")
+            raise ValueError(f"'{name}' is not a variable that can be set")
         if "\0" in value:
             raise ValueError(f"the value of '{name}' is not a text")
     return environment
@@ -44,7 +44,7 @@ def _variables(environment: dict[str, str]) -> dict[str, str]:
 
 def _absolute(path: str) -> str:
     if path and not path.startswith("/"):
-        raise ValueError(f"'{path}' is no absolute path")
+        raise ValueError(f"'{path}' is not an absolute path")
     return path
 
 
@@ -57,7 +57,7 @@ def _words(command: list[str]) -> list[str]:
 
 
 class _Common(Terms):
-    """What a table of every type may hold beside its options."""
+    """The keys of a table of any type, in addition to the type's options."""
 
     title: str = ""
     #: Nodes of the largest machines have fewer.
@@ -81,8 +81,8 @@ def load_platforms(
 
     - `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
       and not another user's.
-    - `wrong`: takes what is wrong with tables, by name; the first one is raised without it.
-    - `only`: names of those that are wanted; the types of others are not even imported.
+    - `wrong`: collects the errors of tables, by name; without it the first one is raised.
+    - `only`: the wanted names; the types of all other tables are not even imported.
     """
     specs = platforms_from_toml(
         parse_toml(_builtin_content()), where="built-in platforms", builtin=True, only=only
@@ -103,14 +103,14 @@ def load_platforms(
 
 
 def _own(path: Path) -> Path:
-    """Refuse a file that nobody named unless it is ours, root's or the sudo user's: it is run."""
+    """Refuse a default file unless it is ours, root's or the sudo user's: its content is run."""
     owner = path.stat().st_uid
     friends = {0, os.geteuid()}
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
         friends.add(int(os.environ["SUDO_UID"]))
     if owner not in friends:
         raise PlatformError(
-            f"belongs to another user (number {owner}), and what it says would be run as you",
+            f"belongs to another user (number {owner}), and its commands would be run as you",
             where=str(path.absolute()),
             hint=f"if you trust it, name it: --platforms {path}; else work in another folder",
         )
@@ -125,7 +125,7 @@ def platforms_from_toml(
     wrong: dict[str, PlatformError] | None = None,
     only: Collection[str] | None = None,
 ) -> dict[str, PlatformSpec]:
-    """Check what a platform file holds; see `load_platforms`."""
+    """Check the content of a platform file; see `load_platforms`."""
     rule = "platforms are named [platform.NAME]"
     for key in content:
         if key != "platform":
@@ -150,9 +150,8 @@ def platforms_from_toml(
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
     """Check one platform's table."""
     if not PLATFORM_NAME.fullmatch(name):
-        raise PlatformError(
-            f"'{shown_name(name)}' is no name for a platform", where=where, hint=PLATFORM_NAME_HINT
-        )
+        wrong = f"'{shown_name(name)}' is not a valid name for a platform"
+        raise PlatformError(wrong, where=where, hint=PLATFORM_NAME_HINT)
     if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
         raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())
     types = load_platform_types()

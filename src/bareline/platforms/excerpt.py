@@ -1,4 +1,4 @@
-"""What is kept of what a program writes: all of it, or both ends of what is too long.
+"""The kept part of a program's output: all of it, or both ends if it is too long.
 
 A program may print its figures last: its end counts as much as its beginning. Whole lines are left
 out, so that no number is read that was cut in two.
@@ -11,7 +11,7 @@ MOST_BYTES = 32 << 20
 
 
 class Ends:
-    """Collects what a program prints, and keeps both ends of it, `most_bytes` together."""
+    """Collects a program's output, and keeps both ends of it, `most_bytes` together."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0
@@ -20,7 +20,7 @@ class Ends:
         self._tail = bytearray()
 
     def extend(self, chunk: bytes) -> None:
-        """Take what was read."""
+        """Add a chunk."""
         self.total += len(chunk)
         room = self._end_bytes - len(self._head)
         if room > 0:
@@ -42,7 +42,7 @@ class Ends:
 
     @property
     def text(self) -> str:
-        """What is kept; between both ends a line says that something is missing."""
+        """The kept text; between both ends a line states that a part is missing."""
         if not self.is_cut:
             return self.whole.decode(errors="replace")
         head = self._head[: self._head.rfind(b"\n") + 1 or None]
@@ -53,7 +53,7 @@ class Ends:
         return (bytes(head).rstrip(b"\n") + marker + bytes(tail)).decode(errors="replace")
 
     def cut(self, name: str) -> tuple[str, ...]:
-        """Describe in words what is left out; nothing where all is there."""
+        """Return the missing part in words; empty if nothing is missing."""
         return (_too_long(name, self.total),) if self.is_cut else ()
 
 
@@ -62,7 +62,7 @@ def _too_long(name: str, total: int) -> str:
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
-    """Describe in words what is left out of a file; nothing where all is there."""
+    """Return the missing part of a file in words; empty if nothing is missing."""
     if kind == "odd":
-        return (f"{name} is no regular file, and nothing of it is read",)
+        return (f"{name} is not a regular file, and nothing of it is read",)
     return (_too_long(name, int(kind)),) if kind and int(kind) > MOST_BYTES else ()

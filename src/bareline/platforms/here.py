@@ -1,4 +1,4 @@
-"""What platforms on the machine that bareline runs on share: its MPI library, programs, files."""
+"""Common parts of platforms on this machine: its MPI library, programs, files."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class HereOptions(ContainerKeys):
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
       that an MPI library was installed into.
     - `cores`: numbers of the cores to use; all that this process may use by default.
-    - `io_folder`: folder in which trials make their working directories: its file system is what
-      I/O probes measure. bareline's scratch folder by default.
+    - `io_folder`: folder in which trials make their working directories: I/O probes measure its
+      file system. bareline's scratch folder by default.
     - `neighbours`: who shares the nodes; see `Neighbours`.
     """
 
@@ -50,7 +50,7 @@ class HereOptions(ContainerKeys):
     neighbours: Neighbours | None = None
 
     def check_here(self) -> None:
-        """See that cores and folder are here, and what neighbours and containers need."""
+        """Check the cores, the folder, and the needs of neighbours and containers."""
         check_cores(self.cores)
         check_io_folder(self.io_folder)
         check_container(self.container)
@@ -71,7 +71,7 @@ class HerePlatform(Platform[O_co]):
             if found.ok:
                 find_mpi(choice)
         except PlatformError as error:
-            # Without any library, what needs none can still be measured.
+            # Without any library, probes that need none can still be measured.
             usable = isinstance(error, ToolMissing) and choice == "auto"
             return Availability(usable, error.what, error.hint or "")
         return found
@@ -161,7 +161,7 @@ class HereAllocation(HostsAllocation):
         return busy_neighbours(self._tenants, self._neighbours, token)
 
     def layer_facts(self) -> dict[str, Scalar]:
-        """Return what was mounted, what containers are like and who shares the nodes."""
+        """Return facts of the mounts, of the containers and of the neighbours."""
         facts = dict(self.mounted.facts) if self.mounted else {}
         facts |= self.boxes.facts() if self.boxes else {}
         if self._neighbours is not None:

@@ -1,7 +1,7 @@
 """Processes that hold namespaces open, and how to run programs in them.
 
 A holder ends with its standard input, thus with bareline in whatever way that ends; the kernel
-then takes away what lived in its namespaces alone: mounts, links, processes.
+then removes everything that was only in its namespaces: mounts, links, processes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bareline.host.tools import require
 from bareline.platforms.process import Process, local_environment
 from bareline.vocabulary.errors import PlatformError
 
-#: What a holder does once its namespaces are as they are to be. A daemon that detaches itself has
+#: The loop of a holder after its namespaces are ready. A daemon that detaches itself has
 #: this process as its parent: bash reaps each of them, whereupon the kernel counts its processor
 #: time as the holder's children's. (A process that ignores SIGCHLD has no zombies either, but no
 #: times of theirs; dash does not reap while it reads.)
@@ -50,13 +50,13 @@ def wait_ready(process: Process, who: str) -> int:
         readable, _, _ = select.select([process.stdout], [], [], left_s)
         chunk = os.read(process.stdout.fileno(), 4096) if readable else b""
         if not chunk:
-            reason = "it said nothing in time"
+            reason = "it printed nothing in time"
             if readable:
                 lines = process.stderr.read().decode(errors="replace").strip().splitlines()
                 reason = lines[-1] if lines else "it ended"
             raise PlatformError(f"{who} did not come up: {reason}")
         said += chunk
-    pid = process.pid  # from here down the only child of each, to the one that has none: the holder
+    pid = process.pid  # follow the only child of each process down to the holder, which has none
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
         pid = int(children[0])
     return pid

@@ -1,4 +1,4 @@
-"""What all platforms of real hosts share: start programs on nodes, servers, MPI, files."""
+"""Common parts of all platforms of real hosts: programs on nodes, servers, MPI, files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _native_programs(command: Command) -> list[str]:
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
-    """Put values in the place of placeholders, and a brace where one stands for itself."""
+    """Replace placeholders by values, and the placeholder of a brace by a brace."""
     known = {BRACE.strip("{}"): "{", **values}
     return _PLACEHOLDER.sub(lambda match: known.get(match[1], ""), part)
 
@@ -58,19 +58,19 @@ def expand(part: str, values: Mapping[str, str]) -> str:
 class HostsAllocation(Nodes):
     """Nodes on which programs can be started one by one and as MPI jobs.
 
-    A trial costs one script on each node, whatever its housekeeping is. A node that is lost in
-    mid-trial ends the trial, and its name is told.
+    A trial costs one script on each node, for all its housekeeping. A node that is lost in
+    mid-trial ends the trial, and the error names it.
     """
 
     #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
     quotes: bool = False
-    #: Whether MPI's launcher runs on this machine, which may leave processes, too.
+    #: Whether MPI's launcher runs on this machine, which may then also have leftover processes.
     launches_here: bool = True
-    #: Whether others may use the nodes, too: what runs there before a trial is then a caveat.
+    #: Whether the nodes may be shared: programs that run there before a trial are then a caveat.
     others_use: bool = False
-    #: What a user does when a node was lost.
+    #: The user's next step when a node was lost.
     lost_hint: str = "start again with `bareline continue`"
-    #: Folder of the nodes for what an MPI library would leave there; "" where nothing stays.
+    #: Folder of the nodes for leftovers of an MPI library; "" where nothing stays.
     session: str = ""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -81,11 +81,11 @@ class HostsAllocation(Nodes):
         self._is_tidy = False
 
     def background(self, token: str) -> AbstractContextManager[None]:
-        """Do what has to be done on the nodes while a trial runs, and at no other time."""
+        """Run the background work of the nodes only while a trial runs."""
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
-        """Kill what carries a trial's mark on any node."""
+        """Kill all processes with a trial's mark on any node."""
         kill_marked(token)
 
     def prepare(self, command: Command) -> None:
@@ -123,23 +123,34 @@ class HostsAllocation(Nodes):
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
         folders = (values["workdir"], self.session)
         if self.boxes:
-            needs = [(node, tool) for node in nodes for tool in command.requires]
-            lacking = ((node, tool) for node, tool in needs if not self.has_tool(node, tool))
-            self._confirm_missing((self.nodes[node].name, tool) for node, tool in lacking)
+            self._check_tools(nodes, command.requires)
         # A node itself needs nothing that its container has.
         needed = () if self.boxes else command.requires
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
                 self._confirm_missing(house.missing())
-                needed_bytes, hidden = command.storage_bytes, list[str]()
-                for storage in house.storage() if needed_bytes else ():
-                    hidden += self.judge_storage(storage, values["workdir"], needed_bytes)
+                hidden = self._storage_caveats(house, values["workdir"], command.storage_bytes)
                 with self._serving(command, layout, values, house) as known:
                     return self._launch(command, layout, known, timeout_s, house, hidden)
         finally:
             if token and self.launches_here:
                 self.end_marked(token)
+
+    def _check_tools(self, nodes: Sequence[int], tools: Sequence[str]) -> None:
+        """Raise ToolMissing: a node's container lacks a program."""
+        for node in nodes:
+            for tool in tools:
+                if not self.has_tool(node, tool):
+                    raise tool_missing(tool, where=self.nodes[node].name)
+
+    def _storage_caveats(self, house: Housekeeping, folder: str, needed_bytes: int) -> list[str]:
+        """Check that a folder has enough space on every node, and return its caveats."""
+        caveats: list[str] = []
+        if needed_bytes:
+            for storage in house.storage():
+                caveats += self.judge_storage(storage, folder, needed_bytes)
+        return caveats
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         for name, tool in missing:
@@ -194,8 +205,8 @@ class HostsAllocation(Nodes):
         """Look whether a launch failed because of the platform."""
 
     def exit_code_of(self, command: Command, done: Finished) -> int:
-        """Return the exit code of a trial's program out of the one of what started it."""
-        # A container's runtime tells the death of its program by a signal as a shell does.
+        """Return the exit code of a trial's program from the exit code of its starter."""
+        # A container's runtime reports the death of its program by a signal as a shell does.
         return signal_as_negative(done.exit_code) if self.boxes else done.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
@@ -222,7 +233,7 @@ class HostsAllocation(Nodes):
             yield {**known, **chosen}
 
     def node_facts(self) -> dict[str, Scalar]:
-        """Return every node by what a script finds there; see `bareline.facts.gather`."""
+        """Return the facts of every node, by a script; see `bareline.facts.gather`."""
         from bareline.facts.gather import gather, script
 
         folder = self.work_folder()
@@ -235,11 +246,11 @@ class HostsAllocation(Nodes):
         return done.stdout.split()[0] if done.exit_code == 0 else ""
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Return the node of a server: -1 is the last of the layout, whatever others there are."""
+        """Return the node of a server: -1 is the last of the layout's nodes."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:
-        """Leave out what the way to the node adds to a program's own words."""
+        """Return a program's errors without the lines that the way to the node adds."""
         return text
 
     def has_tool(self, node: int, tool: str) -> bool:
@@ -255,9 +266,9 @@ class HostsAllocation(Nodes):
             self._is_tidy = True
 
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-        """Check the free space of a folder; name what stands between it and a device.
+        """Check the free space of a folder; return the caveats of the layers above the device.
 
-        - `storage`: what the script `look_at_storage` prints on a node.
+        - `storage`: the output of the script `look_at_storage` on a node.
 
         Raises PlatformError: there is less free than needed.
         """

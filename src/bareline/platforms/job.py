@@ -44,9 +44,9 @@ def job_hosts() -> tuple[str, ...]:
 
 
 class JobOptions(SshOptions):
-    """Options of nodes of the batch job that bareline runs in: those of hosts reached by ssh.
+    """Options of nodes of the batch job that bareline runs in: the same as of hosts reached by ssh.
 
-    - `nodes`: how many of them; what `bareline submit` asks for.
+    - `nodes`: their number, which `bareline submit` requests.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2

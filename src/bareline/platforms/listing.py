@@ -1,4 +1,4 @@
-"""What ``bareline platforms`` and ``bareline build`` tell about platforms."""
+"""The output of ``bareline platforms`` and ``bareline build`` about platforms."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PlatformShown(TypedDict):
 
 
 class Removed(TypedDict):
-    """``platforms clean``: what was left behind and is gone."""
+    """``platforms clean``: the leftovers that were removed."""
 
     removed: str
 
@@ -87,14 +87,14 @@ def unused_types(rows: list[PlatformListed]) -> list[str]:
 
 
 def spec_toml(spec: PlatformSpec) -> str:
-    """Write a platform as it could stand in a platform file, defaults included."""
+    """Return the text of a platform for a platform file, defaults included."""
     import tomli_w
 
     return tomli_w.dumps({"platform": {spec.name: spec.to_dict()}})
 
 
 def clean() -> list[str]:
-    """Remove what killed barelines left on any type of platform; say what, and why a type fails."""
+    """Remove the remains of killed barelines on every type of platform; return a line for each."""
     lines = []
     for name, platform in load_platform_types().items():
         try:

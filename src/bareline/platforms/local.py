@@ -36,8 +36,8 @@ class LocalOptions(HereOptions, PinningOptions):
 
     - `transport`: ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the
       library.
-    - `filesystem`: a file system that is mounted for the trials alone, which then work on it; a
-      file that it lies in is in `io_folder`.
+    - `filesystem`: a file system that is mounted for the trials alone, which then work on it; the
+      file that contains it is in `io_folder`.
     """
 
     transport: Transport = "auto"
@@ -132,7 +132,7 @@ class LocalPlatform(HerePlatform[LocalOptions]):
                 self.clean()
                 session = None
                 if os.access(MEMORY, os.W_OK):
-                    # For what MPI libraries leave when they are killed.
+                    # For leftovers of killed MPI libraries.
                     session = stack.enter_context(owned_folder(MEMORY, SESSION))
                 mounts = stack.enter_context(self._mounted())
                 machine = self.allocation(self.spec.options, self.context, session, mounts)

@@ -1,4 +1,4 @@
-"""Nodes on which programs can be started: what layers, builds and trials of hosts rely on."""
+"""Nodes on which programs can be started, for layers, builds and trials of hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Nodes(Allocation):
 
     nodes: tuple[Node, ...]
 
-    # What a platform type must say ---------------------------------------------------------------
+    # Methods of a platform type -----------------------------------------------------------------
 
     @abstractmethod
     def node_argv(
@@ -60,7 +60,7 @@ class Nodes(Allocation):
         """Return a folder of the nodes in which bareline's own programs are."""
         return self.native_folder()
 
-    # What follows --------------------------------------------------------------------------------
+    # Derived methods -----------------------------------------------------------------------------
 
     def found_mpi(self) -> MpiInstallation | None:
         """Return the nodes' MPI library; None where they have none: the rest can be measured."""
@@ -98,7 +98,7 @@ class Nodes(Allocation):
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
         """Return the local command lines that run a shell script on nodes: here one for each node.
 
-        By the names of the nodes that each stands for; the script's first argument is the node's
+        By the names of the nodes that each line serves; the script's first argument is the node's
         name, unless the node knows that by itself.
         """
         argv = ["sh", "-c", text, "sh"]
@@ -132,24 +132,23 @@ def bring_up(
     kind: type[PlatformError] = NotNow,
     pause: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Bring nodes up together; those that fail are ended and tried anew, up to a limit.
+    """Bring nodes up together; failed ones are ended and tried again, up to a limit.
 
     - `attempt`: tries nodes side by side, and gives those that failed with why.
     - `tell`: takes a sentence about each attempt that failed, and each that made up for one.
     """
     left = list(wanted)
-    reasons: dict[int, list[str]] = {id(one): [] for one in left}
+    reasons: dict[int, list[str]] = {id(node): [] for node in left}
     for number in range(1, attempts + 1):
         failed = attempt(left)
-        broken = {id(one) for one, _ in failed}
-        for one in left:
-            if number > 1 and id(one) not in broken:
-                tell(f"{label(one)} came up at attempt {number}")
-        for one, why in failed:
-            reasons[id(one)].append(why)
-            tell(f"{label(one)} did not come up, attempt {number} of {attempts}: {why}")
-            end(one)
-        left = [one for one, _ in failed]
+        if number > 1:
+            for node in _without(left, failed):
+                tell(f"{label(node)} came up at attempt {number}")
+        for node, why in failed:
+            reasons[id(node)].append(why)
+            tell(f"{label(node)} did not come up, attempt {number} of {attempts}: {why}")
+            end(node)
+        left = [node for node, _ in failed]
         if not left:
             return
         if number < attempts:
@@ -159,8 +158,14 @@ def bring_up(
     raise kind(what, where=label(left[0]), hint=hint)
 
 
+def _without(nodes: Sequence[M], failed: Sequence[tuple[M, str]]) -> list[M]:
+    """Return the nodes that did not fail."""
+    broken = {id(node) for node, _ in failed}
+    return [node for node in nodes if id(node) not in broken]
+
+
 def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:
-    """Run a trial; once more where `repaired` put others in the place of nodes that were lost."""
+    """Run a trial; again if `repaired` has replaced the nodes that were lost."""
     try:
         return run()
     except (TimeUp, ToolMissing):

@@ -27,10 +27,10 @@ class NullOptions(Options):
     - `fail_every`: every k-th trial fails; 0 never.
     - `pause_s`: real time that a trial takes.
     - `boot_spread`: relative spread of a factor that all trials of the platform share, drawn by its
-      name and seed: a boot that is never made anew.
+      name and seed: a single boot for the whole run.
     """
 
-    pins: ClassVar[bool] = True  # what is planted is the same wherever ranks are
+    pins: ClassVar[bool] = True  # planted values do not depend on the places of ranks
 
     factor: Annotated[float, Field(gt=0)] = 1.0
     seed: int = 0
@@ -94,7 +94,7 @@ class NullAllocation(Allocation):
         every = self._options.fail_every
         if every and index % every == every - 1:
             return Finished("", "planted failure\n", 1, 0.0, False).output(command.argv)
-        # Seeded by the trial, so that a continued run draws what it would have drawn.
+        # Seeded by the trial, so that a continued run draws the same values.
         factors = draw(plan["shape"], plan["spread"], self._generator(index), plan["points"])
         scale = plan["median_s"] * self._options.factor * (1 + plan["drift"] * index) * self._boot
         times = [float(value) for value in factors * scale]

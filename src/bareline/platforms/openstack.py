@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEY_PAIR, SERVER_GROUP, PORT = "key pair", "server group", "port"
 #: In the metadata of servers: the mark of the process that they are for.
 _OWNER = "bareline-owner"
-#: What a server's status means; any other is a failure.
+#: The meaning of a server's status; any other status is a failure.
 _STATES = {
     "ACTIVE": InstanceState.UP,
     **dict.fromkeys(("DELETED", "SOFT_DELETED"), InstanceState.GONE),
@@ -37,7 +37,7 @@ _STATES = {
 
 
 class OpenStackSteward:
-    """Finds and removes what bareline made in a project; see `provider.Steward`."""
+    """Finds and removes bareline's resources in a project; see `provider.Steward`."""
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, SERVER_GROUP, PORT, INSTANCE)
 
@@ -66,7 +66,7 @@ class OpenStackSteward:
             return [str(one.id) for one in found if one.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[Thing]:
-        """Return all things whose names begin so; servers must carry their owner's mark, too."""
+        """Return all things with this prefix; servers must also have their owner's mark."""
         found = []
         with asking():
             for kind in self.kinds:
@@ -128,7 +128,11 @@ class OpenStackProvider(OpenStackSteward):
         if self._options.ports:
             return [self._there(find, "network", port.network) for port in self._options.ports]
         with asking():
-            own = [one for one in self._sdk.network.networks() if not one.is_router_external]
+            own = [
+                network
+                for network in self._sdk.network.networks()
+                if not network.is_router_external
+            ]
         if len(own) != 1:
             raise PlatformError(
                 f"the project sees {len(own)} networks, and none is chosen",
@@ -172,7 +176,7 @@ class OpenStackProvider(OpenStackSteward):
                     f"the quota of {most} {what} leaves {max(0, most - (used or 0))}, and "
                     f"{each * instances} are needed",
                     where=self._options.cloud,
-                    hint="remove what the project does not need, or ask its operator for more",
+                    hint="remove unneeded resources of the project, or request a larger quota",
                 )
 
     def shared(self, prefix: str) -> Sequence[Thing]:
@@ -231,7 +235,7 @@ class OpenStackProvider(OpenStackSteward):
     def facts(self) -> Mapping[str, Scalar]:
         flavor, image, options = self._flavor, self._image, self._options
         ports = [f"{port.network} ({port.vnic_type})" for port in options.ports]
-        # What the image asks of its virtual hardware: hw_vif_model=e1000 and its like.
+        # The image's requirements for its virtual hardware, such as hw_vif_model=e1000.
         asked = image.to_dict(original_names=True)
         hardware = {key: value for key, value in asked.items() if key.startswith("hw_")}
         facts: dict[str, Scalar | None] = {

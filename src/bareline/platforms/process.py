@@ -1,4 +1,4 @@
-"""Run a program with a time limit and leave nothing of it behind; what passes a remote shell."""
+"""Run a program with a time limit, without leftovers; quote command lines for remote shells."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended: `exit_code` < 0 is a signal's, `cut` says what output was not kept."""
+    """The end of a process: `exit_code` < 0 is a signal, `cut` lists output that was not kept."""
 
     stdout: str
     stderr: str
@@ -53,7 +53,7 @@ class Finished:
 
     @property
     def why(self) -> str:
-        """Why it failed: the last that it said about it, or how it ended."""
+        """The reason of its failure: its last error line, or the way in which it ended."""
         if self.timed_out:
             return f"no answer within {self.duration_s:.0f} s"
         said = (self.stderr.strip() or self.stdout.strip()).splitlines()
@@ -61,13 +61,13 @@ class Finished:
         return lines[-1] if lines else f"exit code {self.exit_code}"
 
     def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
-        """Refuse it where it failed or took too long: say what did, and the last that it said."""
+        """Raise an error if it failed or took too long: its name, and its last error line."""
         if self.exit_code or self.timed_out:
             raise PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
         return self
 
 
-#: Looked up before any fork: between fork and exec, only what needs no lock is safe.
+#: Looked up before any fork: between fork and exec, only calls without a lock are safe.
 _prctl = ctypes.CDLL(None).prctl
 
 
@@ -93,8 +93,8 @@ def run_process(
     """Run a program to its end or its time limit, with its whole process group.
 
     - `env`: the complete environment; `local_environment` without it.
-    - `lost`: tells that there is nothing to wait for any more; asked twice a second.
-    - `output`: takes what it prints, where that is no text or may be longer than usual.
+    - `lost`: whether waiting has become useless; called twice a second.
+    - `output`: collects the output, if that is not text or may be longer than usual.
 
     Raises PlatformError: the program cannot be started at all.
     """
@@ -126,7 +126,7 @@ def spawn(
     """Start a program in a process group of its own and end the group on every exit.
 
     - `stdin`: give it a pipe as standard input instead of nothing.
-    - `output`: file that takes both its outputs, in place of pipes that somebody has to read.
+    - `output`: file that takes both its outputs, in place of pipes, which need a reader.
 
     Raises PlatformError: the program cannot be started.
     """
@@ -198,7 +198,7 @@ def _feed_and_collect(
     """Collect output until the process ends or is lost; tell whether the time ran out instead.
 
     The end of the process counts, not the end of its pipes: a server that it left behind would
-    hold them open for ever.
+    keep them open for ever.
     """
     assert process.stdout is not None and process.stderr is not None
     pipes = dict(zip((process.stdout.fileno(), process.stderr.fileno()), outputs, strict=True))
@@ -235,7 +235,7 @@ def _feed_and_collect(
 
 
 def _feed(descriptor: int, unsent: memoryview) -> int:
-    """Write what fits; give how much is done with, which is all when nobody reads."""
+    """Write the bytes that fit; return their number, or of all bytes if there is no reader."""
     try:
         return os.write(descriptor, unsent)
     except BlockingIOError:
@@ -304,7 +304,7 @@ def remote_line(
     line = shlex.join(inner)
     if cwd:
         line = f"cd {shlex.quote(cwd)} && {line}"
-    # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
+    # A shell that stays reports death by a signal as a code; ssh alone exits with 255 for all.
     return f"{line}; exit $?"
 
 

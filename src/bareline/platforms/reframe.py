@@ -1,7 +1,7 @@
 """A site's ReFrame configuration as platforms: one for each partition with an environment.
 
-Read is JSON: a configuration that is written so, or what ``reframe --show-config`` prints of one
-in Python, which is a program and is not run here. The names are those that imported results of
+The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for one
+in Python, which is a program and is not run here. The names are the same as in imported results of
 ReFrame get, so that both meet.
 
 References
@@ -30,7 +30,7 @@ _TIME = re.compile(r"(?:(\d{1,6})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)
 
 
 _Item = TypeVar("_Item")
-#: Each partition repeats what its environments load.
+#: Each partition repeats the modules of its environments.
 _Few = Annotated[list[_Item], Field(max_length=1000)]
 
 
@@ -87,7 +87,7 @@ def read_site(file: Path) -> SitePlatforms:
         why = f"no JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
     site = SitePlatforms()
-    known = {one.name: one for one in config.environments}
+    known = {environment.name: environment for environment in config.environments}
     for system in config.systems:
         for partition in system.partitions:
             for environ in partition.environs or [""]:
@@ -133,7 +133,7 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     if partition.launcher in LAUNCHERS:
         table["launcher"] = LAUNCHERS[partition.launcher]
     else:
-        notes.append(f"srun stands for the launcher '{partition.launcher}'")
+        notes.append(f"srun is used instead of the launcher '{partition.launcher}'")
     if (limit := _minutes(partition.time_limit)) is not None:
         table["time_min"] = limit
     notes.append("the number of nodes is bareline's default: set `nodes`")
@@ -143,7 +143,7 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
 def _local(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     notes.append("this is the machine that bareline runs on")
     if partition.launcher not in ("local", *LAUNCHERS):
-        notes.append(f"MPI's own launcher stands for '{partition.launcher}'")
+        notes.append(f"MPI's own launcher is used instead of '{partition.launcher}'")
     return {"type": "local"}
 
 
@@ -179,11 +179,7 @@ def _surroundings(
     modules: list[str] = []
     variables: dict[str, str] = {}
     for part in parts:
-        for module in part.modules:
-            given = {"name": module} if isinstance(module, str) else module
-            modules.append(str(given.get("name", "")))
-            if given.get("collection") or given.get("path"):
-                notes.append(f"of the module '{modules[-1]}' only the name is taken over")
+        modules += [_module_name(module, notes) for module in part.modules]
         variables |= {key: str(value) for key, value in (*part.variables, *part.env_vars)}
     commands = (command for part in parts for command in part.prepare_cmds)
     notes += [f"the command '{command}' is not taken over" for command in commands]
@@ -192,6 +188,15 @@ def _surroundings(
         modules = []
     found = {"modules": modules, "environment": variables}
     return {key: value for key, value in found.items() if value}
+
+
+def _module_name(module: str | Mapping[str, Any], notes: list[str]) -> str:
+    if isinstance(module, str):
+        return module
+    name = str(module.get("name", ""))
+    if module.get("collection") or module.get("path"):
+        notes.append(f"of the module '{name}' only the name is taken over")
+    return name
 
 
 def _minutes(limit: str | None) -> int | None:

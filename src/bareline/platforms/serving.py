@@ -15,7 +15,7 @@ from bareline.vocabulary.errors import PlatformError
 
 #: How long a server may take until it listens.
 _READY_S = 20.0
-#: So much is read of what a server said last.
+#: So much is read of the end of a server's output.
 _TAIL_BYTES = 1 << 16
 _PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
@@ -41,7 +41,7 @@ def serving(
     """Start a server, wait until it listens, and end it with the context; give its ports by name.
 
     - `line`: gives the local command line, from the placeholders of its ports.
-    - `clean`: leaves out what the way to the node adds to the server's own words.
+    - `clean`: removes the lines that the way to the node adds to the server's output.
     - `hold`: it ends by itself with its standard input; see `holding`.
     """
     problem, start = "", holding if hold else spawn
@@ -52,7 +52,7 @@ def serving(
             raise PlatformError(f"no port of {_PORTS[0]} to {_PORTS[-1]} is free")
         port, data_port = random.sample(free, 2)
         values = {"server_port": str(port), "server_data_port": str(data_port)}
-        # A file for what it says: nobody reads pipes while the command is measured.
+        # A file for its output: pipes have no reader while the command is measured.
         with tempfile.TemporaryFile() as said, start(line(values), env=env, output=said) as process:
             problem = _wait_listening(ports, port, process)
             if not problem:
@@ -66,7 +66,7 @@ def serving(
 
 
 def _wait_listening(ports: Ports, port: int, process: Process) -> str:
-    """Wait until something listens on a port; say what is wrong if nothing does."""
+    """Wait until something listens on a port; return the reason if nothing does."""
     deadline = time.monotonic() + _READY_S
     while time.monotonic() < deadline:
         if ports.listens(port):

@@ -1,4 +1,4 @@
-"""A site's own description of its systems as platforms: what every reader of such files shares."""
+"""A site's own description of its systems as platforms: common parts of its readers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SLURM = {
 }
 #: No site describes more systems, partitions and environments.
 MOST_SYSTEMS = 2000
-#: What platforms call launchers.
+#: The names of launchers in platform files.
 LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 
 
 class FromReframe(TypedDict):
-    """``platforms from-...``: tables of a platform file, and what they leave out."""
+    """``platforms from-...``: tables of a platform file, and their omissions."""
 
     platform: dict[str, dict[str, Any]]
     notes: dict[str, list[str]]
@@ -39,7 +39,7 @@ class SitePlatforms:
     """The platforms of a site, by name.
 
     - `tables`: as a platform file has them.
-    - `notes`: what could not be taken over: all of a platform that has no table.
+    - `notes`: the parts that could not be converted; all parts of a platform without table.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Working directories of trials on the nodes, and what is known of the file system below them.
+"""Working directories of trials on the nodes, and facts of the file system below them.
 
-A directory's name tells which bareline made it, on which host: what a killed one left behind is
-removed by the next one that works in the same folder.
+A directory's name contains the bareline and the host that made it: the next bareline that works in
+the same folder removes the directories of killed ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
 #: File systems of another machine, as stat names them; BeeGFS is fhgfs there.
 _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
-#: Beside the data: block maps, directories, the journal.
+#: In addition to the data: block maps, directories, the journal.
 _OVERHEAD_BYTES = 1 << 20
 
 
@@ -54,7 +54,7 @@ def folder_name(token: str) -> str:
 
 
 def session_folder(token: str) -> str:
-    """Name the folder in memory for what a trial's MPI library would leave when it is killed."""
+    """Return the folder in memory for the leftovers of a trial's killed MPI library."""
     return f"{MEMORY}/{SESSION}{token}"
 
 
@@ -65,7 +65,7 @@ def is_abandoned(name: str) -> bool:
 
 
 def remove_abandoned(nodes: Nodes, folder: str) -> None:
-    """Remove what trials of killed barelines of this host left on nodes."""
+    """Remove the leftovers of killed barelines of this host on nodes."""
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
         listings = nodes.on_every_node(
@@ -81,7 +81,7 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 
 
 def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-    """See in what `look_at_storage` printed that space is free; give caveats of the file system."""
+    """Check the free space in the output of `look_at_storage`; return the file system's caveats."""
     match = re.match(r"(\d+) (\d+) (\S+)", storage)
     if match is None:
         raise PlatformError(
@@ -100,7 +100,7 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
 
 
 def runs_virtually() -> bool:
-    """Return whether a hypervisor runs below this machine; the processor says so on x86."""
+    """Return whether a hypervisor runs below this machine; on x86 the processor has a flag."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     return re.search(r"\bhypervisor\b", text) is not None
 

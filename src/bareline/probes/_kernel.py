@@ -1,4 +1,4 @@
-"""What the probes of bareline's kernels have in common: the NAS benchmarks and the mini-apps."""
+"""Common parts of the probes of bareline's kernels: the NAS benchmarks and the mini-apps."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def squarest(ranks: int) -> tuple[int, int]:
 
 
 class Kernel(Probe[Any]):
-    """A kernel: time, rate, and what of the time was communication.
+    """A kernel: its time, its rate, and the part of the time that was communication.
 
     ``npb.cg`` is the program ``npb_cg``; its parameters have a ``problem_class``. ``compute`` and
     ``communication`` are the largest over the ranks; together they exceed ``time`` where a rank
-    that computes longer keeps others waiting. The means over the ranks add up to ``time``.
+    that computes longer keeps the rest waiting. The means over the ranks add up to ``time``.
     ``imbalance`` is the largest over the mean computation time.
     """
 
@@ -52,7 +52,7 @@ class Kernel(Probe[Any]):
         return 0
 
     def report(self, output: Output) -> Report:
-        """Read a complete output, or raise ParseError: it is none of this kernel."""
+        """Read a complete output, or raise ParseError: it is not an output of this kernel."""
         return read_report(output, *self.name.split("."))
 
     def caveats(self, params: Any, output: Output) -> Iterable[str]:
@@ -112,12 +112,13 @@ def _check_verification(point: MeasuredPoint) -> None:
     quantities = point.fields.get("verification")
     if not isinstance(quantities, list) or not quantities:
         raise ParseError("the output names no verified quantity")
-    for one in quantities:
-        if not isinstance(one, Mapping):
-            raise ParseError(f"a quantity is wrong: {repr(one)[:80]}")
-        if one.get("passed") is not True:
-            text = f"{one.get('name')} = {one.get('value')}, expected {one.get('reference')}"
-            raise ParseError(f"a quantity is wrong: {text}")
+    for quantity in quantities:
+        if not isinstance(quantity, Mapping):
+            raise ParseError(f"a quantity is wrong: {repr(quantity)[:80]}")
+        if quantity.get("passed") is not True:
+            text = f"{quantity.get('name')} = {quantity.get('value')}"
+            reference = quantity.get("reference")
+            raise ParseError(f"a quantity is wrong: {text}, expected {reference}")
 
 
 def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:

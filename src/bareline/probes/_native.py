@@ -1,4 +1,4 @@
-"""Read what bareline's own programs print: JSON lines with a header, points and an end.
+"""Read the output of bareline's own programs: JSON lines with a header, points and an end.
 
 ::
 
@@ -6,8 +6,8 @@
     {"point": {"size_bytes": 8}, "iterations": 1000, "verified": true, "time": {"median": ...}}
     {"end": true, "points": 1, "cut": []}
 
-The end line tells a complete output from a truncated one. ``cut`` names points that were left
-out because they exceeded their time budget.
+The end line distinguishes a complete output from a truncated one. ``cut`` names points that were
+left out because they exceeded their time budget.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Report:
         return value
 
     def check(self, params: object, *names: str) -> None:
-        """Hold what the program says it did against the parameters that it was given.
+        """Compare the parameters in the program's output with the requested ones.
 
         Raises ParseError: it did something else.
         """
@@ -118,7 +118,7 @@ class Report:
             found = said.get(name) if isinstance(said, Mapping) else None
             same = isinstance(asked, float) and isinstance(found, int | float)
             if not (math.isclose(found, asked, rel_tol=1e-9) if same else found == asked):  # type: ignore[arg-type]
-                raise ParseError(f"the program says {name} = {found!r}, asked for was {asked!r}")
+                raise ParseError(f"the program reports {name} = {found!r} instead of {asked!r}")
 
 
 def read_report(output: Output, program: str, benchmark: str) -> Report:
@@ -141,7 +141,7 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
         raise ParseError("the output is truncated: its last line is missing")
     points = tuple(_point(row) for row in rows[1:-1])
     if end.get("points") != len(points):
-        raise ParseError(f"{len(points)} points, but the program says {end.get('points')}")
+        raise ParseError(f"{len(points)} points, but the program reports {end.get('points')}")
     cut = end.get("cut", [])
     if not points and cut:
         raise OutOfTime(
@@ -154,7 +154,7 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
 
 
 def read_object(line: str, number: int) -> dict[str, Any]:
-    """Read a line of a program, or raise ParseError: it is no JSON object."""
+    """Read a line of a program, or raise ParseError: it is not a JSON object."""
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -169,7 +169,7 @@ def _point(row: Mapping[str, Any]) -> MeasuredPoint:
     if not isinstance(at, dict) or not all(
         isinstance(value, str | int | float | bool) for value in at.values()
     ):
-        raise ParseError(f"a line is no point: {str(dict(row))[:80]}")
+        raise ParseError(f"a line is not a point: {str(dict(row))[:80]}")
     if row.get("verified") is False:
         raise ParseError(f"the result of the point {at} is wrong")
     return MeasuredPoint(at, row)
@@ -248,7 +248,7 @@ class Nodebench(Probe[P]):
     """A benchmark of nodebench, which is called as the probe is behind its layer.
 
     - `options`: parameters that are the program's options, in their order. The layout's threads
-      stand behind ``mode``: one thread leaves the number to the mode.
+      follow ``mode``: one thread leaves the number to the mode.
     - `repeated`: parameters that the header of the output has to repeat.
     """
 

@@ -1,8 +1,8 @@
-"""Where the ranks of a job are, what they talk through, with which library: ``mpiplace``.
+"""The places of a job's ranks, the carrier of their messages, and the MPI library: ``mpiplace``.
 
-It is no probe, since nothing is measured: a launch beside the trials, so that libraries can be made
-to tell what they do without a trial that has to wait for it. What each says was taken from Open MPI
-4.1, MPICH 4.0 and UCX 1.13; the lines of libfabric's providers in MPICH and Intel MPI are those of
+It is not a probe, since nothing is measured: it is a launch in addition to the trials, so that
+libraries can print their choices without slowing a trial down. Their lines were taken from Open MPI
+4.1, MPICH 4.0 and UCX 1.13; the lines of libfabric's providers in MPICH and Intel MPI are from
 their documentation.
 """
 
@@ -17,7 +17,7 @@ from bareline.probes._native import MeasuredPoint, build_of_header, read_object,
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Output, Scalar
 
-#: Makes libraries say what they chose; each knows its own and passes over the others.
+#: Makes libraries print their choice; each reads its own variables and ignores the rest.
 _TELLING = (
     ("OMPI_MCA_pml_base_verbose", "10"),
     ("OMPI_MCA_mtl_base_verbose", "10"),
@@ -26,7 +26,7 @@ _TELLING = (
     ("MPIR_CVAR_DEBUG_SUMMARY", "1"),
     ("I_MPI_DEBUG", "5"),
 )
-#: By the part of a library that says it, what carries messages.
+#: The carrier of messages, by the part of a library that prints it.
 _SAID: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "BTL": re.compile(r"mca: bml: Using (\w+) btl for send"),
@@ -36,7 +36,7 @@ _SAID: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 _SELF = re.compile(r"self\b")
-#: What goes through the memory of a node, and what through the kernel's TCP.
+#: Carriers through the memory of a node, and through the kernel's TCP.
 _KINDS = {
     "shm": re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b"),
     "tcp": re.compile(r"(tcp|sockets)\b"),
@@ -74,12 +74,12 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of a job.
+    """Observations of a job.
 
     - `jobs`: so many jobs it was: more than one where the library does not belong to the launcher.
     - `built_with`, `library`: title and version of the library that the program was compiled for,
-      and of that it ran with; "" where it is none that bareline knows.
-    - `carriers`: what carries messages, as the library names it: ``UCX tcp/eth0``.
+      and of that it ran with; "" where bareline does not know it.
+    - `carriers`: the carriers of messages, in the library's words: ``UCX tcp/eth0``.
     - `compiled`: facts of how the program was compiled.
     """
 
@@ -98,8 +98,8 @@ class Seen:
 
 
 def read_place(output: Output) -> Seen:
-    """Read what a launch said, or raise ParseError: it is not whole."""
-    # Libraries tell on stdout, too.
+    """Read the output of a launch, or raise ParseError: it is not complete."""
+    # Libraries also print on stdout.
     own = [line for line in output.stdout.splitlines() if line.startswith("{")]
     jobs = sum('"program":"mpiplace"' in line for line in own)
     report = None
@@ -124,7 +124,7 @@ def library_named(text: str) -> str:
 
 
 def carriers(said: str) -> tuple[str, ...]:
-    """Name what carries messages, but from a rank to itself, in alphabetical order."""
+    """Return the carriers of messages, except from a rank to itself, in alphabetical order."""
     found = {
         f"{part} {name}"
         for part, pattern in _SAID.items()
@@ -150,7 +150,7 @@ def _rank(point: MeasuredPoint) -> Rank:
 def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
     text = point.fields.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):
-        raise ParseError(f"'{str(text)[:60]}' is no list of {name}")
+        raise ParseError(f"'{str(text)[:60]}' is not a list of {name}")
     ends = [part.partition("-") for part in text.split(",") if part]
     spans = [range(int(first), int(last or first) + 1) for first, _, last in ends]
     return frozenset(number for span in spans for number in span)

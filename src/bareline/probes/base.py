@@ -1,7 +1,7 @@
-"""What a probe is, and how probes are found.
+"""Probes, and the way in which they are found.
 
 A probe is one module of this package that ends in ``PROBE = ...``, or a row of one that ends in
-``PROBES = (...)``. Others install theirs under the entry-point group ``bareline.probes``.
+``PROBES = (...)``. Plug-ins install theirs under the entry-point group ``bareline.probes``.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Probe(ABC, Generic[P]):
 
     - `name`: layer and benchmark, e.g. ``mpi.allreduce``.
     - `layer`: its rung of the ladder.
-    - `title`: what its headline metric is, as the subject of a sentence: "TCP throughput (nuttcp)".
+    - `title`: its headline metric, as the subject of a sentence: "TCP throughput (nuttcp)".
     - `summary`: one line for ``bareline probes``.
     - `params`: frozen dataclass of parameters; every field has a default.
     - `metrics`: every metric that a successful trial delivers. The first is the headline: verdicts
       and adaptive stopping look at it.
     - `min_ranks`: fewest ranks it can run with.
-    - `nodes`: nodes that it measures between; None where the layout says how many it uses. A study
-      that means another number says so (``nodes = 1``: both ends on one node).
+    - `nodes`: nodes that it measures between; None where the layout gives their number. A study
+      can set another number (``nodes = 1``: both ends on one node).
     - `collective`: it measures a function that all ranks call together: where simulated, its
       headline is the mean of a loop of calls.
     - `source`: where the benchmark is defined: the field's usual program or a publication.
@@ -68,13 +68,13 @@ class Probe(ABC, Generic[P]):
 
     @abstractmethod
     def command(self, params: P, layout: Layout) -> Command:
-        """Describe what to execute."""
+        """Return the command to execute."""
 
     @abstractmethod
     def parse(self, params: P, output: Output) -> Iterable[Sample]:
         """Read the samples out of a successful launch; pure.
 
-        Raises ParseError: the output is not what the program prints when it succeeds.
+        Raises ParseError: the output differs from a successful one.
         """
 
     def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
@@ -92,22 +92,23 @@ class Probe(ABC, Generic[P]):
     def delivers(self, params: P) -> Mapping[str, Metric]:
         """Return the metrics without which a trial with these parameters has failed.
 
-        All of them, but where the program itself says fewer with some option.
+        All of them, except where the program itself prints fewer with some option.
         """
         return self.metrics
 
     def caveats(self, params: P, output: Output) -> Iterable[str]:
-        """Name what makes the whole trial doubtful, as codes of `CAVEATS`."""
+        """Return the reasons to doubt the whole trial, as codes of `CAVEATS`."""
         return ()
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Return what only a running program finds out about its platform, as facts."""
+        """Return the facts of the platform that only a running program finds out."""
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
         """Return the bytes of each array whose rate is to be memory's, by how its metrics begin.
 
-        Where the platform's last-level cache holds one, those metrics get the caveat `in-cache`.
+        Where one fits into the platform's last-level cache, those metrics get the caveat
+        `in-cache`.
         """
         return {}
 
@@ -151,7 +152,7 @@ class Probe(ABC, Generic[P]):
         }
 
     def declaration(self) -> dict[str, Any]:
-        """Return what an analysis must know of this probe, as it is kept in a run."""
+        """Return the declaration of this probe for an analysis, as it is kept in a run."""
         return {
             "layer": self.layer.value,
             "title": self.title,
@@ -161,7 +162,7 @@ class Probe(ABC, Generic[P]):
         }
 
     def read(self, params: P, output: Output) -> tuple[Sample, ...]:
-        """Parse and hold the result against what the probe declares.
+        """Parse an output and check the samples against the declared metrics.
 
         Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
         finite, a time or rate is negative, or a point appears twice.
@@ -172,7 +173,7 @@ class Probe(ABC, Generic[P]):
             if sample.metric not in self.metrics:
                 raise ParseError(f"{self.name} gave the undeclared metric '{sample.metric}'")
             unit = self.metrics[sample.metric].unit
-            # What has no unit may be a difference; times, sizes and rates have no sign.
+            # A number without a unit may be a difference; times, sizes and rates have no sign.
             if not math.isfinite(sample.value) or (sample.value < 0 and unit != "1"):
                 raise ParseError(f"{self.name} gave {sample.metric} = {sample.value!r}")
             key = (sample.metric, format_point(sample.point))
@@ -189,9 +190,9 @@ K = TypeVar("K", bound=Probe[Any])
 
 
 def declared(kind: type[K], name: str, **row: Any) -> K:
-    """Make the probe of a row of a table: what else the class of such probes leaves open.
+    """Make the probe of a row of a table: the class of such probes leaves the rest open.
 
-    Raises TypeError: the row has what the class does not know.
+    Raises TypeError: the row has an attribute that the class lacks.
     """
     known = {
         key
@@ -213,7 +214,7 @@ _PACKAGE = "bareline.probes"
 
 @cache
 def _adapter_of(params: Any) -> Any:
-    """Return what checks parameters; made once, since that takes milliseconds."""
+    """Return the checker of parameters; made once, since that takes milliseconds."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(params)
@@ -308,7 +309,7 @@ def probe_rows(name: str | None = None) -> list[ProbeListed]:
 def required_programs() -> Mapping[str, tuple[str, ...]]:
     """Return the external programs that probes run, with their probes.
 
-    The shell is no benchmark.
+    The shell is not a benchmark.
     """
     needed: dict[str, list[str]] = {}
     for probe in load_probes().values():

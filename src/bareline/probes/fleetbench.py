@@ -1,4 +1,4 @@
-"""``fleetbench``, our program for all nodes of a fleet in one job: which are worse than the others.
+"""``fleetbench``, our program for all nodes of a fleet in one job, to find the bad ones.
 
 Every node computes and streams at once. All pairs of nodes meet in the rounds of a round robin
 tournament, or a sample does. Short messages of a round's pairs go at once; long ones one pair after
@@ -27,7 +27,7 @@ NAMES = ("--names", "{nodes}")
 def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]:
     """Read a complete output and the name of each rank's node.
 
-    Raises ParseError: it is not what the program prints, or names do not fit the ranks.
+    Raises ParseError: it differs from the program's output, or names do not fit the ranks.
     """
     report = read_report(output, "fleetbench", benchmark)
     hosts = report.header.get("hosts")
@@ -39,7 +39,7 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
     try:
         given = unfold(names) if names else []
     except ValueError as error:
-        raise ParseError(f"the header's names are no list of nodes: {error}") from error
+        raise ParseError(f"the header's names are not a list of nodes: {error}") from error
     return report, _names(given, [str(host) for host in hosts])
 
 
@@ -67,7 +67,7 @@ def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NodeParams:
-    """Parameters of what every node computes.
+    """Parameters of the computation on every node.
 
     - `duration_s`: how long all its cores compute: long enough for a limit of power or heat to
       show.
@@ -78,7 +78,7 @@ class NodeParams:
 
 @dataclass(frozen=True, slots=True)
 class NodeMemoryParams(NodeParams):
-    """Parameters of what every node streams.
+    """Parameters of the memory streams of every node.
 
     - `duration_s`: how long all its cores stream.
     - `array_bytes`: each of a node's three arrays; together well above its caches.
@@ -112,7 +112,7 @@ class PairParams:
 
     - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all of
       up to 32 nodes, else sampled.
-    - `together`: long messages of a round's pairs at once: what a switch loses under load.
+    - `together`: long messages of a round's pairs at once: the loss of a switch under load.
     - `size_bytes`: of a long message, which both ends send at once.
     - `repeats`: long messages of a pair; their median counts.
     - `iterations`: short messages there and back, of a pair; their median counts.

@@ -1,1 +1,1 @@
-"""What an application asks of MPI: run it under the profiler, read and sum up its profile."""
+"""Profiles of an application's MPI calls: run under the profiler, read, sum up."""

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.profile.sites import call_sites
+from bareline.profile.sites import CallSite, call_sites
 from bareline.profile.summary import START_UP, imbalance, queued_share, time_split
 
 
 @dataclass(frozen=True, slots=True)
 class QuantityPair:
-    """``compare`` of profiles: where a rank's time goes, and what else tells them apart.
+    """``compare`` of profiles: the parts of a rank's time, and other differences.
 
     - `before`, `after`: null where one profile has no such thing; `ratio`: after over before.
     """
@@ -30,12 +30,12 @@ class QuantityPair:
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """``compare`` of profiles: all calls of one function, per rank; or those of one size.
+    """``compare`` of profiles: all calls of one function, per rank; or only the calls of one size.
 
     - `imbalance_before`, `imbalance_after`: the most time of a rank over the mean of the ranks that
       make such calls; of several sizes that of each, by its time. Null where a profile has no such
       call.
-    - `change_s`: what it takes longer.
+    - `change_s`: the additional time.
     """
 
     type: Literal["call", "size"]
@@ -85,7 +85,7 @@ ComparisonRow = QuantityPair | CallPair | SitePair
 class ProfileComparison:
     """Two profiles.
 
-    - `split`: where a rank's time goes, then what else tells them apart.
+    - `split`: the parts of a rank's time, then other differences.
     - `calls`, `sizes`, `sites`: functions, those by message size, places; largest change first.
     - `pairs_only_before`, `pairs_only_after`: pairs of ranks with messages in one of them only.
     """
@@ -101,7 +101,7 @@ class ProfileComparison:
 
     @property
     def alike(self) -> str:
-        """Describe what makes their numbers incomparable; empty if nothing does."""
+        """Return the reason why their numbers cannot be compared; empty without one."""
         found = [
             f"{name}: {one} and {other}"
             for name, one, other in (
@@ -114,7 +114,7 @@ class ProfileComparison:
         return "; ".join(found)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return tidy rows, told apart by ``type``."""
+        """Return tidy rows, distinguished by ``type``."""
         rows: list[ComparisonRow] = [*self.split, *self.calls, *self.sizes, *self.sites]
         return list(map(asdict, rows))
 
@@ -183,18 +183,24 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    found = [{(site.call, site.place): site for site in call_sites(one)} for one in (before, after)]
+    sites_before = {(site.call, site.place): site for site in call_sites(before)}
+    sites_after = {(site.call, site.place): site for site in call_sites(after)}
     pairs = []
-    for call, place in {**found[0], **found[1]}:
-        sides: dict[str, Any] = {}
-        for side, sites, own in (("before", found[0], before), ("after", found[1], after)):
-            site = sites.get((call, place))
-            sides |= {
-                f"count_{side}": site.count if site else 0,
-                f"bytes_{side}": site.bytes if site else 0,
-                f"time_s_{side}": site.time_s / own.ranks if site else 0.0,
-                f"imbalance_{side}": site.imbalance if site else None,
-            }
+    for call, place in {**sites_before, **sites_after}:
+        sides = {
+            **_side("before", sites_before.get((call, place)), before.ranks),
+            **_side("after", sites_after.get((call, place)), after.ranks),
+        }
         change_s = sides["time_s_after"] - sides["time_s_before"]
         pairs.append(SitePair("site", call, place, **sides, change_s=change_s))
     return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))
+
+
+def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
+    """Return the columns of a site in one of two profiles; zeros where it has none."""
+    return {
+        f"count_{side}": site.count if site else 0,
+        f"bytes_{side}": site.bytes if site else 0,
+        f"time_s_{side}": site.time_s / ranks if site else 0.0,
+        f"imbalance_{side}": site.imbalance if site else None,
+    }

@@ -1,4 +1,4 @@
-"""Profiles as files: JSON lines, whole or refused with one line that says why."""
+"""Profiles as files: JSON lines, complete or refused with the reason in one line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.rows import open_row
 
 _AGAIN = "profile the program again"
-#: Half of a pair that stands for one character; alone it is none, and nothing can print it.
+#: Half of a surrogate pair; alone it is not a character and cannot be printed.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -71,7 +71,7 @@ _HEAD_BYTES = 512
 
 
 def read_profile(path: Path) -> Profile:
-    """Read a profile, or what a program that crashed has left of one.
+    """Read a profile, or the partial profile of a program that crashed.
 
     Raises ProfileError: it is missing, empty, damaged, cut off, or of another schema.
     """
@@ -136,7 +136,7 @@ def is_profile(path: Path) -> bool:
 
 
 def begins_like_profile(path: Path) -> bool:
-    """Whether a file is no other program's output: it begins like a profile, or is left of one."""
+    """Whether a file begins like a profile or a partial one, unlike outputs of other programs."""
     if not is_profile(path):
         return False
     if not path.exists() or is_journal(path):
@@ -150,7 +150,7 @@ def begins_like_profile(path: Path) -> bool:
 
 
 def write_profile(profile: Profile, path: Path) -> None:
-    """Write a profile beside its place and move it there; raises ProfileError where it cannot."""
+    """Write a profile to a temporary file and move it; raises ProfileError where it cannot."""
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))
     try:
@@ -171,7 +171,7 @@ class ProfileRow(TypedDict):
 
 
 def to_rows(profile: Profile) -> list[dict[str, Any]]:
-    """Return everything as tidy rows in SI units, told apart by ``type``."""
+    """Return everything as tidy rows in SI units, distinguished by ``type``."""
     return [_in_seconds(line) for line in _lines(profile)]
 
 
@@ -223,12 +223,18 @@ def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
             raise ProfileError(what, where=str(path), hint=_AGAIN) from error
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
-        if _HALF.search(text):
-            try:
-                json.dumps(line, ensure_ascii=False).encode()
-            except UnicodeEncodeError as error:
-                raise _damaged(path, "half a character", number) from error
+        if _HALF.search(text) and _has_half(line):
+            raise _damaged(path, "half a character", number)
         yield line
+
+
+def _has_half(line: Mapping[str, Any]) -> bool:
+    """Whether a text contains half of a surrogate pair, which cannot be printed."""
+    try:
+        json.dumps(line, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:

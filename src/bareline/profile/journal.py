@@ -1,6 +1,6 @@
-"""What a program that never reached ``MPI_Finalize`` has left of its profile.
+"""The partial profile of a program that never reached ``MPI_Finalize``.
 
-The profiler keeps its counters in a file beside the profile, mapped into every rank's memory, so
+The profiler keeps its counters in a file next to the profile, mapped into every rank's memory, so
 that they outlive any end.
 """
 
@@ -37,7 +37,7 @@ _SUMS = tuple(
     if name not in CALL_KEYS and not name.endswith(("min_ns", "max_ns"))
 )
 
-#: Columns of the call table by what a row of the journal calls them: amounts, and times in ticks.
+#: Columns of the call table by their name in the journal: amounts, and times in ticks.
 _COUNTS = {
     **{name: name for name in ("count", "bytes", "finished", "receives")},
     **{f"{name}_bytes": name for name in ("sent", "received", "awaited")},
@@ -170,7 +170,7 @@ def _how_it_ended(slices: list[Record], ranks: int) -> str:
     if 0 < len(running) < len(slices):
         return f"ended before {_named_ranks(running)} reached MPI_Finalize{lost}"
     if not running and not missing:
-        return "a rank reached MPI_Finalize after the others had waited long enough (--wait)"
+        return "a rank reached MPI_Finalize later than the time limit of the other ranks (--wait)"
     return f"ended before MPI_Finalize{lost}"
 
 
@@ -280,7 +280,7 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
-    """Return what is known of a rank; the system was not asked before the end."""
+    """Return the row of a rank, without figures of the system, which are read at the end."""
     ns = _ns_per_tick(one)
     sums = {"compute": 0.0, "posix-io": 0.0, "mpi": 0.0}
     waited = paused = init = 0.0

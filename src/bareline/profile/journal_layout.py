@@ -1,4 +1,4 @@
-"""How a journal lies in its file, as native/pmpi/journal.h and table.h write it.
+"""The layout of a journal in its file, as native/pmpi/journal.h and table.h write it.
 
 All of it must change together with `VERSION`.
 """

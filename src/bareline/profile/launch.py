@@ -11,7 +11,7 @@ from bareline.vocabulary.model import Command, Output
 #: Name of a trial's profile among the files that its program writes.
 PROFILE_FILE = "app.profile"
 TRACE_FILE = "app.trace"
-#: Where the native programs are installed on every platform, the profiler is beside them.
+#: Where the native programs are installed on every platform; the profiler is next to them.
 _LIBRARY = "{native}/../lib/libbareline_pmpi.so"
 
 

@@ -1,4 +1,4 @@
-"""What a profile holds, as docs/reference/profile.md describes it."""
+"""The content of a profile, as docs/reference/profile.md describes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_CELLS = 1024
 #: Beyond this, sums of a column would leave 64 bits: no count of bytes or nanoseconds is so large.
 _LARGEST = 1 << 60
 VERSION = 2
-#: Older files lack `ADDED` and call sites; what they do not tell is -1.
+#: Older files lack `ADDED` and call sites; an unknown value is -1.
 OLDEST = 1
 ADDED = ("processor_ns", "queued_ns", "receives", "awaited_bytes")
 
@@ -49,7 +49,7 @@ CALL_COLUMNS = _columns(
     finished window_ns flight_ns queued_ns receives awaited_bytes ranks rank_min_ns rank_max_ns
     """
 )
-#: What tells the rows of the call table apart.
+#: The key of a row of the call table.
 CALL_KEYS = tuple(CALL_COLUMNS)[: list(CALL_COLUMNS).index("count")]
 SEND_COLUMNS = _columns("from to count bytes")
 SITE_COLUMNS = _columns(
@@ -61,9 +61,9 @@ SITE_COLUMNS = _columns(
 
 
 def why_implausible(frame: pl.DataFrame) -> str:
-    """Describe which column holds a number that none can be.
+    """Describe the column that contains an impossible number.
 
-    Empty if none. -1 is what is not known.
+    Empty if none does. -1 is an unknown value.
     """
     for name in frame.columns:
         column = frame[name]
@@ -80,7 +80,7 @@ _HEAD = ("mode", "ranks", "nodes", "began_unix_ns", "mpi", "thread_level", "comm
 class Profile:
     """A profile of one run of one MPI program.
 
-    - `complete`: the program went through ``MPI_Finalize``; otherwise `ended` says what happened.
+    - `complete`: the program went through ``MPI_Finalize``; otherwise `ended` is the reason.
     - `mode`: ``split``: a barrier before every blocking collective separates waiting from transfer.
     - `began_unix_ns`: when MPI was ready, in ns since 1970.
     - `mpi`: the library's own name and version.
@@ -115,7 +115,7 @@ class Profile:
 
     @cached_property
     def computing_s(self) -> float:
-        """A rank's mean time of computing, without what it had no core for, in s."""
+        """A rank's mean time of computing, without its time without a core, in s."""
         computing = self.call_table.filter(pl.col("kind") == "compute")
         queued = max(0, int(computing["queued_ns"].clip(0).sum()))
         total = float(self.rank_table["compute_ns"].sum())

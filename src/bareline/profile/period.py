@@ -1,8 +1,8 @@
-"""One period of a program: what every rank calls between two recurrences of the same sequence.
+"""One period of a program: the calls of every rank between two recurrences of a sequence.
 
 A program that steps through time calls the same again and again. The longest stretch of a trace
 that repeats itself (`recurrence`) is cut at a collective of all ranks, one period of it is kept,
-with the means of its times, and what lies before and after is counted. Where only the sizes of
+with the means of its times, and the calls before and after are counted. Where only the sizes of
 messages differ from one to the next (particles that move), their means are kept, and how far they
 differ; of files and output only the means are.
 """
@@ -65,17 +65,19 @@ class ProgramPeriod:
 
     @property
     def compute_s(self) -> float:
-        """What a rank computes in a period, in the mean."""
-        return float(sum(one.compute_s.sum() for one in self.trace.streams)) / self.ranks
+        """The mean time that a rank computes in a period, in s."""
+        return float(sum(stream.compute_s.sum() for stream in self.trace.streams)) / self.ranks
 
     @property
     def time_s(self) -> float:
-        """What it took, of the rank that took longest."""
-        return max(float((one.compute_s + one.spent_s).sum()) for one in self.trace.streams)
+        """The duration of a period on the slowest rank, in s."""
+        return max(
+            float((stream.compute_s + stream.spent_s).sum()) for stream in self.trace.streams
+        )
 
 
 def period_file(profile: Path) -> Path:
-    """Name the period that stands beside a profile."""
+    """Return the path of the period of a profile."""
     return profile.with_name(f"{profile.name}.period")
 
 
@@ -141,21 +143,27 @@ def _check_closed(trace: Trace) -> None:
     """Refuse a period over whose ends messages or requests reach."""
     sent: Counter[tuple[int, int]] = Counter()
     for stream in trace.streams:
-        posts = 0
+        _check_requests(trace, stream)
         for shape in calls_of(stream):
-            if shape.kind == "done":
-                if shape.to >= posts:
-                    raise _open(trace, f"rank {stream.rank} completes an earlier request")
-                continue
-            posts += shape.posts
             if shape.kind in POINT_TO_POINT:
-                if ANYBODY in (shape.to, shape.from_):
-                    raise _open(trace, f"{shape.call} does not say with whom it talks")
                 sent[stream.rank, shape.to] += shape.to != NOBODY
                 sent[shape.from_, stream.rank] -= shape.from_ != NOBODY
     pair = next((pair for pair, left in sent.items() if left), None)
     if pair is not None:
         raise _open(trace, f"messages from rank {pair[0]} to {pair[1]} reach over its end")
+
+
+def _check_requests(trace: Trace, stream: CallStream) -> None:
+    """Refuse a rank that completes an earlier request, or does not name its partner."""
+    posts = 0
+    for shape in calls_of(stream):
+        if shape.kind == "done":
+            if shape.to >= posts:
+                raise _open(trace, f"rank {stream.rank} completes an earlier request")
+            continue
+        posts += shape.posts
+        if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):
+            raise _open(trace, f"{shape.call} does not name its partner")
 
 
 def _open(trace: Trace, why: str) -> ProfileError:
@@ -265,7 +273,7 @@ def read_period(path: Path) -> ProgramPeriod:
     head = _line(_Head, path, lines, 1)
     # Compared before anything is made that has as many parts as the head claims ranks.
     if head.ranks != len(lines) - 1:
-        raise _not_read(path, 1, f"'ranks': it says {head.ranks}, and has {len(lines) - 1}")
+        raise _not_read(path, 1, f"'ranks': it is {head.ranks}, and the file has {len(lines) - 1}")
     streams = tuple(_stream(path, lines, number, head.ranks) for number in range(2, len(lines) + 1))
     trace = Trace(path, head.ranks, head.began_unix_ns, head.command, streams)
     period = ProgramPeriod(trace, **{name: getattr(head, name) for name in _COUNTED})

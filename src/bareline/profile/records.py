@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: Where nobody asks for more, a trace takes 64 MB: some 13 million calls.
+#: By default a trace takes 64 MB: some 13 million calls.
 MOST_BYTES = 512 << 20
 _MOST_CALLS = 32 << 20
 _MOST_SHAPES = 1 << 20
-#: As ranks of a call: nobody (or no such argument), any or an unknown one.
+#: As ranks of a call: MPI_PROC_NULL (or no such argument), any or an unknown one.
 NOBODY, ANYBODY = -2, -1
 #: Kinds of calls that move messages between two ranks.
 POINT_TO_POINT = ("send", "receive", "send-receive")
@@ -21,11 +21,11 @@ POINT_TO_POINT = ("send", "receive", "send-receive")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a call asks for; many calls share one.
+    """The arguments of a call; many calls share one.
 
-    - `call`, `kind`: function and what it is; ``done`` is a request, posted `to` posts ago, that
-      the next call completes. With `root` 1 it also says what a receive that had asked for anybody
-      or any tag got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
+    - `call`, `kind`: function and its kind; ``done`` is a request, posted `to` posts ago, that
+      the next call completes. With `root` 1 it also has the result of a receive from any source
+      or with any tag: `from_` (`NOBODY`: it was cancelled) and `receive_tag`.
     - `to`, `from_`, `root`: ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
     - `send_tag`, `receive_tag`: tags; -1 is any.
     - `comm`, `comm_size`: the communicator: its members' mark, and their number.
@@ -60,7 +60,7 @@ class Shape:
 
 
 class TooMany(Exception):
-    """The streams hold more than is read."""
+    """The streams have more records than are read."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
@@ -76,7 +76,7 @@ class Room:
 
 #: Shapes, their number for each record, and two codes of time for each record.
 Records = tuple[list[Shape], npt.NDArray[np.int32], npt.NDArray[np.uint16]]
-#: What reads a stream: its bytes, the names of calls, the number of ranks, what may still be read.
+#: Reader of a stream: its bytes, the names of calls, the number of ranks, the remaining room.
 Decode = Callable[[bytes, list[list[str]], int, Room], Records]
 
 

@@ -1,7 +1,7 @@
 """The recurrence of a trace: how far apart each rank's calls repeat, and where all ranks are cut.
 
-A call of a period may occur several times in it, so that the distance between equal calls tells
-little. Calls that repeat at a distance are counted over the whole sequence for all distances at
+A call of a period may occur several times in it, so that the distance between equal calls is
+ambiguous. Calls that repeat at a distance are counted over the whole sequence for all distances at
 once, by the transform of a random sign for each kind of call; the likeliest distances are compared
 call by call.
 """
@@ -26,7 +26,7 @@ _MOST_LAGS = 400
 _LIKELIEST = 64
 #: Random signs for each kind of call: more of them tell distances apart with less noise.
 _TURNS = 2
-#: Of the calls, or of the time, what recurs must make up this share.
+#: The recurring part must have this share of the calls, or of the time.
 _MOST = 0.25
 _NO_PERIOD = "trace a program that repeats its steps, and more of them; --trace keeps the calls"
 
@@ -67,7 +67,7 @@ def find_cuts(trace: Trace) -> Cuts:
     How much is written or read may differ from period to period. Where the rest recurs only
     without the sizes of messages, it is cut so.
     """
-    plain = replace(trace, streams=tuple(_sizeless(one, FILES) for one in trace.streams))
+    plain = replace(trace, streams=tuple(_sizeless(stream, FILES) for stream in trace.streams))
     try:
         return _cuts(plain)
     except ProfileError:
@@ -76,7 +76,7 @@ def find_cuts(trace: Trace) -> Cuts:
 
 
 def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
-    """Return a rank's calls without the sizes of those of some kinds."""
+    """Return a rank's calls, without sizes for calls of some kinds."""
     known: dict[Shape, int] = {}
     numbers = []
     for shape in stream.shapes:
@@ -91,7 +91,7 @@ def _cuts(trace: Trace) -> Cuts:
     `repeats` is how many follow wherever one begins: a cut behind a collective in their middle
     loses the beginning of the first and the end of the last.
     """
-    stretches = [found for one in trace.streams if (found := _longest(one)) is not None]
+    stretches = [found for stream in trace.streams if (found := _longest(stream)) is not None]
     if len(stretches) < len(trace.streams):
         raise ProfileError(
             "no sequence of calls recurs for a quarter of the calls or of the time",
@@ -121,14 +121,14 @@ def _cuts(trace: Trace) -> Cuts:
 
 
 def _count(anchor: npt.NDArray[np.intp], begin: int, calls: int) -> int:
-    """Return how many collectives of all ranks lie in so many calls."""
+    """Return the number of collectives of all ranks within so many calls."""
     return int(np.sum((anchor >= begin) & (anchor < begin + calls)))
 
 
 def _in_step(anchors: list[npt.NDArray[np.intp]], stretches: list[_Stretch]) -> list[_Stretch]:
     """Return stretches whose periods have as many collectives of all ranks.
 
-    A rank that writes every fourth step repeats itself later than the others do.
+    A rank that writes every fourth step repeats itself later than the other ranks.
     """
     counts = [
         _count(anchor, one.begin, one.lag) for anchor, one in zip(anchors, stretches, strict=True)
@@ -150,7 +150,7 @@ def _longest(stream: CallStream) -> _Stretch | None:
     """
     numbers = stream.shape
     best: _Stretch | None = None
-    # From the shortest on: twice a period repeats itself, too, and over no longer a stretch.
+    # From the shortest on: twice a period also repeats itself, over no longer a stretch.
     for lag in _lags(numbers):
         differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
         edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
@@ -186,7 +186,7 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
         signs = rng.choice([-1.0, 1.0], size=int(numbers.max()) + 1)[numbers]
         transformed = np.fft.rfft(signs, 2 * count)
         alike += np.fft.irfft(transformed * transformed.conj())[:count]
-    # Of what overlaps at each distance; a period recurs at least once.
+    # Relative to the overlap at each distance; a period recurs at least once.
     half = count // 2
     shares = alike[1 : half + 1] / np.arange(count - 1, count - half - 1, -1)
     # Multiples of a period are as likely as it is: among equals, to a tenth, the shortest count.

@@ -81,7 +81,7 @@ def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
 
 
 def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
-    """Return the sites, the one that took most time first.
+    """Return the sites, the most time first.
 
     A compiler may make several calls of one line, or of one function whose lines it did not keep:
     they are one site.

@@ -11,7 +11,7 @@ import polars as pl
 from bareline.profile.model import Profile
 from bareline.vocabulary.units import format_value
 
-#: What kinds of calls are called together in the time split, in the order of display.
+#: Groups of kinds of calls in the time split, in the order of display.
 GROUPS = {
     "point-to-point": ("send", "receive", "send-receive", "setup"),
     "waiting for requests": ("wait",),
@@ -112,7 +112,7 @@ class Matrix:
 class Imbalance:
     """How unevenly ranks compute.
 
-    - `factor`: the largest computing time over the mean: what perfect balance would save.
+    - `factor`: the largest computing time over the mean: the possible gain of perfect balance.
     - `slowest`: the rank that computes longest.
     """
 
@@ -125,11 +125,11 @@ class Imbalance:
 def time_split(profile: Profile) -> list[TimeShare]:
     """Describe where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
 
-    Computing, waiting, file calls and MPI calls are those of the main threads and add up to the
+    Computing, waiting, file calls and MPI calls are of the main threads and add up to the
     wall time. MPI calls are divided in proportion to the kinds of calls of all threads.
     """
     ranks = profile.rank_table
-    # Pauses of counting belong to nobody.
+    # Pauses of counting belong to no rank.
     counted = (ranks["wall_ns"] - ranks["paused_ns"], ranks["compute_ns"], ranks["waited_ns"])
     wall, compute, waited, posix, mpi = (
         column.to_numpy().astype(float) * 1e-9
@@ -167,7 +167,7 @@ def _mpi_parts(profile: Profile) -> dict[str, float]:
 
 
 #: Shares of the time without a core, or with the core taken by other guests, from which a
-#: profile tells more about the machine than about the program.
+#: profile describes the machine more than the program.
 DISTURBED = 0.05
 
 
@@ -187,7 +187,7 @@ def stolen_share(profile: Profile) -> float:
 
 
 def other_threads_mpi_s(profile: Profile) -> float:
-    """Return the time per rank that threads beside the main one spent in MPI calls, in s."""
+    """Return the time per rank that threads other than the main one spent in MPI calls, in s."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
     everyone = float((calls["time_ns"] + calls["waited_ns"]).sum())
     main = float(profile.rank_table["mpi_ns"].sum())
@@ -207,7 +207,7 @@ def imbalance(profile: Profile) -> Imbalance:
 
 
 def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
-    """Sum up each function, the one that took most time first; start-up is left out."""
+    """Return the sum of each function, the most time first; start-up is left out."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
     spent, finished = pl.col("time_ns") + pl.col("waited_ns"), pl.col("finished")
@@ -293,15 +293,15 @@ def region_split(profile: Profile) -> list[tuple[str, float, float]]:
 
 
 def remarks(profile: Profile) -> list[str]:
-    """Describe what limits the numbers."""
+    """Return the remarks that limit the numbers."""
     ranks = profile.rank_table
     dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
     most, split = stolen_share(profile), profile.calls.filter(pl.col("waited_ns") > 0)
-    # The last rank to arrive waits for nobody: the shortest wait of a row is the barrier itself.
+    # The last rank to arrive does not wait: the shortest wait of a row is the barrier itself.
     cost_s = float((split["waited_min_ns"] * split["count"]).sum()) * 1e-9 / profile.ranks
     sources = ", ".join(name for name in ranks["clock_source"].unique().sort() if name != "tsc")
     limits = [
-        (not profile.complete, f"unfinished: {profile.ended}; what was gathered before is shown"),
+        (not profile.complete, f"unfinished: {profile.ended}; the figures until then are shown"),
         (
             profile.mode == "split",
             "a barrier before every blocking collective separates waiting from transfer; "

@@ -1,6 +1,6 @@
 """The trace of a profiled run: the calls of each rank's main thread, one after the other.
 
-native/pmpi/trace.h describes the file; a journal that a killed run left is read alike.
+native/pmpi/trace.h describes the file; a journal that a killed run left is read in the same way.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CallStream:
     """The calls of one rank.
 
     - `shape`: number in `shapes`, for each record.
-    - `compute_s`: time before each call, without what the rank spent ready but without a core.
+    - `compute_s`: time before each call, without the time that the rank was ready without a core.
     - `lost`: calls that did not fit; those before are whole.
     """
 
@@ -76,7 +76,7 @@ class Trace:
 
     @property
     def why_partial(self) -> str:
-        """What keeps it from being replayed; empty if nothing does."""
+        """The reason why it cannot be replayed; empty without one."""
         if len(self.streams) < self.ranks:
             return f"{self.ranks - len(self.streams)} of {self.ranks} ranks left no stream"
         lost = sum(stream.lost for stream in self.streams)
@@ -88,16 +88,16 @@ class Trace:
 
 
 def trace_of(profile: Path) -> Path:
-    """Name the trace that stands beside a profile: app.profile's is app.trace, app.p8's not."""
+    """Return the path of a profile's trace: app.profile's is app.trace, app.p8's not."""
     if profile.suffix in ("", ".profile"):
         return profile.with_suffix(".trace")
     return profile.with_name(f"{profile.name}.trace")
 
 
 def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
-    """Read a trace, or what a program that crashed has left of one.
+    """Read a trace, or the partial trace of a program that crashed.
 
-    - `path`: the trace, or where its journal lies beside.
+    - `path`: the trace; its journal is in the same folder.
 
     Raises ProfileError: it is missing, damaged, cut off, or of another version.
     """
@@ -229,7 +229,7 @@ def _ns_per_tick(slice_: Any) -> float:
     return ns / ticks
 
 
-#: Codes of time (native/pmpi/trace.c, time_code), and the middle of what each stands for.
+#: Codes of time (native/pmpi/trace.c, time_code), and the middle of the range of each.
 _CODES = np.arange(1 << 16)
 _SHIFTS = np.maximum(_CODES // 1024 - 1, 0)
 _MIDDLES = (_CODES - 1024 * _SHIFTS + 0.5) * np.exp2(_SHIFTS)

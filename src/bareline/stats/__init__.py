@@ -1,7 +1,7 @@
 """Statistics of launches: summaries, ratios, effects, families, verdicts, stopping.
 
 Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n)``, and works on
-the last axis, which holds one value per launch (NaN where a launch is absent). It raises ValueError
+the last axis, which has one value per launch (NaN where a launch is absent). It raises ValueError
 where shapes do not fit together or a value is infinite. `confidence` is the level that an interval
 must at least have.
 """

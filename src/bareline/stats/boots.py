@@ -1,8 +1,8 @@
 """Boots: launches that share one are not independent of each other.
 
-What a boot brings (where pages lie, which core serves which interrupt) is drawn once for all
-launches in it. So a boot counts as one: its launches are averaged, and what is exchanged between
-two platforms is whole boots. Where the boots of two platforms do not lie alike, blocks that share a
+The effects of a boot (places of pages, cores of interrupts) are drawn once for all
+launches in it. So a boot counts as one: its launches are averaged, and whole boots are exchanged
+between two platforms. Where two platforms boot at different blocks, blocks that share a
 boot of either belong together: fewer and larger groups, which are exchangeable whatever their
 boots have in common.
 """
@@ -16,9 +16,9 @@ from bareline.stats.stack import FloatArray, IntArray, as_stack
 
 
 def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
-    """Group blocks that share a boot, directly or by way of others, into shape (blocks,).
+    """Group blocks that share a boot, directly or through further blocks, into shape (blocks,).
 
-    - `at`, `boot`: shape (k,); something of block `at` ran in `boot`. A block in none stands alone.
+    - `at`, `boot`: shape (k,); something of block `at` ran in `boot`. A block in none is a group.
 
     Groups are numbered from 0 in the order of their first blocks.
     """

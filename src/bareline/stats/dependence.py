@@ -70,7 +70,7 @@ def dependence_alone(observed: FloatArray, shuffled: FloatArray) -> FloatArray:
     """
     p = np.mean(shuffled >= observed[:, None], axis=1)
     excess = observed - shuffled.mean(axis=1)
-    # What is beyond chance was more often too large than too small.
+    # The part beyond chance was more often too large than too small.
     with np.errstate(divide="ignore", invalid="ignore"):
         shrunk = excess * (1.0 - shuffled.var(axis=1) / excess**2)
     found = np.isfinite(observed) & (p < _ALPHA_ALONE)

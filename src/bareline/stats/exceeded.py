@@ -1,14 +1,14 @@
 """Launches over a limit, counted: whether one platform loses more of them than the other.
 
-If the platforms were equal, a launch that exceeded its limit would as likely have been one of the
-other's: all ways to deal the launches out to the two sides are as good as what was measured. That
+If the platforms were equal, a launch that exceeded its limit could as well have been on the other
+platform: all assignments of the launches to the two sides are as likely as the measured one. That
 is Fisher's exact test. Where launches share a boot, whole boots are dealt out, each with the share
 of its launches that were lost; where several cases are asked about together, each launch with the
 share of the cases that it lost.
 
-Such counts are coarse: one launch of eight can never be certain. What could be certain is known
-from the number of launches and losses alone, before looking at which side they fell on, so that
-what could not costs the others nothing.
+Such counts are coarse: one launch of eight can never be certain. The number of launches and
+losses alone shows whether a row can be certain, before their sides are known, so that rows that
+cannot do not weaken the rest.
 
 References
 ----------
@@ -40,7 +40,7 @@ _SLACK = 1e-9
 class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN where nothing was lost or tried.
 
-    - `p`: two-sided p-value of "both lose as many": the share of deals that lie as far apart.
+    - `p`: two-sided p-value of "both lose as many": the share of deals that are as far apart.
     - `least`: the smallest that it could have been with so many launches and losses.
     """
 
@@ -81,7 +81,7 @@ def _test(own: FloatArray, base: FloatArray) -> tuple[float, float]:
 
 
 def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how far apart both shares can lie, and how probable that is: launches as wholes."""
+    """Return the possible distances of both shares, and their probabilities, by whole launches."""
     n, m = own.size, base.size
     total = int(own.sum() + base.sum())
     counts = np.arange(max(0, total - m), min(n, total) + 1)
@@ -91,7 +91,7 @@ def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return how far apart both means lie in each deal, and how much each of them weighs."""
+    """Return the distance of both means in each deal, and the weight of each deal."""
     if comb(every.size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(every.size), n)))
     else:
@@ -104,9 +104,9 @@ def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
-    """Return Holm-adjusted p-values of what could be certain at all; NaN of everything else.
+    """Return Holm-adjusted p-values of rows that could be certain at all; NaN for all other rows.
 
-    `p_values` and `least`: shape (k,), as of `exceedance`; `alpha`: what they are held against.
+    `p_values` and `least`: shape (k,), as of `exceedance`; `alpha`: the level of the test.
     """
     several = 1
     while np.count_nonzero(least <= alpha / several) > several:

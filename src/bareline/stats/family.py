@@ -15,7 +15,7 @@ ALPHA = 0.05
 """Error of the verdicts "slower" and "faster": the rate of false ones among the rows of tables."""
 
 CERTAIN_ALPHA = 0.04
-"""What is called certain over a whole verdict is tested at 4 %, so that platforms which share a
+"""Claims that are certain over a whole verdict are tested at 4 %, so that platforms which share a
 skewed baseline, where flips are not exact, still keep the 5 % that are promised."""
 
 LOST_ALPHA = 0.0125
@@ -23,7 +23,7 @@ LOST_ALPHA = 0.0125
 p = 1/84, six of eight against none of eight 0.007."""
 
 BESIDE_LOST_ALPHA = 0.0375
-"""What is left for all else on a page on which such a count could be certain. Six launches need
+"""The level of all other tests on a page on which such a count could be certain. Six launches need
 2/64."""
 
 
@@ -31,9 +31,9 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
     """Return Holm-adjusted p-values: those at most alpha are rejected at family-wise error alpha.
 
     - `p_values`: shape (k,); NaN (no test) stays NaN and does not count.
-    - `weight`: shape (k,); each one's share of the error, relative to the others'.
+    - `weight`: shape (k,); the relative share of the error of each.
 
-    Raises ValueError: a p-value lies outside [0, 1] or there is more than one axis.
+    Raises ValueError: a p-value is outside [0, 1] or there is more than one axis.
 
     References
     ----------
@@ -51,7 +51,7 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
 
 
 def false_discovery(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted to the false discovery rate, which holds among those at most alpha.
+    """Return p-values adjusted to the false discovery rate, valid up to alpha.
 
     `p_values` and the ValueError are as for `holm`.
 

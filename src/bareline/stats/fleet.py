@@ -1,14 +1,14 @@
-"""Which of many alike units (nodes, links, switches) deviate from the others, with certainty.
+"""Find the units (nodes, links, switches) of a fleet that deviate from the rest, with certainty.
 
 Every launch gives one value of every unit. Signs of a unit's own launches cannot decide among
 thousands: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. Its neighbours
-can: what launches of healthy units differ by is known from thousands of residuals. So a unit's
-shift is held against what the trimmed mean of as many residuals, drawn from those of all units,
-comes to, divided by a scale that is its own and the fleet's in equal parts: a noisy unit needs
+can: the differences between launches of healthy units are known from thousands of residuals. So a
+unit's shift is compared with trimmed means of as many residuals, drawn from all units,
+divided by a scale that is its own and the fleet's in equal parts: a noisy unit needs
 more. Beyond the draws the tail is taken to fall exponentially, which is slower than it does.
 
-Healthy units differ, too. A unit is tested against a fence: the margin, or what the estimates of
-all units vary by, whichever is more.
+Healthy units also differ. A unit is tested against a fence: the margin, or the variation of the
+estimates of all units, whichever is larger.
 
 References
 ----------
@@ -31,9 +31,9 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: So many draws, in pieces; their most extreme ones fit the tail beyond.
 _DRAWS, _PIECE, _TAIL = 200_000, 100_000, 400
-#: What no such draws can tell apart from.
+#: The smallest p-value that so many draws can resolve.
 _SMALLEST_P = 1e-9
-#: Up to so many units each is held against the median of the others instead of all.
+#: Up to so many units, each is compared with the median of the remaining ones instead of all.
 _FEW = 64
 #: Median absolute deviation of a normal distribution of standard deviation 1, inverted.
 _MAD_TO_SIGMA = 1.4826
@@ -42,12 +42,12 @@ _SEED = 20260301
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """How units deviate from the others, on the scale of the values; an entry for each unit.
+    """Deviations of units from the rest of the fleet, on the scale of the values.
 
-    - `shift`, `lo`, `hi`: trimmed mean over launches of the deviation, with an interval that holds
-      for all units of all families at once; NaN below 6 launches.
+    - `shift`, `lo`, `hi`: trimmed mean over launches of the deviation, with an interval that is
+      valid for all units of all families at once; NaN below 6 launches.
     - `p`: of "its deviation is within the fence".
-    - `fence`: what a healthy unit may deviate by.
+    - `fence`: the largest deviation of a healthy unit.
     """
 
     shift: FloatArray
@@ -59,7 +59,7 @@ class Deviations:
 
 
 def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -> Deviations:
-    """Hold every unit against the others.
+    """Compare every unit with the rest of the fleet.
 
     - `values`: shape (units, launches); logarithms, larger is worse; NaN where a unit has none.
     - `margin`: deviations up to this size never count, on the scale of the values.
@@ -88,7 +88,7 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
 
 def _others(values: FloatArray) -> FloatArray:
-    """Return what each unit is held against in each launch: the median of the other units."""
+    """Return the reference of each unit in each launch: the median of the other units."""
     if len(values) > _FEW:
         return np.broadcast_to(_median(values), values.shape)
     return np.stack([_median(np.delete(values, unit, axis=0)) for unit in range(len(values))])
@@ -121,7 +121,7 @@ def _scale(spread: FloatArray, typical: float) -> FloatArray:
 
 
 def _between(shift: FloatArray, level: float) -> float:
-    """Return what the estimates of healthy units vary by: half of two have no such spread.
+    """Return the variation of the estimates of healthy units: half of two have no such spread.
 
     The median absolute deviation of so many units is itself known to about 1 in the root of them.
     """
@@ -170,7 +170,7 @@ class _Tail:
         return found
 
     def reaches(self, level: float) -> float:
-        """Return what a healthy unit's shift exceeds so often."""
+        """Return the quantile of a healthy unit's shift at this level."""
         begin = len(self.extreme) / self.draws
         if level >= begin:
             at = len(self.extreme) - max(1, int(level * self.draws))

@@ -1,12 +1,12 @@
 """Many paired comparisons at once: exchange the platforms' names in whole blocks, all at a time.
 
 If a platform made no difference, exchanging its name with the baseline's in any block would be as
-good as what was measured, for every point at once. So the signs of whole blocks are flipped, and
-what the data show is compared with what flipped data show. Nothing is assumed of how points depend
+likely as the measured order, for every point at once. So the signs of whole blocks are flipped, and
+the data are compared with the flipped data. Nothing is assumed of how points depend
 on each other, and six blocks suffice in a family of any size: a difference that no flip but the
 exchange of all blocks matches has the p-value 2/64.
 
-The statistic is Student's t of a point's differences against its margin: what lies inside the
+The statistic is Student's t of a point's differences against its margin: a mean inside the
 margin counts as no difference, and a mean beyond it is measured from half of the margin, over its
 standard error. (From the margin itself, losses of little more than it would be lost among points
 with much noise; from zero, calm points would drown those with noise.)
@@ -65,15 +65,15 @@ def family_wise_p(
     side: Side = "both",
     weight: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Return p-values that hold over all rows: the chance of any false claim at most alpha.
+    """Return p-values over all rows: the chance of any false claim is at most alpha.
 
     - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
       lacks a block.
     - `zone`: shape (k,); distance from 0 that does not matter, in the unit of each row.
     - `side`: "both" asks whether a row differs from 0, "above" whether it is larger than 0.
-    - `weight`: shape (k,); what Student's t of a row is multiplied by before rows are compared: a
-      row that says more than others need not wait until it is more extreme than each of them. Fixed
-      beforehand, it changes what is found, never how often nothing is.
+    - `weight`: shape (k,); factor of Student's t of a row before rows are compared: a more
+      informative row need not be the most extreme of all. Fixed beforehand, it changes the power,
+      never the error rate.
 
     They are step-down adjusted, shape (k,); NaN for rows with fewer than six blocks.
     """
@@ -173,9 +173,9 @@ class _Statistic:
             yield self._of(flips[:, first : first + step])
 
     def _of(self, flips: FloatArray) -> FloatArray:
-        """Return how far from half of its zone each mean lies, over its standard error, squared.
+        """Return the distance of each mean from half of its zone, over its standard error, squared.
 
-        What lies inside the zone counts as 0; the sign is kept. Only comparisons matter, and this
+        A mean inside the zone counts as 0; the sign is kept. Only comparisons matter, and this
         is a monotone function of Student's t.
         """
         found = np.empty((self._n.size, flips.shape[-1]))

@@ -1,13 +1,13 @@
-"""All changes of level in the histories of many series, and what they are if there is none.
+"""All changes of level in the histories of many series, or the course of a series without one.
 
 If nothing changed, the order of the runs means nothing, for all series together. The runs are put
 into random orders; the highest score of any stretch of any series in them is the reference of the
-scores of the data (`bareline.stats.change`). So a p-value holds over all series, and nothing is
+scores of the data (`bareline.stats.change`). So a p-value is valid over all series, and nothing is
 assumed of how they depend on each other: the nights on which the machine was busy are in all of
 them. A third of the error is spent on robust scores, of rows with their outliers drawn in: heavy
-tails hide a step from the plain ones. They are capped by what an arrangement can prove at all: else
+tails hide a step from the plain ones. They are capped by the largest proof of an arrangement: else
 a series without noise and with three outliers, which are together in one order of many, would hide
-the changes of all others.
+the changes of all other series.
 
 The same test is applied again on both sides of each change, until no stretch has one.
 
@@ -81,7 +81,7 @@ _AT_ONCE = 1 << 21
 
 
 class Course(StrEnum):
-    """What a series without a change of level does."""
+    """The course of a series without a change of level."""
 
     FEW = "too-few-runs"
     NOTHING = "nothing-found"
@@ -109,7 +109,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SeriesCourse:
-    """What one series did.
+    """The course of one series.
 
     - `p`: the smallest p of its stretches.
     - `slope`: relative change per run where it is drifting, with its 95 % interval; else None.
@@ -160,7 +160,7 @@ def alpha_of_look(runs: int) -> float:
 
 
 def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[SeriesCourse]:
-    """Return what each series did.
+    """Return the course of each series.
 
     - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
     - `margin`: relative difference that does not matter.
@@ -211,7 +211,7 @@ class _Search:
         drifting: dict[int, _Stretch],
         least_p: dict[int, float],
     ) -> tuple[list[_Stretch], list[_Tested]]:
-        """Return new stretches on both sides of changes, and what stays as it is."""
+        """Return new stretches on both sides of changes, and the unchanged ones."""
         parts: list[_Stretch] = []
         closed: list[_Tested] = []
         for one, p in zip(tested, _family_p(tested), strict=True):
@@ -288,7 +288,7 @@ class _Search:
         alone = dependence_alone(observed[1], shuffled[1])
         return np.maximum(together, alone)
 
-    # What comes of it ------------------------------------------------------------------------
+    # The courses -----------------------------------------------------------------------------
 
     def _course(
         self,

@@ -1,15 +1,15 @@
-"""Whether differences of blocks lie lopsidedly about their middle, seen over many rows together.
+"""Whether differences of blocks are skewed about their median, over many rows together.
 
-Exchanging two platforms' names in a block is as good as what was measured where they make no
+Exchanging two platforms' names in a block is as likely as the measured order where they make no
 difference at all. Where their noise is skewed and of unequal width (one has rare slow launches,
 the other none) it is not, although their medians may be equal: the differences then have a tail
 to one side, and are called a loss more often than promised (`benchmarks/lopsided.py`). A single
-row of ten blocks hardly shows a tail; that the tails of many rows lie to the same side does.
+row of ten blocks hardly shows a tail; tails of many rows on the same side do.
 
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
-is none of it. It is compared with what it becomes when deviations of whole blocks from each row's
+has no effect. It is compared with its value when deviations of whole blocks from each row's
 median change sign: nothing is assumed of how rows depend on each other, and a single disturbed
-block, which tells nothing of a shape, is as large whichever sign it has.
+block, which is no evidence of a shape, is as large with either sign.
 
 References
 ----------
@@ -30,7 +30,7 @@ from bareline.stats.summary import summarize
 LOPSIDED_BLOCKS = 7
 """Fewest blocks that can show it: six have 32 flips, of which the largest alone passes."""
 LOPSIDED_ALPHA = 0.05
-"""Level at which a page says it."""
+"""Level at which a page reports it."""
 
 _CHOSEN_FLIPS = 2048
 #: More rows tell nothing new.
@@ -61,14 +61,14 @@ def lopsided_p(differences: ArrayLike) -> float:
 
 
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
-    """Return of which cases the medians lie no farther apart than launches spread.
+    """Return the cases whose medians are no farther apart than the spread of launches.
 
-    Lopsided noise with equal medians claims no more than that; a larger difference is one of the
-    middles, too. The spread is the interquartile range of the side that has more of it, relative to
-    its median, and at least what it is in half of the cases: those that noise makes look different
-    are those that happen to spread little.
+    Lopsided noise with equal medians claims no more than that; a larger difference is also one
+    of the medians. The spread is the interquartile range of the side that has more of it, relative
+    to its median, and at least what it is in half of the cases: noise makes the
+    cases look different that happen to spread little.
 
-    - `values`, `baseline`: shape (k, n); launches of cases that are alike.
+    - `values`, `baseline`: shape (k, n); launches of similar cases.
     """
     first, second = summarize(values), summarize(baseline)
     spread = np.fmax(first.iqr_over_median, second.iqr_over_median)

@@ -1,10 +1,10 @@
-"""Launches lost to a limit: their values are unknown, but not on which side of all others.
+"""Launches lost to a limit: their values are unknown, but slower than all measured ones.
 
 A launch that exceeded its time limit was slower than every one that was measured. To leave it out
 makes a platform look faster than it is: with the slowest 20 % gone, a 95 % interval of 30 launches
-holds the truth in 78 % of the cases. To put it at infinity makes it look slower. What is certain
-lies between: the lower bound of a difference is taken with the launch at the slowest that was
-measured, or at the limit itself where that can be compared, the upper one with it at infinity,
+contains the truth in 78 % of the cases. To put it at infinity makes it look slower. The certain
+range is between them: the lower bound of a difference is taken with the launch at the slowest that
+was measured, or at the limit itself where that can be compared, the upper one with it at infinity,
 where it may leave the bound open.
 
 In blocks the bounds are order statistics of the differences (the sign test's): infinite ones would
@@ -23,14 +23,14 @@ from bareline.stats.shift import unpaired_shift
 from bareline.stats.stack import FloatArray, IntArray, count_launches, pick
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: Stands for infinity on any scale, and from where on a bound is open.
+#: Represents infinity on any scale; from here on a bound is open.
 _FAR = 1e12
 _OPEN = 1e6  # a boot of many launches may have lost one of them
 
 
 @dataclass(frozen=True, slots=True)
 class LostBounds:
-    """What a difference at least and at most is; every field has the shape of the cases.
+    """The least and the largest possible difference; every field has the shape of the cases.
 
     - `shift`, `lo`, `hi`: estimate and interval; infinite where lost launches leave them open.
     - `nearest`: where they leave the estimate open, the end of it that is known: NaN if none is.

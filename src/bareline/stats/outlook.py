@@ -1,9 +1,9 @@
-"""How many launches would decide what is undecided now, and how far that can be foretold.
+"""The number of launches that would decide an undecided row, with its uncertainty.
 
 From a few launches both the difference and the spread are known badly, and the number of launches
-goes with the square of their quotient: a single figure would be worth little. So what is known is
+goes with the square of their quotient: a single figure would be worth little. So the knowledge is
 spread out (differences and spreads as normal noise would leave them possible), each gives its
-number of launches, and the middle of them is told with the range of four in five.
+number of launches, and their median is printed with the range of four in five.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bareline.stats.family import ALPHA
 from bareline.stats.special import chi_square_quantile, normal_quantile, student_quantile
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: How far from no difference a likely row of a page lies, in half-widths of its interval.
+#: Distance of a likely row of a page from no difference, in half-widths of its interval.
 _FAMILY = 1.5
 #: Half-width of a 95 % interval from many launches, in standard errors.
 _HALF_WIDTH = 1.96
@@ -64,7 +64,7 @@ def launches_to_decide(
     spread = _HALF_WIDTH * errors * math.sqrt(n)
     beyond = distance > zone
     with np.errstate(divide="ignore"):
-        # The whole interval lies beyond the margin, or within it.
+        # The whole interval is beyond the margin, or within it.
         clear = spread / np.abs(distance - zone)
         rare = _FAMILY * spread / distance
     needed = np.ceil(np.where(beyond, np.maximum(clear, rare), clear) ** 2)
@@ -79,7 +79,7 @@ def launches_for_rows(rows: int, spread: float, difference: float) -> int:
     at most 5 %: by normal deviates at the level of Bonferroni.
 
     - `spread`: standard deviation between launches, of logarithms.
-    - `difference`: what is to be shown, as a logarithm.
+    - `difference`: the difference to show, as a logarithm.
     """
     level = 1 - ALPHA / 2 / max(1, rows)
     ends = normal_quantile(np.array([level, _POWER]))

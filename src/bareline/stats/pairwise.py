@@ -17,7 +17,7 @@ import numpy as np
 from bareline.stats.stack import FloatArray, IntArray, pick
 
 CHUNK_PAIRS = 1 << 19
-"""Pairwise values held at once: 4 MiB, so that a chunk is built and sorted near the cache."""
+"""Pairwise values in memory at once: 4 MiB, so that a chunk is built and sorted near the cache."""
 
 EXPAND_LIMIT = 1 << 21
 """A case with more pairwise values than this is searched by bisection."""

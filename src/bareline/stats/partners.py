@@ -3,19 +3,20 @@
 Two runs share no blocks. The first launch of one is therefore paired with the first launch of the
 other, the second with the second, for all rows at once; where one run has more launches, several
 of them that follow each other are averaged. If nothing differs and the noise of each run is
-symmetric (or has one shape in both), exchanging the names in any pair is as good as what was
-measured. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six
+symmetric (or has one shape in both), exchanging the names in any pair is as likely as the measured
+order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six
 launches on, in a family of any size.
 
-The spreads of the two runs may differ. Dealing all launches out to the runs anew has more
+The spreads of the two runs may differ. Reassigning all launches to the runs has more
 resolution, but it mixes both noises: with a run four times as noisy as the other, 16 to 22 of 100
 pages with 60 rows made a false claim, with Welch's t as normal deviates (``benchmarks/two_runs.py``
 shows 2 to 4 for pairs).
 
 Skewed noise of unequal width has no such symmetry: pairs alone called up to 39 of 100 pages without
-any difference different. What such noise makes is no larger than the launches spread. Nothing that
-lies `within_noise` is therefore certain of two runs, which costs hardly any loss that pairs find:
-a difference that six or ten launches can decide among many rows lies far outside their spread.
+any difference different. The effect of such noise is no larger than the spread of the launches.
+Nothing that is `within_noise` is therefore certain of two runs, which costs hardly any loss that
+pairs find: a difference that six or ten launches can decide among many rows is far outside their
+spread.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from bareline.stats.boots import collapsed
 from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack, require_same_blocks
 
 APART_SPREADS = 1.5
-"""Spreads of launches that the medians of two runs must lie apart to be certainly different."""
+"""Least distance of the medians of two certainly different runs, in spreads of launches."""
 _FEWEST_ALIKE = 4
-"""Rows of a kind from which on their middle spread stands for each of them."""
+"""Rows of a kind from which on their median spread is used for each of them."""
 
 
 def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> FloatArray:
@@ -39,7 +40,7 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
     - `groups`: shape (blocks,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       of a boot is one launch.
 
-    A difference stands in the first block of its launch of the baseline, the rest is NaN.
+    A difference is in the first block of its launch of the baseline, the rest is NaN.
 
     Raises ValueError: the stacks have unlike shapes.
     """
@@ -62,13 +63,13 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 def within_noise(
     values: ArrayLike, baseline: ArrayLike, groups: IntArray, kind: IntArray
 ) -> BoolArray:
-    """Return whether the medians of two runs lie no farther apart than noise may put them.
+    """Return whether the medians of two runs are no farther apart than noise may put them.
 
     - `values`, `baseline`, `groups`: as for `partnered`.
-    - `kind`: shape (k,); rows of one number have alike noise; -1 is like no other row.
+    - `kind`: shape (k,); rows of one number have similar noise; -1 is like no other row.
 
-    The spread of a row is the interquartile range of the run that has more of it. A row that
-    happens to spread little is the one that noise makes look different: so a row's spread counts as
+    The spread of a row is the interquartile range of the run that has more of it. Noise makes
+    the rows look different that happen to spread little: so a row's spread counts as
     at least the middle one of its kind, or of all rows where its kind has fewer than four.
     """
     own, base = collapsed(values, groups), collapsed(baseline, groups)

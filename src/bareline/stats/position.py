@@ -1,4 +1,4 @@
-"""Where a change of level lies, and how large it is.
+"""The position and the size of a change of level.
 
 With a flat prior over the runs, the probability that the new level begins at run k is proportional
 to the likelihood of the two levels there, spread and levels integrated out:

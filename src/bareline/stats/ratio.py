@@ -9,7 +9,7 @@ Zeros. A logarithm needs positive values, yet zero is a legitimate count (retran
 faults). A case with any value that is not positive is compared on its own scale instead: its
 `p` tests the shift in the metric's unit, its `ratio` is the quotient of the two medians if both are
 positive and NaN otherwise, and `lo` and `hi` are NaN because a quotient with a denominator that may
-be zero has no bounded interval. `on_logs` tells which cases have gone this way; `paired_shift` and
+be zero has no bounded interval. `on_logs` marks these cases with false; `paired_shift` and
 `unpaired_shift` give their difference with its interval, and `judge_shift` their verdict.
 """
 
@@ -48,7 +48,7 @@ class Ratio:
     - `lo`, `hi`: its interval; NaN with fewer than 6 launches on a side, or off the log scale.
     - `p`, `n`, `n_baseline`, `level`: as of a `Shift`.
     - `on_logs`: false for cases with a value that is not positive.
-    - `nearest`: where lost launches leave the ratio open, what is known of it: it is at least so
+    - `nearest`: where lost launches leave the ratio open, its known bound: it is at least so
       much, or at most where this is below 1. NaN elsewhere.
     """
 
@@ -156,7 +156,7 @@ def _with_lost(
     confidence: float,
     groups: IntArray | None,
 ) -> Ratio:
-    """Bound anew the cases of which launches were lost to a limit."""
+    """Return the ratio with new bounds for the cases that lost launches to a limit."""
     signs = [
         np.where(np.isnan(stack), np.broadcast_to(np.asarray(sign), stack.shape), 0)
         for stack, sign in zip(stacks, lost, strict=True)
@@ -192,7 +192,7 @@ def differences_of_blocks(
     """Return the differences that `paired_ratio` tests of the same arguments, shape (..., n).
 
     They are of logarithms, or of the values themselves in cases with a value that is not positive.
-    A launch lost to a limit counts with the least that it says for certain.
+    A launch lost to a limit counts with its certain lower bound.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)
@@ -219,7 +219,7 @@ def differences_of_blocks(
 def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both stacks with NaN wherever either is NaN, but for what was lost to a limit."""
+    """Return both stacks with NaN wherever either is NaN, except for launches lost to a limit."""
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     no_first = np.isnan(first) & (np.asarray(beyond) == 0)

@@ -1,7 +1,7 @@
-"""What an interval assumes and a series of launches may contradict: drift, dependence, two modes.
+"""Checks of the assumptions of an interval on a series: drift, dependence, two modes.
 
 Each check is made for false alarms in about one of a hundred calm series (`tests/stats/test_series`
-measures it), and asks that what it sees is larger than what matters.
+measures it), and requires that the effect is large enough to matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 
-#: Fewest launches that show what kind of order there is, or groups. From six on any order at all
+#: Fewest launches that show the kind of order, or groups. From six on any order at all
 #: is looked for, with the exact distribution of ranks: it makes an interval too narrow.
 _FEWEST = 10
 #: A normal deviate with a tail of half a per cent on either side.
@@ -28,7 +28,7 @@ _APART = 6.0
 
 @dataclass(frozen=True, slots=True)
 class SeriesTraits:
-    """What series of launches, in their order, show; bool arrays of shape (series,)."""
+    """Properties of series of launches, in their order; bool arrays of shape (series,)."""
 
     drifting: BoolArray
     dependent: BoolArray
@@ -52,7 +52,7 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
         if size < _FEWEST:
             found[1][own] = dependent | drifting
             continue
-        # What drifts is dependent for that reason alone.
+        # A drifting series is dependent for that reason alone.
         seen = (drifting, ~drifting & dependent, _two_modes(series, least))
         for whole, part in zip(found, seen, strict=True):
             whole[own] = part
@@ -65,7 +65,7 @@ def _ranks(series: FloatArray) -> FloatArray:
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Spearman's correlation with the order, and thirds that lie apart."""
+    """Spearman's correlation with the order, and thirds that are apart."""
     n = series.shape[-1]
     third = n // 3
     change = np.median(series[:, -third:], axis=-1) - np.median(series[:, :third], axis=-1)

@@ -7,8 +7,8 @@ and Whitney's test.
 
 The p-value comes from the same inversion: at the same level the interval excludes 0 exactly when
 the p-value is at most 1 - confidence. Pairwise values that tie with 0 count for the null
-hypothesis, as if every tie were broken in the least convincing way: the level holds, and identical
-data give p = 1.
+hypothesis, as if every tie were broken in the least convincing way: the level is kept, and
+identical data give p = 1.
 
 References
 ----------

@@ -54,7 +54,7 @@ def _binomial_half(n: int) -> FloatArray:
 def student_quantile(p: float, freedom: int) -> float:
     """Return the quantile of Student's t, within 0.5 % from five degrees of freedom on.
 
-    For 0.005 < p < 0.995; the forecast that asks for it is told as a range of a factor of two.
+    For 0.005 < p < 0.995; its caller prints a forecast as a range of a factor of two.
     """
     x = _NORMAL.inv_cdf(p)
     terms = (

@@ -1,8 +1,8 @@
 """Stacks of launches: the array shape that every function of this package takes.
 
-A stack has the shape ``(..., n)``: the last axis holds the values of the launches of one case, the
-others enumerate cases. NaN marks a launch that is absent, so that cases with different numbers of
-launches share one array. A case's own number of launches is counted, never assumed.
+A stack has the shape ``(..., n)``: the last axis has the values of the launches of one case, all
+other axes enumerate cases. NaN marks a launch that is absent, so that cases with different numbers
+of launches share one array. A case's own number of launches is counted, never assumed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
 
 
 def require_same_cases(first: FloatArray, second: FloatArray) -> None:
-    """Raise ValueError unless both stacks hold the same cases; launches may differ in number."""
+    """Raise ValueError unless both stacks have the same cases; launches may differ in number."""
     if first.shape[:-1] != second.shape[:-1]:
         raise ValueError(
             f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
@@ -39,7 +39,7 @@ def require_same_cases(first: FloatArray, second: FloatArray) -> None:
 
 
 def require_same_blocks(first: FloatArray, second: FloatArray) -> None:
-    """Raise ValueError unless both stacks hold the same cases and blocks."""
+    """Raise ValueError unless both stacks have the same cases and blocks."""
     if first.shape != second.shape:
         raise ValueError(
             f"paired stacks need one shape, got values {first.shape} and baseline {second.shape}"

@@ -2,17 +2,17 @@
 
 A ratio above 1 means worse. With a margin of 2 % the zone of equivalence is 1/1.02 .. 1.02.
 
-* ``equivalent``: the whole interval lies inside the zone. The difference may be real, but it is too
+* ``equivalent``: the whole interval is inside the zone. The difference may be real, but it is too
   small to matter.
-* ``slower``: the interval lies above 1, the estimate lies above the zone, and the adjusted p-value
+* ``slower``: the interval is above 1, the estimate is above the zone, and the adjusted p-value
   rejects "no difference". ``faster`` mirrors it.
 * ``inconclusive``: everything else: the launches do not settle it. No verdict below six launches.
 
-Considered and left: demanding that the whole interval lies beyond the zone would control the error
+Considered and left: to demand that the whole interval is beyond the zone would control the error
 of "worse by more than the margin" instead of "worse", but calls a measured 3 % loss with an
-interval of 1.8 % to 4.2 % undecided, although nobody doubts the loss and the interval beside the
-verdict tells the rest. Judging by the p-value alone calls losses of 0.1 % "slower" whenever noise
-is low.
+interval of 1.8 % to 4.2 % undecided, although the loss is not in doubt and the interval next to
+the verdict shows its size. Judging by the p-value alone calls losses of 0.1 % "slower" whenever
+noise is low.
 """
 
 from __future__ import annotations

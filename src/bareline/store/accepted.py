@@ -1,4 +1,4 @@
-"""Changes that somebody accepted, kept with the runs: ``accepted.jsonl`` in their folder.
+"""Accepted changes, kept with the runs: ``accepted.jsonl`` in their folder.
 
 One line is one acceptance: the run since which something changed, the reason, and when it was
 accepted. A later line about the same run replaces the earlier one.
@@ -67,5 +67,5 @@ def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
         if not (folder / ACCEPTED_FILE).is_symlink() and not (folder / ACCEPTED_FILE).exists():
             continue
         lines = whole_lines(folder, ACCEPTED_FILE, _ACCEPTANCE.validate_json, MOST_FILE_BYTES)
-        found.update({folder / one.run: one for one in lines})
+        found.update({folder / line.run: line for line in lines})
     return found

@@ -1,4 +1,4 @@
-"""What a run directory holds beside its records: raw outputs, facts, events, its plan, predictions.
+"""Files of a run directory other than its records: raw outputs, facts, events, plan, predictions.
 
 Each is read within bounds and never through a symbolic link: a run may come from anybody.
 """
@@ -43,7 +43,7 @@ _COST: TypeAdapter[dict[str, float]] = TypeAdapter(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to a platform, and how long it took where that matters."""
+    """An event of a platform, with its duration where that matters."""
 
     time: str
     platform: str
@@ -51,15 +51,15 @@ class Event:
     seconds: float | None = None
 
 
-#: The session and the machine of what says neither.
+#: The session and the machine of a record that names neither.
 FIRST = 1
-#: More often nobody sits at a run; what counts on from the most must still be read.
+#: No run has more sessions; a number counted on from the largest must still be readable.
 MOST_SESSIONS = 1_000_000
 _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 
 
-# What measured is described once for each session, and every record names its session. Sessions
-# that found the same machine have the same number of a machine; runs of before have one of each.
+# The machine is described once for each session, and every record names its session. Sessions
+# that found the same machine have the same machine number; older runs have one of each.
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -78,7 +78,7 @@ class Session:
     host
         The machine that bareline itself ran on: its name, processor, kernel and boot.
     differs
-        What is other than on the machine before, a line each.
+        The differences from the previous machine, a line each.
     """
 
     number: _Number
@@ -90,7 +90,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Explain that it went on on another machine, and what that is; empty where it did not."""
+        """Describe the change to another machine; empty without one."""
         if not self.differs:
             return ""
         when = self.started[:16].replace("T", " ")
@@ -110,10 +110,10 @@ _LARGEST_COST_BYTES = 1 << 20
 
 
 class BesideRecords:
-    """The files of a run directory that are no records.
+    """The files of a run directory other than the records.
 
-    What reads one raises StoreError where it is damaged (but for a torn last line), what writes one
-    where the disk is full or fails.
+    Reading raises StoreError where a file is damaged (but for a torn last line), writing where the
+    disk is full or fails.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -123,12 +123,12 @@ class BesideRecords:
     # Raw outputs -----------------------------------------------------------------------------
 
     def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
-        """Keep what a trial printed, re-parsable."""
+        """Keep the output of a trial, re-parsable."""
         with self.explaining():
             write_raw(self.path, self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read what `write_raw` kept, or None; raises StoreError: no regular file, or too large."""
+        """Read a kept output, or None; raises StoreError: not a regular file, or too large."""
         with self._explaining_raw():
             return read_raw(self.path, self.raw_folder(trial.index, attempt))
 
@@ -151,10 +151,10 @@ class BesideRecords:
         except OSError as error:
             raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
 
-    # What the platforms are, and what happened to them ----------------------------------------
+    # Facts and events of the platforms ---------------------------------------------------------
 
     def write_session(self, session: Session) -> None:
-        """Keep what bareline is and where it runs, in place of what was kept of this session."""
+        """Keep the version and the machine of bareline, replacing the entry of this session."""
         sessions = {**self.sessions(), session.number: session}
         lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in sessions.values()]
         with self.explaining():
@@ -166,7 +166,7 @@ class BesideRecords:
         return {session.number: session for session in lines}
 
     def write_facts(self, platform: str, facts: Mapping[str, Scalar], session: int = FIRST) -> None:
-        """Keep what a platform is in a session."""
+        """Keep the facts of a platform in a session."""
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         file = self._facts_file(platform, session)
         with self.explaining():
@@ -199,29 +199,29 @@ class BesideRecords:
         return (folder if session == FIRST else folder / str(session)) / f"{platform}.json"
 
     def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
-        """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""
+        """Append an event of a platform, e.g. that a node was replaced, and its duration."""
         event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
         with self.explaining(), appended(self.path / EVENTS_FILE) as file:
             file.write(json.dumps(event, ensure_ascii=False) + "\n")
 
     def events(self) -> list[Event]:
-        """Read what happened to platforms."""
+        """Read the events of all platforms."""
         return self._lines(EVENTS_FILE, _EVENT.validate_json) or []
 
     def write_cost(self, core_s: Mapping[str, float]) -> None:
-        """Keep what the run has cost so far: core seconds by platform."""
+        """Keep the cost of the run so far: core seconds by platform."""
         rounded = {name: round(value, 3) for name, value in core_s.items()}
         with self.explaining():
             self._replace(self.path / COST_FILE, json.dumps(rounded, sort_keys=True) + "\n")
 
     def cost(self) -> dict[str, float] | None:
-        """Read what `write_cost` kept; None where nobody counted."""
+        """Read the kept cost; None if it was not counted."""
         return self._json(self.path / COST_FILE, _COST, _LARGEST_COST_BYTES)
 
-    # What was planned, and what was predicted -------------------------------------------------
+    # The plan and the predictions --------------------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Read what the plan did not ask of a platform; nothing of runs of before it was kept."""
+        """Read the cases that the plan left out of a platform; empty for runs of older versions."""
         declared = self.header.probes, self.header.platforms
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 
@@ -231,12 +231,12 @@ class BesideRecords:
         return self._lines(PLANNED_FILE, lambda line: read_planned(line, *declared))
 
     def write_predictions(self, text: str) -> None:
-        """Keep what was predicted from the records, in place of what was kept before."""
+        """Keep the predictions from the records, replacing older ones."""
         with self.explaining():
             self._replace(self.path / PREDICTIONS_FILE, text)
 
     def read_predictions(self) -> bytes | None:
-        """Read what `write_predictions` kept; None where nothing was."""
+        """Read the kept predictions; None if there are none."""
         try:
             return read_bounded(self.path / PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)
         except FileNotFoundError:
@@ -269,14 +269,14 @@ class BesideRecords:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Describe why the run cannot be written to, and what helps, where that fails inside."""
+        """Raise a StoreError with the reason and the next step where writing fails inside."""
         try:
             yield
         except OSError as error:
             raise self.unwritable(error) from error
 
     def unwritable(self, error: OSError) -> StoreError:
-        """Explain that the run cannot be written to, and what helps."""
+        """Return the error for a run that cannot be written to, with the next step."""
         why = error.strerror
         if isinstance(error, NotRegular | IsADirectoryError) and error.filename is not None:
             why = f"'{Path(error.filename).name}': {why}"
@@ -288,7 +288,7 @@ class BesideRecords:
 
 
 def now() -> str:
-    """Return the present time as it stands in run directories (ISO 8601, UTC)."""
+    """Return the present time in the format of run directories (ISO 8601, UTC)."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -1,6 +1,6 @@
 """Lines that speak of a case: the keys of all, and ``planned.jsonl`` and ``left_out.jsonl``.
 
-What a platform was never asked for is neither missing nor failed there.
+A case that was never planned for a platform is neither missing nor failed there.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from bareline.vocabulary.platform import LeftOut
 LEFT_OUT_FILE = "left_out.jsonl"
 PLANNED_FILE = "planned.jsonl"
 
-#: No count of a run is larger; tables hold 64 bits.
+#: No count of a run is larger; tables have 64 bits.
 MOST = (1 << 31) - 1
-#: A number from 0, e.g. of a trial in its plan, and a count of what there is at least one of.
+#: A number from 0, e.g. of a trial in its plan, and a count from 1.
 Number = Annotated[int, Field(ge=0, le=MOST)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 #: Where a study asks for ranks on a node; empty, and not written, where it does not.

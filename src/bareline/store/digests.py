@@ -1,7 +1,7 @@
-"""What was made from the files of a run, kept in the cache by their content.
+"""Results computed from the files of a run, kept in the cache by the files' content.
 
-A run of last year does not change any more: what was once made from it is found again by the hash
-of its files, wherever the run lies now.
+A run of last year does not change any more: its results are found again by the hash of its files,
+even after the run was moved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLOCK_BYTES = 1 << 20
 def content_key(run: Path, form: str) -> str:
     """Return the hash of a run's header, records and facts, of this bareline, and of a form.
 
-    What cannot be read counts as absent: reading the run says what is wrong with it.
+    An unreadable file counts as absent: reading the run reports the reason.
     """
     key = hashlib.blake2b(f"{form} {version('bareline')}".encode(), digest_size=20)
     for name in _names(run):
@@ -50,7 +50,7 @@ def _names(run: Path) -> Iterator[str]:
 
 
 def find_digest(key: str) -> bytes | None:
-    """Return what was kept under a key; None where there is nothing that can be read."""
+    """Return the bytes kept under a key; None if there are none that can be read."""
     try:
         return read_bounded(_file_of(key), _MOST_DIGEST_BYTES)
     except (OSError, StoreError):

@@ -1,4 +1,4 @@
-"""Files of a run: appended to, read up to a torn end, and what helps where neither is possible.
+"""Files of a run: append to them, read them up to a torn end, name the next step on errors.
 
 Nothing is written or read through a symbolic link: a run may come from elsewhere.
 """
@@ -19,21 +19,21 @@ from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
 
 T = TypeVar("T")
 
-#: What to do about a damaged line.
+#: The next step for a damaged line.
 MEND_LINE = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
 #: No line of a run is longer: a trial of a million samples takes as much.
 MOST_LINE_BYTES = 64 << 20
-#: Most of a file of a run but its records: what happened to platforms, what was predicted.
+#: Largest size of a file of a run other than its records: events, predictions.
 MOST_FILE_BYTES = 64 << 20
 
-#: O_NONBLOCK: a fifo that stands there must not wait for a reader.
+#: O_NONBLOCK: opening a fifo of that name must not wait for a reader.
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def appended(path: Path) -> TextIO:
     """Open a text file to append to it; raises OSError where it cannot be written."""
-    # Less whatever the umask takes away: a group that shares its files shares its runs, too.
+    # The umask is applied: a group that shares its files also shares its runs.
     descriptor = os.open(path, _FLAGS, 0o666)
     try:
         refuse_odd(os.fstat(descriptor), path)
@@ -45,7 +45,7 @@ def appended(path: Path) -> TextIO:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of a run, if it is not there; raises OSError, for a symbolic link, too."""
+    """Make a folder of a run, if it is not there; raises OSError, also for a symbolic link."""
     path.mkdir(exist_ok=True)
     refuse_link(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -56,7 +56,7 @@ def make_folder(path: Path) -> None:
 
 
 def keep_owner(descriptor: int, folder: Path) -> None:
-    """Give what root has opened in another user's folder to that user: it is his run."""
+    """Make the owner of a run's folder the owner of a file that root has opened in it."""
     if os.geteuid() == 0:
         owner = folder.stat()
         if owner.st_uid and os.fstat(descriptor).st_uid != owner.st_uid:
@@ -64,7 +64,7 @@ def keep_owner(descriptor: int, folder: Path) -> None:
 
 
 def next_step(error: OSError, run: Path, *, imported: bool) -> str:
-    """Describe what to do where a run cannot be written to."""
+    """Return the next step where a run cannot be written to."""
     verb = (
         "the same `bareline import`" if imported else f"`bareline continue {shlex.quote(str(run))}`"
     )
@@ -72,7 +72,7 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
     if error.errno == errno.ELOOP or isinstance(error, NotRegular | IsADirectoryError):
         return "remove it: a run writes nowhere else"
     if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
-        return "somebody removed or moved its folder: put it back, or measure again"
+        return "its folder was removed or moved: put it back, or measure again"
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"make it yours (`ls -ld {shlex.quote(str(run))}` shows whose it is), then {again}"
     if error.errno == errno.EROFS:
@@ -83,13 +83,13 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
 
 
 def refuse_odd(found: os.stat_result, path: Path) -> None:
-    """Raise OSError for what is no regular file: it must not be written to."""
+    """Raise OSError for anything but a regular file: it must not be written to."""
     if not stat.S_ISREG(found.st_mode):
         raise NotRegular("not a regular file", path)
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError for a symbolic link: what is written must not land elsewhere."""
+    """Raise OSError for a symbolic link, which would redirect the output."""
     if path.is_symlink():
         raise OSError(40, f"'{path.name}' is a symbolic link")
 

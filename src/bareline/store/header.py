@@ -1,4 +1,4 @@
-"""What ``run.toml`` says of a run: read with every key checked that an analysis relies on."""
+"""The header of a run, ``run.toml``: every key that an analysis relies on is checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = 1
 
 #: Name of the file within a run directory.
 HEADER_FILE = "run.toml"
-#: Name of the file beside it that grows.
+#: Name of the file of records, which grows.
 RECORDS_FILE = "records.jsonl"
 
 _MEND = "take it from a copy of the run, or measure again into a new folder"
@@ -32,12 +32,12 @@ _MEND = "take it from a copy of the run, or measure again into a new folder"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What ``run.toml`` says: everything that makes the plan again.
+    """The content of ``run.toml``: everything that is needed to make the plan again.
 
-    `study` and `platforms` stand as in their files: this module needs to know neither. `probes`
-    holds each probe's layer, headline, metrics and default parameters, for an analysis where it is
-    not installed or has others. `control` is the baseline measured a second time, "" without one:
-    nobody compares platforms with it. `edited`: the file was changed after it was written, and
+    `study` and `platforms` are as in their files: this module does not interpret them. `probes`
+    contains each probe's layer, headline, metrics and default parameters, for analyses without
+    the same probe. `control` is the baseline measured a second time, "" without one:
+    platforms are not compared with it. `edited`: the file was changed after it was written, and
     the results may not belong to it.
     """
 
@@ -64,7 +64,7 @@ class Header:
         return {name: RoleKeys.model_validate(table) for name, table in tables.items()}
 
     def calibration(self, platform: str) -> CalibrationKeys | None:
-        """Return what a simulated platform was calibrated with; None without calibration."""
+        """Return the calibration of a simulated platform; None without one."""
         return _Platform.model_validate(self.platforms.get(platform, {"type": ""})).calibration
 
     @property
@@ -78,9 +78,9 @@ class Header:
 
     @property
     def config_hash(self) -> str:
-        """Hash of all that determines what is measured."""
+        """Hash of everything that determines the measurements."""
         content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
-        # Older runs have neither, and keep the hash that stands in them.
+        # Older runs have neither, and keep their hash.
         content += [one for one in (self.control, self.defaults) if one]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -107,7 +107,7 @@ class Header:
 
 
 class _Table(BaseModel):
-    """Types are not converted: what an older bareline wrote otherwise is not guessed at."""
+    """Types are not converted: a different format of an older bareline is not guessed."""
 
     model_config = ConfigDict(defer_build=True, strict=True)
 
@@ -119,15 +119,15 @@ _Params = dict[
 ]
 
 
-#: What stands in every table of a report: a name is refused where it is too long, as what refers
-#: to it would have to be cut alike; a title is cut.
+#: A name, which every table of a report prints: too long a name is refused, since references to it
+#: would also have to be cut; a title is cut.
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Title = Annotated[str, AfterValidator(shown_name)]
 
 
 def _no_place(name: str) -> str:
     if "/" in name or "\0" in name:
-        raise ValueError("that is a place, and a platform's facts lie in a file of its name")
+        raise ValueError("not a valid name: it is also a file name and must not contain '/'")
     return name
 
 
@@ -150,12 +150,12 @@ class _Declaration(_Table):
     @model_validator(mode="after")
     def _headline_is_a_metric(self) -> Self:
         if self.headline not in self.metrics:
-            raise ValueError(f"the headline '{self.headline}' is none of the metrics")
+            raise ValueError(f"the headline '{self.headline}' is not one of the metrics")
         return self
 
 
 class _Head(_Table):
-    """Of the study only what an analysis reads: `study_from_toml` checks the rest to go on."""
+    """The keys of a study that an analysis reads; `study_from_toml` checks the rest."""
 
     name: str = ""
     title: str = ""
@@ -180,7 +180,7 @@ class RoleKeys(_Table):
     platform
         Who took it; None when it was not measured.
     published
-        The published platforms that it stands for, as ``publication:platform``.
+        The published platforms that it represents, as ``publication:platform``.
     """
 
     title: _Title = ""
@@ -189,7 +189,7 @@ class RoleKeys(_Table):
 
 
 class _Measure(_Table):
-    """A ``[[measure]]``: what an analysis asks is which probe was to run where, and what grows."""
+    """A ``[[measure]]``: an analysis reads the probe, the platforms and the growing quantity."""
 
     probe: str
     platforms: list[str] | None = None
@@ -197,7 +197,7 @@ class _Measure(_Table):
 
 
 class _Program(_Table):
-    """An ``[app.NAME]``: what an analysis asks is what its parameters were."""
+    """An ``[app.NAME]``: an analysis reads its parameters."""
 
     params: _Params = {}
 
@@ -211,7 +211,7 @@ class _Study(_Table):
 
 
 class CalibrationKeys(_Table):
-    """Of a simulated platform: what it was calibrated with, and how well it agrees.
+    """The calibration of a simulated platform, and its agreement.
 
     - `curve`: message size in bytes and one-way time in s.
     - `checks`: probe, ranks, parameters, unit, measured and simulated value.
@@ -258,7 +258,7 @@ class _File(_Table):
 def read_header(run: Path) -> Header:
     """Read the header of a run; a probe without a title (first versions) is called by its name.
 
-    Raises StoreError: it is no run directory, made by another version's schema, or damaged.
+    Raises StoreError: it is not a run directory, made by another version's schema, or damaged.
     """
     content = _read_toml(run)
     found = content.get("schema")
@@ -279,9 +279,9 @@ def read_header(run: Path) -> Header:
 def _header(content: dict[str, Any]) -> Header:
     checked = _File.model_validate(content)
     if checked.baseline not in checked.platform:
-        raise ValueError(f"the baseline '{checked.baseline}' is none of its platforms")
+        raise ValueError(f"the baseline '{checked.baseline}' is not one of its platforms")
     if checked.control and checked.control not in set(checked.platform) - {checked.baseline}:
-        raise ValueError(f"the control '{checked.control}' is none of its other platforms")
+        raise ValueError(f"the control '{checked.control}' is not one of its other platforms")
     return Header(
         study=content["study"],
         probes={
@@ -298,7 +298,7 @@ def _header(content: dict[str, Any]) -> Header:
 
 
 def first_problem(error: Exception) -> str:
-    """Describe in one line what is wrong with a file of a run, and at which key."""
+    """Describe in one line the first error in a file of a run, and its key."""
     if not isinstance(error, ValidationError):
         return str(error)
     problem = problem_of(error)

@@ -1,4 +1,4 @@
-"""Short labels that tell paths apart: what one of them is called where several are shown."""
+"""Short labels for paths that are shown together, which distinguish them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bareline.vocabulary.platform import platform_name
 
 
 def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Return a label for each path, no two alike: its name, or the folder by which they differ.
+    """Return a unique label for each path: its name, or the folder by which it differs.
 
     ``nights/n1 nights/n8`` are n1 and n8, ``old/osu.txt new/osu.txt`` are old and new. A path that
     is given twice has a number in its second label.

@@ -29,7 +29,7 @@ from bareline.vocabulary.model import (
     parse_point,
 )
 
-#: Tells of which metrics of a probe the samples are wanted; the others are checked all the same.
+#: Returns the metrics of a probe whose samples are wanted; all other samples are only checked.
 Wanted = Callable[[str], Container[str]]
 
 #: Points that are remembered: all trials of a case have the same, often tens of thousands.
@@ -113,7 +113,7 @@ class _Line(BaseModel):
     samples: tuple[_Sample, ...]
 
 
-#: What a record says of itself under the same key as its line.
+#: Fields of a record with the same key in its line.
 _OF_RECORD = tuple(field.name for field in fields(Record) if field.name not in ("trial", "outcome"))
 
 
@@ -125,7 +125,7 @@ def from_line(
 ) -> Record:
     """Read a line of a run whose header declares these `probes` and `platforms`, by name.
 
-    - `wanted`: of which metrics the record holds samples; of all without it.
+    - `wanted`: the metrics whose samples the record contains; all metrics without it.
 
     Raises ValueError: the line is damaged, or not of the run; the message names the key.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError, did_you_mean
 from bareline.vocabulary.files import open_regular, step_to_read
 
-#: Where `bareline run` makes run directories when nothing else is said.
+#: The folder in which `bareline run` makes run directories by default.
 RUNS = Path("runs")
 _LATEST = "@latest"
 _NAMED = 5
-#: What a run directory has from its beginning on, whatever became of the rest.
+#: The files that a run directory has from its beginning on.
 _OF_A_RUN = (HEADER_FILE, RECORDS_FILE, "raw")
 
 
@@ -32,7 +33,7 @@ class RunListed(TypedDict):
 
 
 def run_row(run: Run) -> RunListed:
-    """Describe in a row what a run is."""
+    """Return the row of a run."""
     study = run.header.study["study"]
     return {
         "run": str(run.path),
@@ -78,7 +79,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 
 def find_run(text: str) -> Path:
-    """Return the path that a run's name stands for.
+    """Return the path of a run from its name.
 
     - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
       other begins with, or such a beginning with ``@latest`` for the latest of several.
@@ -88,24 +89,30 @@ def find_run(text: str) -> Path:
     path = Path(text)
     if path.exists() or "/" in text:
         return path
-    begins, latest = text.removesuffix(_LATEST), text.endswith(_LATEST)
-    found = [one.path for one in list_runs() if one.path.name.startswith(begins)]
-    if latest and not found:
+    begins = text.removesuffix(_LATEST)
+    latest = text.endswith(_LATEST)
+    all_runs = [run.path for run in list_runs()]
+    paths = [run for run in all_runs if run.name.startswith(begins)]
+    if latest and not paths:
         what = f"no run begins with '{begins}'" if begins else "there is no run"
-        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists what there is")
-    if latest or len(found) == 1:
-        return found[-1]
-    if found:
-        names = ", ".join(one.name for one in found[: -_NAMED - 1 : -1])
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        raise StoreError(
-            f"{len(found)} runs begin with '{text}': {names}{more}",
-            where=f"{RUNS}/",
-            hint=f"type more of it, or {text}{_LATEST}",
-        )
-    if close := did_you_mean(text, [_LATEST, *(one.path.name for one in list_runs())], ""):
+        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists all runs")
+    if latest or len(paths) == 1:
+        return paths[-1]
+    if paths:
+        raise _ambiguous(text, paths)
+    if close := did_you_mean(text, [_LATEST, *(run.name for run in all_runs)], ""):
         raise StoreError(f"no run begins with '{text}'", where=f"{RUNS}/", hint=close)
     return path
+
+
+def _ambiguous(text: str, paths: Sequence[Path]) -> StoreError:
+    names = ", ".join(path.name for path in paths[: -_NAMED - 1 : -1])
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return StoreError(
+        f"{len(paths)} runs begin with '{text}': {names}{more}",
+        where=f"{RUNS}/",
+        hint=f"type more of it, or {text}{_LATEST}",
+    )
 
 
 def _lines(path: Path) -> int:

@@ -20,9 +20,9 @@ from bareline.vocabulary.model import Clock, Output
 
 #: Up to here an output is one file: most benchmarks print less.
 _SMALL_CHARACTERS = 2048
-#: What is cut keeps so much of each end at least.
+#: A shortened text keeps at least so much of each end.
 _KEPT_CHARACTERS = 2048
-#: What stands in the place of a middle.
+#: The line that replaces a middle.
 _LEFT_OUT = re.compile(r"^\[\d+ characters left out\]$", re.MULTILINE)
 #: More is read of no file: an output is cut at 32 MiB, and each of its bytes may become three.
 _LARGEST_BYTES = 128 << 20
@@ -55,7 +55,7 @@ def write_raw(run: Path, folder: Path, output: Output) -> None:
 
 
 class _About(BaseModel):
-    """What is kept of an output beside what the program printed and wrote."""
+    """The parts of an output other than the texts that the program printed and wrote."""
 
     model_config = ConfigDict(defer_build=True, strict=True, frozen=True)
 
@@ -71,7 +71,7 @@ class _About(BaseModel):
 
 
 def read_raw(run: Path, folder: Path) -> Output | None:
-    """Read what `write_raw` kept; None where there is nothing, or not all; raises OSError."""
+    """Read a kept output; None if it is absent or incomplete; raises OSError."""
 
     def text(file: Path) -> str:
         return read_bounded(file, _LARGEST_BYTES, within=run).decode()
@@ -99,5 +99,5 @@ def shortened(text: str, most: int) -> str:
 
 
 def was_shortened(output: Output) -> bool:
-    """Return whether `shortened` left out the middle of what a program printed."""
+    """Return whether `shortened` left out the middle of a program's output."""
     return any(_LEFT_OUT.search(text) for text in (output.stdout, output.stderr))

@@ -3,14 +3,14 @@
 ::
 
     run.toml                 study, platforms, seed, versions, configuration hash
-    facts/<platform>.json    what each platform is; facts/<n>/ as the n-th session found it
-    sessions.jsonl           one line per time that bareline sat at it: its versions and host
+    facts/<platform>.json    facts of each platform; facts/<n>/ as the n-th session found them
+    sessions.jsonl           one line per session: the versions of bareline and the host
     planned.jsonl            one line per case and platform that the plan asks for
     left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
-    events.jsonl             what happened to platforms: nodes replaced, rebuilt
-    predictions.json         what was predicted from its records, where that was asked for
-    raw/<trial>.json         what a trial printed, or a folder raw/<trial>/ where that is much
+    events.jsonl             events of platforms: nodes replaced, rebuilt
+    predictions.json         predictions from its records, if they were requested
+    raw/<trial>.json         output of a trial, or a folder raw/<trial>/ if it is long
 
 A record is one ``write`` and one ``fsync``. A last line without its newline was torn by a kill;
 it is dropped, and its trial counts as not run.
@@ -62,7 +62,7 @@ from bareline.vocabulary.platform import LeftOut
 #: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
 #: samples are as short as can be.
 MOST_FOREIGN_BYTES = 128 << 20
-#: What a run directory holds; none may be a symbolic link when it is written to.
+#: The content of a run directory; none may be a symbolic link when it is written to.
 _CONTENT = (
     HEADER_FILE,
     LEFT_OUT_FILE,
@@ -95,7 +95,7 @@ class Run(BesideRecords):
     ) -> Run:
         """Make a run directory.
 
-        - `left_out`: what its plan does not ask of a platform, and why.
+        - `left_out`: the cases that its plan leaves out of a platform, and the reasons.
         - `planned`: the cases that it asks for, by platform; None where nothing was planned.
 
         Raises StoreError: the directory exists with something in it, or cannot be written.
@@ -126,7 +126,7 @@ class Run(BesideRecords):
 
     @classmethod
     def open(cls, path: Path) -> Run:
-        """Open a run; raises StoreError: it is no run directory, or made by a newer bareline."""
+        """Open a run; raises StoreError: it is not a run directory, or made by a newer bareline."""
         return cls(path, read_header(path))
 
     @property
@@ -140,7 +140,7 @@ class Run(BesideRecords):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the run for writing; removes first what a kill left: a torn last line, parts.
+        """Lock the run for writing; first removes the remains of a kill: a torn last line, parts.
 
         Raises StoreError: another process writes to the run, or a part of it is a symbolic link.
         """
@@ -173,7 +173,7 @@ class Run(BesideRecords):
         return StoreError(what, where=str(self.path), hint=step)
 
     def _remove_parts(self) -> None:
-        """Remove what kills left of files that were being written, by earlier versions, too."""
+        """Remove incomplete files that kills left, including files of earlier versions."""
         for folder in (self.path, self.path / "facts", *self.path.glob("facts/*/")):
             remove_parts(folder)
             for left in folder.glob("[!.]*.part"):
@@ -187,13 +187,13 @@ class Run(BesideRecords):
             return is_locked(file.fileno(), self.path / RECORDS_FILE)
 
     def append(self, *records: Record) -> None:
-        """Append records: one write, one fsync; a StoreError leaves what was there whole."""
+        """Append records: one write, one fsync; a StoreError leaves the earlier records intact."""
         assert self._descriptor is not None, "append outside of writing()"
         lines = "".join(map(to_line, records)).encode(errors="replace")
         found = os.fstat(self._descriptor)
         size = found.st_size
         try:
-            if not found.st_nlink:  # what is written now would be gone with the last who holds it
+            if not found.st_nlink:  # the text would vanish with the last open descriptor
                 raise FileNotFoundError(errno.ENOENT, f"{RECORDS_FILE} was removed")
             written = os.write(self._descriptor, lines)
             if written < len(lines):
@@ -205,7 +205,7 @@ class Run(BesideRecords):
             raise self.unwritable(error) from error
 
     def replace_header(self, header: Header) -> None:
-        """Write ``run.toml`` anew, after an import added a platform or a probe."""
+        """Rewrite ``run.toml``, after an import added a platform or a probe."""
         text = _header_text(header, self.path)
         with self.explaining():
             self._replace(self.path / HEADER_FILE, text)
@@ -227,7 +227,7 @@ class Run(BesideRecords):
 
     @property
     def records_bytes(self) -> int:
-        """Size of what is recorded."""
+        """Size of the records, in bytes."""
         return self._records_file().stat().st_size
 
     def heads(self) -> dict[int, Record]:
@@ -271,7 +271,7 @@ class Run(BesideRecords):
         return Tables(trials, samples)
 
     def _records_file(self) -> Path:
-        """Return the file, if it is there; refuse it without bounds where somebody else made it."""
+        """Return the file, if it is there; a file of another user must be small."""
         file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
             found = file.lstat()
@@ -295,7 +295,7 @@ def _header_text(header: Header, path: Path) -> str:
 
 
 def _is_unmade(path: Path) -> bool:
-    """Return whether a folder contains only what a kill leaves that came before ``run.toml``."""
+    """Return whether a folder contains only the files of a run killed before ``run.toml``."""
     before = {LEFT_OUT_FILE, PLANNED_FILE}
     before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():

@@ -1,6 +1,6 @@
-"""The JSON Schemas of a run directory's files, made from what reads them.
+"""The JSON Schemas of a run directory's files, made from the types that read them.
 
-A later bareline reads what an earlier one wrote: keys that came later are not required.
+A later bareline reads the files of an earlier one: newer keys are not required.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
 from bareline.store.lines import _Line
 from bareline.store.raw import _About
 
-#: What each line of a file holds.
+#: The type of each line of a file.
 _LINES = {
     RECORDS_FILE: _Line,
     EVENTS_FILE: Event,
@@ -31,7 +31,7 @@ _LINES = {
     PLANNED_FILE: _Planned,
     LEFT_OUT_FILE: _LeftOut,
 }
-#: What a whole file holds; of facts/<platform>.json and raw/<trial>.json there are many.
+#: The type of a whole file; there are many facts/<platform>.json and raw/<trial>.json.
 _WHOLE: dict[str, TypeAdapter[Any]] = {
     COST_FILE: _COST,
     "facts.json": _FACTS,

@@ -1,7 +1,7 @@
 """All records of a run at once, as two tables: a row per trial, and a row per sample.
 
-A run may hold ten million samples, whose text is gigabytes. It is read piece by piece, and of each
-piece only the compact columns stay: metric and point are the same few texts again and again.
+A run may contain ten million samples, whose text is gigabytes. It is read piece by piece, and only
+the compact columns of each piece stay: metric and point are the same few texts again and again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PIECE_BYTES = 4 << 20
 
 
 class Tables(NamedTuple):
-    """What a run measured.
+    """The measurements of a run.
 
     - `trials`: one row per trial, the latest attempt only: "row" and the columns of a line but its
       samples, in the order of the file.
@@ -46,7 +46,7 @@ class Tables(NamedTuple):
 def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Tables:
     """Read whole lines of ``records.jsonl``; a last line without its newline is left out.
 
-    Raises ValueError: a line is damaged; `bareline.store.lines.from_line` says which key of it.
+    Raises ValueError: a line is damaged; `bareline.store.lines.from_line` names the key.
     """
     import polars as pl
 
@@ -96,7 +96,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 def _check_trials(
     frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> None:
-    """Hold columns against what `from_line` asks of each line."""
+    """Check columns as `from_line` checks each line."""
     import polars as pl
 
     for name, least in _LEAST.items():

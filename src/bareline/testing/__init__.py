@@ -1,6 +1,6 @@
-"""What every plug-in must do, as tests that a package of your own takes over.
+"""Contracts of plug-ins: tests that the package of a plug-in inherits.
 
-A contract is a class. Derive one whose name begins with ``Test`` and give it what it asks for::
+A contract is a class. Derive one whose name begins with ``Test`` and define its attributes::
 
     from bareline.testing.probes import ProbeContract
 

@@ -1,4 +1,4 @@
-"""A platform in use under test, short ways to ask things of it, and to wait for what it does."""
+"""A platform under test, with short ways to run commands on it and to wait for effects."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def open_bench(
     - `scratch`: a folder that may be written to.
     - `layout`: largest layout; one rank on every node without it.
 
-    Raises PlatformError: the type or its allocation lacks what each must have, which it names.
+    Raises PlatformError: the type or its allocation lacks a method, which the message names.
     """
     _refuse_incomplete(platform)
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
@@ -91,7 +91,7 @@ def open_bench(
         yield Bench(allocation, spec.options, platform=platform)
 
 
-#: What Python says of a class with methods that were not written.
+#: Python's message about a class with missing methods.
 _ABSTRACT = re.compile(
     r"Can't instantiate abstract class (\w+) with(?:out an implementation for)? "
     r"abstract methods? (.*)"
@@ -137,14 +137,14 @@ class OpenBenches:
 
 @contextmanager
 def keeping(folder: Path) -> Iterator[OpenBenches]:
-    """Keep platforms in use until the context ends; their scratch folders lie in `folder`."""
+    """Keep platforms in use until the context ends; their scratch folders are in `folder`."""
     with ExitStack() as stack:
         yield OpenBenches(folder, stack)
 
 
 def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
-    """Wait until something holds; the test fails where it does not in time."""
+    """Wait until a condition is true; the test fails where that takes too long."""
     deadline = time.monotonic() + timeout_s
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.05)

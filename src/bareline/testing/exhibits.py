@@ -1,4 +1,4 @@
-"""What every kind of exhibit must do."""
+"""The contract of every kind of exhibit."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 
 @pytest.fixture(scope="session")
 def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """Return what a report shows of a run with a planted truth; import it beside the contract."""
+    """Return the document of a run with a planted truth; import it together with the contract."""
     run = planted_run(tmp_path_factory.mktemp("exhibits") / "run", params={"points": 3})
     return document_of(Comparison(read_runs([run])))
 
 
 class ExhibitContract:
-    """Tests of a kind of exhibit; the fixture `planted_document` must be imported, too."""
+    """Tests of a kind of exhibit; the fixture `planted_document` must also be imported."""
 
     exhibit: Exhibit
 
@@ -40,7 +40,7 @@ class ExhibitContract:
                 assert figure.data_table, "every figure has its numbers in a table"
 
     def test_the_names_of_figures_are_unique(self, planted_document: Document) -> None:
-        names = [one.id for one in self.exhibit.figures(planted_document, self._spec("null"))]
+        names = [figure.id for figure in self.exhibit.figures(planted_document, self._spec("null"))]
         assert len(names) == len(set(names))
 
     def test_nothing_to_show_gives_no_figure(self, planted_document: Document) -> None:
@@ -58,7 +58,7 @@ class ExhibitContract:
 
 
 def seen_as(document: Document, **views: object) -> Document:
-    """Return a document of which some views of its comparison are others."""
+    """Return a document with some views of its comparison replaced."""
     other = replace(document)
     other.__dict__.update(views)
     return other

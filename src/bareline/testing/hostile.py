@@ -14,10 +14,10 @@ from typing import Any
 
 from bareline.vocabulary.errors import BarelineError
 
-#: Longer than Python makes an integer of: written into the text, since no value can stand for it.
+#: Longer than Python makes an integer of: written into the text, since no value can represent it.
 _DIGITS = "9" * 6000
 _DIGITS_MARK = "@digits@"
-#: What takes the place of a value.
+#: Replacements of a value.
 ODD_VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -53,7 +53,7 @@ ODD_VALUES: tuple[Any, ...] = (
     {"\ud800": {"\x1b": []}},
     {" ": " "},
 )
-#: What takes the place of a key.
+#: Replacements of a key.
 ODD_KEYS: tuple[str, ...] = ("", " ", "\ud800", "\x1b[2J", "a" * 5000, "<<", "=", "__class__")
 
 

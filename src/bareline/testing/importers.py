@@ -1,4 +1,4 @@
-"""What every importer must do."""
+"""The contract of every importer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ImporterContract:
                 for trial in self.importer.parse(launch):
                     if isinstance(trial.outcome, Measured):
                         samples = trial.outcome.samples
-                        found |= {(trial.probe, one.metric, one.value) for one in samples}
+                        found |= {(trial.probe, sample.metric, sample.value) for sample in samples}
         return found
 
 

@@ -1,4 +1,4 @@
-"""What every platform of real hosts must do, tried on the real thing."""
+"""The contract of every platform of real hosts, tested on real ones."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _hosts(bench: Bench) -> HostsAllocation:
 def forgotten_of(
     allocation: type[Allocation], platform: type[Platform[Any]] | None = None
 ) -> list[str]:
-    """Describe in plain words what a platform type leaves as it was, but should not.
+    """Return the inherited methods that a platform type has to override, in plain words.
 
-    What is abstract, `bareline.testing.bench.open_bench` refuses; a method that is inherited from
+    `bareline.testing.bench.open_bench` refuses abstract methods; a method that is inherited from
     a class which did something else is silently wrong.
     """
     omissions = []
@@ -39,8 +39,8 @@ def forgotten_of(
         programs, jobs = (_definer(allocation, name) for name in ("node_argv", "mpi_argv"))
         if programs is not jobs and issubclass(programs, jobs):
             omissions.append(
-                f"{programs.__name__} says how a program starts (node_argv) and leaves to "
-                f"{jobs.__name__} how MPI jobs start: write mpi_argv, too, or they do not run "
+                f"{programs.__name__} defines the start of a program (node_argv) and leaves to "
+                f"{jobs.__name__} the start of MPI jobs: also write mpi_argv, or they do not run "
                 "the same way"
             )
         if platform is not None and _definer(platform, "build") is Platform:
@@ -65,7 +65,7 @@ _LAYERS: Mapping[str, tuple[dict[str, Any], str]] = {
 
 
 class PlatformContract:
-    """Tests of what runs on nodes; their fixture `bench` is what `open_bench` gives."""
+    """Tests of nodes; their fixture `bench` is the result of `open_bench`."""
 
     def test_nothing_that_belongs_together_is_left_out(self, bench: Bench) -> None:
         forgotten = forgotten_of(type(bench.allocation), bench.platform)
@@ -87,7 +87,7 @@ class PlatformContract:
         assert output.stdout == value + "\n"
 
     def test_brings_files_to_the_node_and_back(self, bench: Bench) -> None:
-        # More than a pipe holds: the node must read while bareline still writes.
+        # More than the size of a pipe: the node must read while bareline still writes.
         text = "".join(f"line {number}\n" for number in range(50_000))
         output = bench.shell(
             "cd {workdir} && wc -l <input >output && pwd",
@@ -217,7 +217,7 @@ class MpiContract:
 
     def test_mpi_job_that_never_ends_is_ended_everywhere(self, mpi_bench: Bench) -> None:
         usual_s = mpi_bench.ranks().duration_s
-        # It must end ranks that have started, which takes longer where others use the machine.
+        # It must end ranks that have started, which takes longer on a busy machine.
         for patience in (1.5, 4, 12):
             output = mpi_bench.ranks("sleep", timeout_s=patience * usual_s)
             assert output.timed_out

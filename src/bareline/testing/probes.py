@@ -1,4 +1,4 @@
-"""What every probe must do."""
+"""The contract of every probe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GARBAGE = ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\
 class ProbeContract:
     """Tests of a probe against a captured output of its program.
 
-    - `captured`: what the program printed when it succeeded with the probe's defaults.
+    - `captured`: the output of a successful program with the probe's defaults.
     - `result_file`: name of the file for results, where the program does not print them.
     """
 
@@ -26,7 +26,7 @@ class ProbeContract:
     result_file = ""
 
     def output(self, text: str) -> Output:
-        """Return an output that says this."""
+        """Return an output with this text."""
         files = {self.result_file: text} if self.result_file else {}
         stdout = "" if self.result_file else text
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)
@@ -58,7 +58,7 @@ class ProbeContract:
         command = self.probe.command(self.probe.make_params({}), layout)
         assert command.argv
         assert all(isinstance(part, str) for part in command.argv)
-        # bareline's own programs are found by the platform, others must be named as required.
+        # bareline's own programs are found by the platform; foreign ones must be named as required.
         if not command.argv[0].startswith("{native}/"):
             assert command.argv[0] in command.requires
 

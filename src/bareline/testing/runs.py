@@ -1,4 +1,4 @@
-"""Runs with a planted truth, for what reads runs."""
+"""Runs with a planted truth, for tests of code that reads runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bareline.vocabulary.model import Record, Trial
 
 
 class SilentObserver:
-    """An observer that says nothing, and goes on whatever fails."""
+    """An observer that prints nothing and continues after every failure."""
 
     def begin(self, planned: int, done: int) -> None: ...
 

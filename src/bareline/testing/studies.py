@@ -1,4 +1,4 @@
-"""What every study of the catalogue must do."""
+"""The contract of every study of the catalogue."""
 
 from __future__ import annotations
 

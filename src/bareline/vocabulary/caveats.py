@@ -1,4 +1,4 @@
-"""Caveats: what makes a number doubtful.
+"""Caveats: the reasons to doubt a number.
 
 In records and tables a caveat is a short text: `Caveat.read` reads it, ``str`` writes it, and
 nothing else takes it apart.
@@ -27,7 +27,7 @@ def _table(column: str) -> Mapping[str, str]:
 _ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CAVEATS, _BRIEF, _NEXT = _table("text"), _table("brief"), _table("next")
 
-#: What disturbs a trial, by the code of its caveat, and what that is called in a list.
+#: Disturbances of a trial: their name in a list, by the code of the caveat.
 DISTURBANCES: Mapping[str, str] = {
     "busy-machine": "other programs' load",
     "steal-time": "stolen processor time",
@@ -35,21 +35,21 @@ DISTURBANCES: Mapping[str, str] = {
     "throttled": "throttling",
 }
 
-#: Codes of caveats that carry a detail or a number, which no record could hold as a bare code.
-OTHER_LAYOUT = "other layout"  # than the baseline's; the detail says both
-NOT_VERIFIED = "not verified"  # held against no reference; the detail is the reason
+#: Codes of caveats that carry a detail or a number, which a bare code in a record cannot express.
+OTHER_LAYOUT = "other layout"  # than the baseline's; the detail names both
+NOT_VERIFIED = "not verified"  # compared with no reference; the detail is the reason
 FAILED_TRIALS = "trials failed"  # so many of the case
 LOST_LAUNCHES = "launches lost to a time limit count as slower than all"
 #: The platform's launcher failed to start ranks, and the launch was repeated.
 STARTUP_REPEATED = "startup-repeated"
-#: What is in words already: a probe's own caveat, or why something was left out.
+#: A caveat without a code: the words of a probe, or the reason why something was left out.
 IN_WORDS = "in words"
 
-#: What was asked for and what was seen instead; the detail says both.
+#: The request was not met; the detail names the request and the observation.
 OTHER_PLACEMENT = "ranks placed otherwise"
 OTHER_TRANSPORT = "MPI talks otherwise"
 OTHER_MPI = "another MPI library"
-#: bareline's own programs were compiled otherwise than the baseline's; the detail says both.
+#: bareline's programs were compiled differently on the baseline; the detail names both builds.
 OTHER_BUILD = "compiled otherwise"
 _NOT_AS_ASKED = (OTHER_PLACEMENT, OTHER_TRANSPORT, OTHER_MPI)
 
@@ -60,7 +60,7 @@ _OF_ONE = {
     LOST_LAUNCHES: "1 launch lost to a time limit counts as slower than all",
 }
 
-#: From this share of the trials on a caveat speaks for the figure: what voids a verdict does so.
+#: From this share of the trials on, a caveat applies to the figure and may void its verdict.
 MOST_TRIALS = 0.5
 
 _SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<every>\d+) trials\)", re.DOTALL)
@@ -72,7 +72,7 @@ class Caveat:
     """Something that makes a number doubtful.
 
     - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
-    - `detail`: what this one alone knows: both layouts, the reason, the words.
+    - `detail`: the part that the code does not imply: both layouts, the reason, the words.
     - `some`, `every`: for how many of how many trials; 0 of 0 is all. A mere count has no `every`.
     """
 
@@ -84,7 +84,7 @@ class Caveat:
     @staticmethod
     @lru_cache(maxsize=4096)
     def read(text: str) -> Caveat:
-        """Read what ``str`` wrote; what is no caveat that bareline knows is in words already."""
+        """Parse a text that ``str`` wrote; an unknown text becomes a caveat in words."""
         some = every = 0
         if shared := _SHARE.fullmatch(text):
             text, some, every = shared["text"], int(shared["some"]), int(shared["every"])
@@ -113,29 +113,29 @@ class Caveat:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What makes two caveats the same but for the trials that they hold for."""
+        """The code and the detail; caveats of one kind differ only in their trials."""
         return (self.code, self.detail)
 
     @property
     def share(self) -> float:
-        """The share of the trials that it holds for."""
+        """The share of the trials that have it, from 0 to 1."""
         return self.some / self.every if self.every else 1.0
 
     @property
     def for_most(self) -> bool:
-        """Whether it holds for so many trials that it speaks for the figure."""
+        """Whether so many trials have it that it applies to the figure."""
         return self.share >= MOST_TRIALS
 
     @property
     def text(self) -> str:
-        """What it means, in words."""
+        """Its meaning, in words."""
         if self.some == 1 and self.code in _OF_ONE:
             return _OF_ONE[self.code]
         return self._counted(CAVEATS.get(self.code, self._written))
 
     @property
     def brief(self) -> str:
-        """A few words, for what a sentence must not leave out; nothing where it may."""
+        """A few words for a sentence that must mention it; empty where no sentence must."""
         if self.code == OTHER_LAYOUT:
             return self.detail
         if self.code in (NOT_VERIFIED, OTHER_BUILD, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
@@ -146,7 +146,7 @@ class Caveat:
 
     @property
     def next_step(self) -> str:
-        """What a reader can do about it; empty where nothing is known."""
+        """The reader's next step; empty where there is none."""
         return _NEXT.get(self.code, "")
 
 
@@ -161,7 +161,7 @@ def codes(caveats: Iterable[Caveat]) -> frozenset[str]:
 
 
 def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
-    """Of caveats that differ only by their trials keep the one that holds for most."""
+    """Return one caveat of each kind: the one with the largest share of trials."""
     kinds: dict[tuple[str, str], Caveat] = {}
     for caveat in caveats:
         known = kinds.get(caveat.kind)
@@ -189,7 +189,7 @@ def _most(alike: set[Caveat]) -> str:
 
 
 def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Return what can be done about caveats, once of those that differ by their trials alone."""
+    """Return the next step of each caveat, once for each kind."""
     next_steps: dict[Caveat, str] = {}
     kinds: set[tuple[str, str]] = set()
     for caveat in dict.fromkeys(caveats):
@@ -199,6 +199,6 @@ def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
 
 
 def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Return what caveats mean and what can be done about them, as it stands under a table."""
+    """Return the meaning and the next step of each caveat, for the notes under a table."""
     next_steps = steps(caveats)
     return {one: f"{one.text}; {step}" if step else one.text for one, step in next_steps.items()}

@@ -17,7 +17,7 @@ Role = Literal["all", "from-root", "to-root"]
 class Collective:
     """A collective function, named without ``MPI_`` and in lower case, as OSU names its programs.
 
-    `curve` is the measured function that stands for it. `per_peer`: its size is what a rank sends
+    `curve` is the measured function that represents it. `per_peer`: its size is what a rank sends
     to all, and the curve's what it sends to each. A function with a `summary` has a probe. `osu`
     is its name in OSU's titles; IMB and OSU have no program for one without it. `anew`: the
     simulated cluster makes it itself, since SimGrid's algorithm is not Open MPI's.
@@ -102,6 +102,6 @@ SIZED = tuple(each for each in MEASURED if each.smallest_bytes)
 
 
 def collective_of(call: str) -> Collective | None:
-    """Return the collective of a blocking, non-blocking or persistent call; None for others."""
+    """Return the collective of a blocking, non-blocking or persistent call, or None."""
     name = call.removeprefix("MPI_").removesuffix("_init").lower()
     return COLLECTIVES.get(name) or COLLECTIVES.get(name.removeprefix("i"))

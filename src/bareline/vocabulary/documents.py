@@ -1,8 +1,8 @@
 """Structured files that strangers wrote (JSON, YAML, TOML, lines): read within bounds.
 
 Nothing here opens a file. A document that exceeds its bounds is refused before its values are
-made: deep nesting, aliases that multiply, numbers of thousands of digits. What a terminal obeys and
-what no text can hold (lone surrogates) is replaced. Each refusal names the line or the key.
+made: deep nesting, aliases that multiply, numbers of thousands of digits. Control characters of a
+terminal and lone surrogates are replaced. Each refusal names the line or the key.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DocumentLimits:
 
 #: Of descriptions that people or tools write: sites, inventories, images.
 DESCRIPTION = DocumentLimits()
-#: Of what programs print, and of periods: lists of numbers.
+#: For outputs of programs and for periods, which are lists of numbers.
 OUTPUT = DocumentLimits(size_bytes=64 << 20, values=8_000_000)
 #: Of a file in YAML, whose reader takes the most time for each byte.
 YAML = DocumentLimits(size_bytes=4 << 20, values=200_000)
@@ -56,7 +56,7 @@ class DocumentError(ValueError):
 
 # JSON ---------------------------------------------------------------------------------------------
 
-#: Texts (the last may have no end), and what opens and closes lists and tables.
+#: Texts (the last may have no end), and the brackets of lists and tables.
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
@@ -76,7 +76,7 @@ def parse_json(data: bytes | str, bounds: DocumentLimits = DESCRIPTION) -> Any:
         raise DocumentError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
         raise DocumentError("nested too deeply") from error
-    # An escape may hide what the text itself does not show.
+    # An escape may hide a character that the text itself does not show.
     return value if "\\" not in text and is_clean(text) else cleaned_all(value)
 
 
@@ -89,7 +89,7 @@ def json_decoder(
     """Return a decoder that refuses long numbers and keys with two values, by a DocumentError.
 
     - `text`: the document, in which the line of a long number is looked up.
-    - `pairs`: makes an object of its keys and values, where two values of a key are no error.
+    - `pairs`: makes an object of its keys and values, where two values of a key are allowed.
     """
 
     def whole(digits: str) -> int:
@@ -148,7 +148,7 @@ _TAG = "tag:yaml.org,2002:"
 _MERGE = f"{_TAG}merge"
 _TEXT = f"{_TAG}str"
 _NUMBERS = (f"{_TAG}int", f"{_TAG}float")
-#: Kinds of values that become those of JSON.
+#: Kinds of values that become values of JSON.
 _PLAIN = (_TEXT, *_NUMBERS, *(f"{_TAG}{kind}" for kind in ("bool", "null", "seq", "map")))
 #: Kinds that YAML 1.1 reads into a plain word, and that stay texts here.
 _WORDS = (f"{_TAG}timestamp", f"{_TAG}value")
@@ -203,11 +203,11 @@ class _Open:
 
 @dataclass(slots=True)
 class _EventCount:
-    """What a document in YAML would become, counted while it is parsed and before it is made."""
+    """The number of values in a YAML document, counted during parsing, before they are made."""
 
     bounds: DocumentLimits
     aliases: int = 0
-    #: What an alias of each anchor repeats; no alias has the name None.
+    #: The number of values that an alias of each anchor repeats; no alias has the name None.
     values_of: dict[str | None, int] = field(default_factory=dict)
     open_nodes: list[_Open] = field(default_factory=lambda: [_Open(None)])
 
@@ -256,7 +256,7 @@ class _EventCount:
 
 
 def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
-    """Refuse what would take long to make, or is nothing that JSON has; keys become texts."""
+    """Refuse values that take long to make or that JSON lacks; keys become texts."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -322,7 +322,7 @@ def check_toml_keys(text: str) -> None:
 
 
 def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
-    """Return the lines of a text, without what a terminal obeys.
+    """Return the lines of a text, without the control characters of a terminal.
 
     Raises
     ------

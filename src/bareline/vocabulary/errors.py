@@ -1,4 +1,4 @@
-"""The errors that bareline raises for a user: what went wrong, where, and what to do next."""
+"""The errors that bareline raises for a user: the problem, its place, and the next step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_LINE = 1600
 
 
 def one_line(text: str) -> str:
-    """Write a text that may hold anything as one printable line of bounded length."""
+    """Format any text as one printable line of bounded length."""
     shown = "".join(part if part.isprintable() else repr(part)[1:-1] for part in text)
     shown = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda match: _shortened(match[0], 80), shown)
     return _shortened(shown, _LONGEST_LINE)
@@ -32,7 +32,7 @@ def _shortened(text: str, most: int) -> str:
 class BarelineError(Exception):
     """Root of every error that ends a command with one line instead of a traceback.
 
-    - `what`: what is wrong, as a clause without a full stop.
+    - `what`: the problem, as a clause without a full stop.
     - `where`: the file, key, platform or trial that it is about.
     - `hint`: the next step for the reader, as an imperative.
     """
@@ -72,7 +72,7 @@ class NotNow(PlatformError):
 
 
 class TimeUp(PlatformError):
-    """The batch job that bareline runs in ends: what is left waits for another; no trial failed."""
+    """The batch job of this run ends; the remaining trials wait for another, and none failed."""
 
 
 class ToolMissing(PlatformError):
@@ -94,7 +94,7 @@ class ProbeError(BarelineError):
 
 
 class ParseError(BarelineError):
-    """The output of a trial is not what its program prints when it succeeds."""
+    """The output of a trial differs from the output of a successful program."""
 
 
 class OutOfTime(ParseError):
@@ -110,11 +110,11 @@ class StoreError(BarelineError):
 
 
 class OtherMachine(StoreError):
-    """A run would go on on another machine than the one that it was measured on."""
+    """A run would continue on another machine than before."""
 
 
 class Stopped(BarelineError):
-    """A run ended before its plan did, since whoever began it wants no more of what fails."""
+    """A run ended before its plan, because its user limited the number of failures."""
 
 
 class LimitReached(BarelineError):
@@ -122,7 +122,7 @@ class LimitReached(BarelineError):
 
 
 class ReportError(BarelineError):
-    """What a report shows cannot be drawn."""
+    """A part of a report cannot be drawn."""
 
 
 class ProfileError(BarelineError):

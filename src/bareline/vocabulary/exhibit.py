@@ -8,22 +8,22 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ExhibitSpec(BaseModel):
-    """One ``[[exhibit]]``: a figure or table that a study asks for; its keys stand here only.
+    """One ``[[exhibit]]``: a figure or table of a study; its keys are defined only here.
 
     - `kind`: name of a kind of exhibit, e.g. "curve" (see ``docs/reference/exhibits.md``).
-    - `title`, `caption`: what stands above and below it.
+    - `title`, `caption`: the texts above and below it.
     - `probe`: name of a probe, ``*`` matching anything; every probe without it.
-    - `also`: further probes, of which a table of published factors shows what the publication
-      measured.
+    - `also`: further probes; a table of published factors shows the publication's values for
+      them.
     - `metric`: without it, every metric of the probe that is not a detail.
     - `x`: parameter on the horizontal axis; chosen from the data without it.
     - `where`: parameters, or "platform", and the value or list of values to keep.
     - `rule`: how a publication reports where bareline would give medians: see
       ``docs/reference/exhibits.md``.
-    - `scaling`: what the ideal line of an exhibit by ranks means: the same problem on more ranks,
+    - `scaling`: the meaning of the ideal line of an exhibit by ranks: the same problem,
       or a problem that grows with them.
     - `published`: published tables and figures that it repeats, e.g. ``nebula:table-4``.
-    - `awaits`: what must be added before it can be filled everywhere, where that does not exist
+    - `awaits`: the part without which it cannot be filled everywhere, if that does not exist
       yet.
     """
 

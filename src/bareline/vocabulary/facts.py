@@ -1,4 +1,4 @@
-"""What each fact is called, where it belongs, how it is shown, and how its values are written."""
+"""The facts of a platform: their labels, groups and kinds, and the format of their values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FactGroup(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a fact may say about two platforms.
+    """The evidence that a fact may give about two platforms.
 
     A characteristic that differs is a difference of the platforms. An identity (a host name, a
     device name) differs without meaning anything. A volatile fact changes from minute to minute.
@@ -60,7 +60,7 @@ class FactKey:
 
 #: Names of a platform's nodes, which of them hang on which switch, and which were left out.
 NODES_NAMES, NODES_SWITCHES, NODES_EXCLUDED = "nodes.names", "nodes.switches", "nodes.excluded"
-#: What a node costs, and a core of it, in which currency; `bareline status` counts with them.
+#: The price of a node and of a core, and the currency; `bareline status` computes costs with them.
 PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
 PRICE_CURRENCY = "price.currency"
 
@@ -93,7 +93,7 @@ def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> 
 
 
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
-    """Return what core hours of a platform have cost, and the currency; None without a price."""
+    """Return the cost of a platform's core hours and the currency; None without a price."""
     price = facts.get(PRICE_PER_CORE_HOUR)
     if core_hours is None or not isinstance(price, int | float):
         return None
@@ -106,14 +106,20 @@ def _rows() -> Iterator[FactKey]:
         if line.startswith("["):
             group = FactGroup(line.strip("[]"))
         elif line and not line.startswith("#"):
-            key, label, unit, shown = ("" if one == "-" else one for one in _COLUMNS.split(line))
-            kind = Kind(shown) if shown in ("identity", "volatile") else Kind.CHARACTERISTIC
-            fact = FactKey(key, label, group, unit, kind, detail=shown == "detail")
-            if key == "cpu.flags.*":
-                for known in INSTRUCTION_SETS:
-                    yield replace(fact, key=f"cpu.flags.{known.name}", label=known.title)
+            fact = _row(line, group)
+            if fact.key == "cpu.flags.*":
+                for instructions in INSTRUCTION_SETS:
+                    key = f"cpu.flags.{instructions.name}"
+                    yield replace(fact, key=key, label=instructions.title)
             else:
                 yield fact
+
+
+def _row(line: str, group: FactGroup) -> FactKey:
+    cells = ["" if cell == "-" else cell for cell in _COLUMNS.split(line)]
+    key, label, unit, note = cells
+    kind = Kind(note) if note in ("identity", "volatile") else Kind.CHARACTERISTIC
+    return FactKey(key, label, group, unit, kind, detail=note == "detail")
 
 
 _COLUMNS = re.compile(r"\s*\|\s*")
@@ -219,13 +225,18 @@ def format_fact(key: str, value: Scalar | None) -> str:
         return "-"
     unit = describe(key).unit
     if isinstance(value, bool):
-        return ("on" if value else "off") if unit == "switch" else ("yes" if value else "no")
+        words = ("off", "on") if unit == "switch" else ("no", "yes")
+        return words[value]
     if isinstance(value, str):
         return _SPELLED.get((split_nodes(key)[1], value), value)
+    return _format_number(value, unit)
+
+
+def _format_number(value: float, unit: str) -> str:
     if unit == "ratio":
         return percent(value, 2)
     if unit == "bit/s":
-        # The decimal prefixes are those of bytes per second.
+        # The decimal prefixes are the same as for bytes per second.
         return format_value(value, "B/s").removesuffix("B/s") + "b/s"
     if unit == "T/s":
         return f"{significant(value / 1e6, 4)} MT/s"

@@ -1,7 +1,7 @@
-"""Files that others may have made: only regular ones are read or replaced, within bounds.
+"""Files from any source: only regular ones are read or replaced, within bounds.
 
 A link to ``/dev/zero`` has no end, a fifo no writer, a sparse file of a terabyte costs nothing. A
-link under the name of an output, or of its part, would lead what is written somewhere else.
+link with the name of an output, or of its part, would redirect the output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from bareline.vocabulary.documents import check_toml_keys
 
-#: O_NONBLOCK: should a fifo take the file's place meanwhile, opening it must not wait for a writer.
+#: O_NONBLOCK: if a fifo has just replaced the file, opening it must not wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -27,14 +27,14 @@ _LARGEST_TOML_BYTES = 16 << 20
 
 
 class NotRegular(OSError):
-    """What stands there is no file that may be read; `strerror` says why, as of every OSError."""
+    """The path is not a file that may be read; `strerror` is the reason, as in every OSError."""
 
     def __init__(self, why: str, path: Path) -> None:
         super().__init__(errno.EINVAL, why, str(path))
 
 
 def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
-    """Describe what helps where a file cannot be read.
+    """Describe the next step after a file could not be read.
 
     `otherwise` where permission is not the cause.
     """
@@ -44,7 +44,7 @@ def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
 
 
 def step_to_write(error: OSError, option: str = "--out") -> str:
-    """Describe what helps where a file cannot be written, whose name came by an option."""
+    """Describe the next step after a file named by an option could not be written."""
     if isinstance(error, NotRegular):
         return f"remove it, or choose another {option}: nothing is written through it"
     if isinstance(error, IsADirectoryError):
@@ -53,7 +53,7 @@ def step_to_write(error: OSError, option: str = "--out") -> str:
 
 
 def stands(path: Path, *, folder: bool = False) -> bool:
-    """Whether something, or a folder, is there that we may look at; reading says why we may not."""
+    """Whether a path, or a folder, exists; if it may not be read, reading it gives the reason."""
     try:
         return path.is_dir() if folder else path.exists()
     except OSError:
@@ -61,7 +61,7 @@ def stands(path: Path, *, folder: bool = False) -> bool:
 
 
 def sync_folder(folder: Path | str, *, at: int | None = None) -> None:
-    """Have the names in a folder survive a power failure, too; `at` is an open folder above it."""
+    """Make the names in a folder survive a power failure; `at` is an open folder above it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
     try:
         os.fsync(handle)
@@ -69,7 +69,7 @@ def sync_folder(folder: Path | str, *, at: int | None = None) -> None:
         os.close(handle)
 
 
-#: What is written has such a name until it is whole; nobody can foresee it.
+#: A file has such a name, which is not predictable, until it is complete.
 _PART = re.compile(r"\.(?P<stem>.*)\.[0-9a-f]{16}\.part", re.DOTALL)
 #: So much of the target's name is in it: at most 160 bytes of the 255 that a name may have.
 _STEM_CHARACTERS = 40
@@ -109,7 +109,7 @@ def replacing(
     The file gets a new name in the folder of `path`, and is renamed in the end. Whatever has the
     name of `path` is replaced if it is a regular file, and refused otherwise: nothing is written
     through a link or into a pipe or device. The folder is opened once: a link that takes its place
-    meanwhile leads nowhere.
+    after that has no effect.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def replacing(
     Raises
     ------
     OSError
-        The file cannot be written (`filename` is `path`), or what has its name is no regular file.
+        The file cannot be written (`filename` is `path`), or something that is not a regular file
+        has its name.
     """
     name = path.name or "."  # "/" and ".": folders, which are refused as such
     stem = name[:_STEM_CHARACTERS]
@@ -157,7 +158,7 @@ def replacing(
 
 
 def _new_part(stem: str, folder: int, mode: int) -> tuple[str, int]:
-    """Make a file with a name that nobody can foresee; its lock says that somebody writes it."""
+    """Make a file with a name that is not predictable; its lock shows that it is being written."""
     while True:
         part = f".{stem}.{os.urandom(8).hex()}.part"
         descriptor = os.open(part, _NEW, mode, dir_fd=folder)
@@ -194,7 +195,7 @@ def _refuse_target(path: Path, name: str, folder: int) -> None:
 
 
 def _give_to_owner(descriptor: int, folder: int) -> None:
-    """Give what root writes into another user's folder to that user: it is his run."""
+    """Make the owner of a folder the owner of a file that root writes into it."""
     if os.geteuid() == 0:
         owner = os.stat(".", dir_fd=folder)
         if owner.st_uid:
@@ -202,7 +203,7 @@ def _give_to_owner(descriptor: int, folder: int) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what killed processes left of files that they were writing; none is no error."""
+    """Remove the incomplete files of killed processes, if there are any."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -217,7 +218,7 @@ def is_part(name: str) -> bool:
 
 
 def _remove_parts(folder: int, stem: str | None) -> None:
-    """Remove the parts in a folder that nobody writes; `stem` chooses those of one name."""
+    """Remove the parts in a folder that no process is writing; `stem` selects one name."""
     with suppress(OSError):
         for path in Path(f"/proc/self/fd/{folder}").iterdir():
             part = _PART.fullmatch(path.name)
@@ -239,7 +240,7 @@ def _remove_part(folder: int, name: str) -> None:
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     """Open a regular file for reading; below the folder `within` no symbolic link is followed.
 
-    Raises OSError: it cannot be opened, is no regular file, or a link leads to it.
+    Raises OSError: it cannot be opened, is not a regular file, or a link leads to it.
     """
     if within is None:
         return _opened(path, str(path), None, _FLAGS)
@@ -270,7 +271,7 @@ def _inner_folder(path: Path, within: Path) -> int:
 
 
 def _opened(path: Path, name: str, folder: int | None, flags: int) -> BinaryIO:
-    # Looked at before it is opened, too: opening a device may do something.
+    # Its type is also checked before it is opened: opening a device may have an effect.
     links = bool(flags & os.O_NOFOLLOW)
     _refuse_others(os.stat(name, dir_fd=folder, follow_symlinks=not links), path)
     descriptor = os.open(name, flags, dir_fd=folder)
@@ -294,11 +295,11 @@ def _refuse_others(found: os.stat_result, path: Path) -> None:
 def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
     """Read a regular file that is not larger than that; `within` as in `open_regular`.
 
-    Raises OSError: it cannot be read, is no regular file, or larger.
+    Raises OSError: it cannot be read, is not a regular file, or is larger.
     """
     with open_regular(path, within=within) as file:
         if os.fstat(file.fileno()).st_size <= most_bytes:
-            data = file.read(most_bytes + 1)  # it may grow meanwhile
+            data = file.read(most_bytes + 1)  # it may have grown
             if len(data) <= most_bytes:
                 return data
     raise NotRegular(f"larger than {most_bytes / (1 << 20):.3g} MiB", path)
@@ -310,7 +311,7 @@ def read_toml(
     """Read a TOML file; `within` as in `open_regular`.
 
     Raises OSError: it cannot be read.
-    Raises ValueError: it is no regular file, too large, or not TOML.
+    Raises ValueError: it is not a regular file, too large, or not TOML.
     """
     try:
         data = read_bounded(path, _LARGEST_TOML_BYTES, within=within)
@@ -321,8 +322,8 @@ def read_toml(
 
 
 def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Read TOML; raises a ValueError that says where it is none."""
-    import tomllib  # its patterns take a twentieth of what `bareline --help` may take
+    """Parse TOML; raises a ValueError with the place of the error."""
+    import tomllib  # its patterns take a twentieth of the time of `bareline --help`
 
     text = data if isinstance(data, str) else data.decode("utf-8")
     check_toml_keys(text)

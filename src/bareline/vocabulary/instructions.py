@@ -18,7 +18,7 @@ class InstructionSet:
 
     - `name`: our name; the fact is ``cpu.flags.<name>``.
     - `flag`: the kernel's name in /proc/cpuinfo.
-    - `family`: only the widest set of a family is named; "" where a set is no kind of its own.
+    - `family`: only the widest set of a family is named; "" where a set does not belong to one.
     - `operations`: double-precision operations of one instruction; 0 where it has none.
     """
 
@@ -29,7 +29,7 @@ class InstructionSet:
     operations: int = 0
 
 
-#: In ascending order of what they can, by architecture.
+#: In ascending order of capability, by architecture.
 X86_SETS = (
     InstructionSet("sse2", "sse2", "SSE2", "SSE2", 2),
     InstructionSet("sse3", "pni", "SSE3", "", 2),
@@ -65,8 +65,8 @@ def widest(shown: Iterable[str]) -> str:
 class KernelSet:
     """A set that the native programs choose their code for.
 
-    - `name`: what ``BARELINE_INSTRUCTION_SET`` is given.
-    - `flags`: what it needs, by the kernel's names.
+    - `name`: the value of ``BARELINE_INSTRUCTION_SET``.
+    - `flags`: the processor flags that it needs, by the kernel's names.
     - `openblas`: the processor whose kernels OpenBLAS then takes, for ``OPENBLAS_CORETYPE``.
     """
 
@@ -94,7 +94,7 @@ def kernel_set(flags: Collection[str]) -> KernelSet:
 #: with the library, by that processor and that environment.
 BLAS_KERNELS = "library.blas_kernels"
 
-#: The caveat of kernels for an older processor than the one that they ran on.
+#: The caveat of kernels that were built for an older processor than the present one.
 GENERIC_BLAS = "generic-blas"
 
 #: Processors before AVX, as OpenBLAS names their kernels (lower case).
@@ -110,7 +110,7 @@ _BEFORE_AVX = frozenset(
 def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     """Name the caveat of kernels for SSE on a processor with AVX2 or AVX-512.
 
-    Nodes that are held to a common set without AVX2 run such kernels on purpose.
+    Nodes that are limited to a common set without AVX2 run such kernels on purpose.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     shown = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))

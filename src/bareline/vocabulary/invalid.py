@@ -1,4 +1,4 @@
-"""What is wrong with a file that people write, in their words: not in those of what checks it."""
+"""Errors in a file that people write, in the words of the file instead of the checker's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-#: What a checker of several kinds adds to a key: the kind that it tried.
+#: The suffix that a checker of several kinds adds to a key: the kind that it tried.
 _KIND = re.compile(
     r"(constrained-)?(int|float|str|bool|list|dict|tuple|none|date|datetime)"
     r"|(list|dict|tuple|set|frozenset|function|literal|lax-or-strict|json-or-python|tagged)"
@@ -21,33 +21,33 @@ _POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
 #: So much of a wrong value is shown.
 _SHOWN = 40
 
-#: Sentences by the kind of a problem: {value} is what was written, the others are of the checker.
+#: Sentences by the kind of a problem: {value} is from the file, all others are from the checker.
 _SENTENCES: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "no such key",
-    "string_type": "{value} is no text; write it in quotes",
+    "string_type": "{value} is not a text; write it in quotes",
     **dict.fromkeys(("bool_type", "bool_parsing"), "{value} is neither true nor false"),
-    **dict.fromkeys(("list_type", "tuple_type"), "{value} is no list; write it in brackets"),
+    **dict.fromkeys(("list_type", "tuple_type"), "{value} is not a list; write it in brackets"),
     **dict.fromkeys(
         ("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"),
-        "{value} is no table",
+        "{value} is not a table",
     ),
-    **dict.fromkeys(("float_type", "float_parsing"), "{value} is no number"),
-    "finite_number": "{value} is no finite number",
+    **dict.fromkeys(("float_type", "float_parsing"), "{value} is not a number"),
+    "finite_number": "{value} is not a finite number",
     "greater_than": "{value} is not greater than {gt}",
     "greater_than_equal": "{value} is less than {ge}",
     "less_than": "{value} is not less than {lt}",
     "less_than_equal": "{value} is more than {le}",
-    **dict.fromkeys(("literal_error", "enum"), "{value} is none of {expected}"),
+    **dict.fromkeys(("literal_error", "enum"), "{value} is not one of {expected}"),
     "string_pattern_mismatch": "{value} is not of the form {pattern}",
     "string_too_short": "{value} is too short",
     "string_too_long": "it is longer than {max_length} characters",
     "too_short": "it has {actual_length}, and at least {min_length} are needed",
     "too_long": "it has {actual_length}, and at most {max_length} are possible",
-    "path_type": "{value} is no path; write it in quotes",
-    "union_tag_invalid": "{tag} is none of {expected_tags}",
-    "union_tag_not_found": "it says no {discriminator}",
-    "json_invalid": "it is no JSON: {error}",
+    "path_type": "{value} is not a path; write it in quotes",
+    "union_tag_invalid": "{tag} is not one of {expected_tags}",
+    "union_tag_not_found": "{discriminator} is missing",
+    "json_invalid": "it is not JSON: {error}",
 }
 
 
@@ -75,7 +75,7 @@ def problem_of(error: ValidationError) -> Problem:
     place = _place(first["loc"])
     rivals = [one for one in every if _place(one["loc"]) == place]
     types = ("_type", "_parsing", "_from_float")
-    chosen = next((one for one in rivals if not one["type"].endswith(types)), first)
+    chosen = next((rival for rival in rivals if not rival["type"].endswith(types)), first)
     return Problem(place, chosen["type"], _said(chosen))
 
 
@@ -91,7 +91,7 @@ def _said(one: Mapping[str, Any]) -> str:
     if kind.startswith("int_"):
         size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
         step = f"; write {int(size[1]) << _POWERS[size[2].upper()]}" if size else ""
-        return f"{_shown(given)} is no whole number{step}"
+        return f"{_shown(given)} is not a whole number{step}"
     sentence = _SENTENCES.get(kind)
     if sentence is None:
         return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")

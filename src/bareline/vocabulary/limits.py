@@ -1,4 +1,4 @@
-"""What a run may take of machines that others use, too: core hours, and the hours of the day."""
+"""Limits of a run on shared machines: core hours, and hours of the day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bareline.vocabulary.errors import UsageError
 
-#: On the command line: what the run was begun with does not hold any more.
+#: On the command line: removes the hours that the run was begun with.
 NO_HOURS = "none"
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 
@@ -21,7 +21,7 @@ def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
     for part in text.split(",") if text not in ("", NO_HOURS) else ():
         match = _SPAN.fullmatch(part.strip())
         if match is None or match[0][:5] == match[0][6:]:
-            raise UsageError(f"'{text}' are no hours of a day", hint="write e.g. 08:00-18:00")
+            raise UsageError(f"'{text}' is not a time range", hint="write e.g. 08:00-18:00")
         hours = [int(number) for number in match.groups()]
         spans.append((time(hours[0], hours[1]), time(hours[2], hours[3])))
     return tuple(spans)
@@ -36,10 +36,9 @@ def _checked(text: str) -> str:
 
 
 class Limits(BaseModel):
-    """What a run, or one of its platforms, may take.
+    """Limits of a run, or of one of its platforms.
 
-    - `max_core_hours`: most core hours, over all times that somebody sat at the run; any number
-      without it.
+    - `max_core_hours`: most core hours, over all sessions of the run; unlimited without it.
     - `not_between`: local hours of the day in which no trial begins, as `parse_hours` reads them.
     """
 
@@ -50,7 +49,7 @@ class Limits(BaseModel):
 
 
 class Terms(Limits):
-    """What a run may take of a platform, and what that costs.
+    """Limits of a run on a platform, and the prices there.
 
     - `price_per_hour`: of one node.
     - `currency`: in which that is, as ISO 4217 names it.
@@ -60,6 +59,6 @@ class Terms(Limits):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] | None = None
 
 
-#: Of whoever may take what he likes.
+#: For a user without limits.
 NO_LIMITS = Limits()
 NO_TERMS = Terms()

@@ -1,9 +1,9 @@
-"""Planned looks: after how many blocks a run may be asked what is certain, and what each spends.
+"""Planned looks: the blocks after which a run may claim differences, and the error of each look.
 
-Whoever looks at a run after every block and stops at the first clear difference is wrong far more
+To look at a run after every block and stop at the first clear difference is wrong far more
 often than promised. A study therefore plans its looks before it measures, and the 5 % of the error
 are divided among them: 2, 1.5 and 1.5 % for three. A row is certain if it is so at any planned
-look; what was measured beyond them makes nothing certain.
+look; blocks beyond the last look make nothing certain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bareline.vocabulary.units import count
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 DEFAULT_LOOKS = (8, 10, 12)
-"""Blocks after which a study that says nothing of it looks."""
+"""Blocks after which a study looks by default."""
 
 SPENT = 0.05
 """Error of all looks of a run together, if there are several."""
@@ -46,7 +46,7 @@ class PlannedLook(TypedDict):
 
 
 def spending(looks: int) -> tuple[float, ...]:
-    """Return the error that each of so many looks spends: the first 2 of 5 %, the others alike."""
+    """Return the error of each of so many looks: 2 of the 5 % at the first, equal parts later."""
     if looks <= 1:
         return (SPENT_AT_ONCE,) * looks
     later = SPENT * (1 - _FIRST_SHARE) / (looks - 1)

@@ -23,8 +23,8 @@ Better = Literal["lower", "higher", "none"]
 Clock = Literal["wall", "simulated"]
 
 #: Environment variable that marks every process of a trial as ``<owner>-<run>-<trial index>``, so
-#: that what a killed bareline leaves behind can be found and ended without touching what another
-#: one runs, be it a copy of the same run.
+#: that the processes of a killed bareline can be found and ended without touching the processes of
+#: another one, even if it runs a copy of the same run.
 TRIAL_VARIABLE = "BARELINE_TRIAL"
 
 
@@ -53,13 +53,13 @@ _LAYER_WORDS = {
 }
 
 
-#: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
+#: Layers whose figures depend on the processor: an emulated one is no evidence about hardware.
 PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a probe measures.
+    """A quantity that a probe measures.
 
     - `unit`: one of `bareline.vocabulary.units.BASE_UNITS`.
     - `better`: which way the metric is good; "none" for context that has no good direction.
@@ -121,10 +121,10 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read what ``str`` wrote, e.g. ``2x1x1``; a ValueError says that it is none."""
+        """Parse a layout, e.g. ``2x1x1``; raises ValueError for any other text."""
         counts, space, placed = text.partition(" ")
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
-            raise ValueError(f"'{text[:40]}' is no layout, as 2x4x1 is")
+            raise ValueError(f"'{text[:40]}' is not a layout such as 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
         return cls(nodes, ranks, threads, Pinning.parse(placed) if space else UNBOUND)
 
@@ -133,7 +133,7 @@ class Layout:
 class Server:
     """A process that must listen on another node while a command runs.
 
-    `argv` may hold the placeholders of `Command`. The platform picks a free port, starts the
+    `argv` may contain the placeholders of `Command`. The platform picks a free port, starts the
     server, waits until something listens there, and ends it whatever happens to the command.
     """
 
@@ -143,7 +143,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """What a probe wants executed, free of any platform.
+    """The command of a probe, independent of any platform.
 
     - `argv`: program and arguments. In them and in variables' values the platform replaces
       ``{native}`` (folder of bareline's own programs), ``{workdir}`` (a fresh directory on the
@@ -171,11 +171,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What came of a command: everything that a probe's parser may look at.
+    """The result of a command: everything that a probe's parser may read.
 
     `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line as
-    launched. `caveats` are what the platform noticed meanwhile, e.g. stolen processor time. `cut`
-    says, each in words, what of its output and its files was not kept.
+    launched. `caveats` are the disturbances during the command, e.g. stolen processor time. `cut`
+    lists in words the parts of its output and its files that were not kept.
     """
 
     stdout: str
@@ -196,7 +196,7 @@ class Sample:
 
     - `value`: finite, in the metric's unit.
     - `point`: parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
-    - `caveats`: codes of what makes this value doubtful, beside those of the whole trial.
+    - `caveats`: codes of the reasons to doubt this value, in addition to the caveats of the trial.
     """
 
     metric: str
@@ -224,11 +224,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is measured, the same on every platform, and thus what is compared.
+    """A measurement that is the same on every platform and is thus compared.
 
-    `params` is the canonical text of the probe's parameters (see `format_point`). `profile` says
-    that the profiler is loaded: what is measured with and without it is never compared. `pinning`
-    is the text of a `Pinning` that the study asks for, empty where the platform's own holds.
+    `params` is the canonical text of the probe's parameters (see `format_point`). `profile`:
+    the profiler is loaded; values with and without it are never compared. `pinning`
+    is the text of a `Pinning` that the study asks for, empty where the platform's own applies.
     """
 
     probe: str
@@ -262,9 +262,9 @@ class Case:
 class Stage(StrEnum):
     """Where a trial failed; no trial is planned any more that fails by its layout.
 
-    A trial whose program is not installed where it should run was skipped: nothing is wrong with
-    the platform, and nothing of it was measured. What ran out of its own time budget ended well
-    and measured nothing. What was given up was not started either: the
+    A trial whose program is not installed where it should run was skipped: the
+    platform has no fault and no measurement. A trial that ran out of its own time budget ended
+    well and measured nothing. A trial that was given up was not started either: the
     trials before it met their time limit, one after the other.
     """
 
@@ -302,8 +302,8 @@ class Record:
 
     - `session`: which time that bareline sat at the run, from 1; `bareline continue` begins one.
     - `boot`: which boot of its platform it ran in, from 1; None where nodes are the same each time.
-    - `foreign_cores`: cores of this machine that others kept busy, on average; None if not known.
-    - `launch`: hash of the launch that an imported trial stands in; empty where it was measured.
+    - `foreign_cores`: cores that other processes of this machine used on average; None if unknown.
+    - `launch`: hash of the launch that an imported trial belongs to; empty where it was measured.
     """
 
     trial: Trial
@@ -352,7 +352,7 @@ def _format_scalar(value: Scalar) -> str:
 
 
 def parse_point(text: str) -> dict[str, Scalar]:
-    """Read what `format_point` wrote; raises ValueError for what is no list of ``key=value``."""
+    """Parse a text of `format_point`; raises ValueError if it is not a list of ``key=value``."""
     return dict(_scan_point(text))
 
 
@@ -366,17 +366,21 @@ def _scan_point(text: str) -> list[tuple[str, Scalar]]:
         if not equals or not _BARE.fullmatch(key):
             raise ValueError(f"not a parameter list: {text!r}")
         position += len(key) + 1
-        bare = _BARE.match(text, position)
-        if bare and bare[0] not in ("true", "false"):
-            value: Scalar = bare[0]
-            position = bare.end()
-        else:
-            value, position = _DECODER.raw_decode(text, position)
-            if not isinstance(value, str | int | float | bool):
-                raise ValueError(f"not a scalar in {text!r}")
+        value, position = _scan_value(text, position)
         found.append((key, value))
         if position < len(text):
             if text[position] != " " or position + 1 == len(text):
                 raise ValueError(f"not a parameter list: {text!r}")
             position += 1
     return found
+
+
+def _scan_value(text: str, position: int) -> tuple[Scalar, int]:
+    """Return the value at a position, and the position behind it."""
+    bare = _BARE.match(text, position)
+    if bare and bare[0] not in ("true", "false"):
+        return bare[0], bare.end()
+    value, end = _DECODER.raw_decode(text, position)
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError(f"not a scalar in {text!r}")
+    return value, end

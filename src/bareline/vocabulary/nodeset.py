@@ -14,7 +14,7 @@ Name = TypeVar("Name", str, int)
 MOST_HOSTS = 10_000
 _RANGE = re.compile(r"\[([0-9]{1,6})[-:]([0-9]{1,6})\]|\[([0-9,-]{1,20000})\]")
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@%-]*")
-#: What is before the last number of a name, the number, and what follows it: a domain has none.
+#: The text before the last number of a name, the number, and the text after it, without domain.
 _NUMBERED = re.compile(r"([^.]*?)(\d{1,6})((?:[^\d.][^.\d]*)?(?:\..*)?)")
 #: Between names, not between the numbers of one.
 _BETWEEN = re.compile(r",(?![^\[]*\])")
@@ -50,7 +50,7 @@ def fold_numbers(numbers: Iterable[int]) -> str:
 
 
 def unfold_numbers(text: str) -> tuple[int, ...]:
-    """Read what `fold_numbers` wrote, or raise ValueError: it is none."""
+    """Parse a text that `fold_numbers` wrote; raises ValueError for any other text."""
     return tuple(int(number) for number in _numbers(text))
 
 
@@ -66,7 +66,7 @@ def _hosts(text: str) -> list[str]:
     match = _RANGE.search(text)
     if match is None:
         if not _HOST.fullmatch(text):
-            raise ValueError(f"{text[:60]!r} is no name of a host; write n1, user@n1 or n[1-4]")
+            raise ValueError(f"{text[:60]!r} is not a host name; write n1, user@n1 or n[1-4]")
         return [text]
     before, after = text[: match.start()], text[match.end() :]
     inside = match[3] or f"{match[1]}-{match[2]}"
@@ -82,7 +82,7 @@ def _numbers(text: str) -> Iterator[str]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not first.isdigit() or (dash and not last.isdigit()):
-            raise ValueError(f"[{text[:60]}] is no range; write [1-4] or [01,03-05]")
+            raise ValueError(f"[{text[:60]}] is not a range; write [1-4] or [01,03-05]")
         width = len(first)
         if dash and int(last) - int(first) >= MOST_HOSTS:
             raise ValueError(f"[{text[:60]}] names more than {MOST_HOSTS} hosts")

@@ -1,7 +1,7 @@
 """How a job's ranks are placed on the processors of a node: part of the layout.
 
 Ranks that are bound to a core each and ranks that the kernel moves, or two ranks on one socket and
-on two, answer different questions. What is compared must agree in it, as in nodes and ranks.
+on two, answer different questions. Compared cases must agree in it, as in nodes and ranks.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-#: What each rank is kept on: nothing, or hardware threads, cores, a NUMA domain, a socket. With
+#: The binding of each rank: to nothing, hardware threads, cores, a NUMA domain or a socket. With
 #: "hwthread" ranks and threads count hardware threads as cores, with "core" they get whole ones.
 Binding = Literal["none", "hwthread", "core", "numa", "socket"]
-#: What may also be seen: several ranks kept on processors too few for them, or on some that are no
-#: core, domain or socket of each.
+#: Bindings that may also be observed: several ranks on too few processors, or on processors that
+#: are not one core, domain or socket for each.
 SeenBinding = Binding | Literal["shared", "some"]
 #: Whether ranks in a row fill one socket before the next, or are dealt to all in turn.
 Distribution = Literal["block", "cyclic"]
@@ -24,7 +24,7 @@ _BOUND = {
     "core": "bound to cores",
     "numa": "bound to NUMA domains",
     "socket": "bound to sockets",
-    "shared": "bound to processors that others are bound to",
+    "shared": "bound to the processors of other ranks",
     "some": "bound to some processors",
 }
 
@@ -42,7 +42,7 @@ class Pinning:
     ranks_per_socket: int = 0
 
     def __str__(self) -> str:
-        """Write it as parameters: ``binding=core ranks_per_socket=2``, without what is unsaid."""
+        """Format it as parameters: ``binding=core ranks_per_socket=2``, without absent ones."""
         said: dict[str, str] = {"binding": self.binding}
         if self.distribution != "block":
             said["distribution"] = self.distribution
@@ -53,7 +53,7 @@ class Pinning:
 
     @classmethod
     def parse(cls, text: str) -> Pinning:
-        """Read what ``str`` wrote; a ValueError says that it is none."""
+        """Parse a text that ``str`` wrote; raises ValueError for any other text."""
         said = dict(part.partition("=")[::2] for part in text.split(" "))
         known = {field.name for field in fields(cls)}
         counts = {name: value for name, value in said.items() if name.startswith("ranks_per_")}
@@ -63,12 +63,12 @@ class Pinning:
             or said.get("distribution", "block") not in get_args(Distribution)
             or not all(value.isdecimal() and len(value) < 10 for value in counts.values())
         ):
-            raise ValueError(f"'{text[:60]}' is no placement, as 'binding=core' is")
+            raise ValueError(f"'{text[:60]}' is not a placement such as 'binding=core'")
         return cls(**{**said, **{name: int(value) for name, value in counts.items()}})  # type: ignore[arg-type]
 
     @property
     def domain(self) -> Literal["", "numa", "socket"]:
-        """What a number of ranks is asked for of each."""
+        """The part of a node for which a number of ranks is requested; empty without one."""
         return "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else ""
 
     @property
@@ -89,5 +89,5 @@ class Pinning:
         return ", ".join(parts)
 
 
-#: What a launcher does where nobody asks for anything.
+#: The behaviour of a launcher without any request.
 UNBOUND = Pinning()

@@ -1,6 +1,6 @@
-"""A place: where a value stands, and the one way to name it.
+"""A place: where a value was measured, and its name.
 
-What is compared must agree in all of it, and a reader is told it in the same words everywhere.
+Compared values must agree in all of it, and every surface prints it in the same words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.vocabulary.units import format_size, format_value, whole
 CASE = ("probe", "params", "ranks", "threads", "nodes")
 KEY = (*CASE, "metric", "point")
 
-#: Parameters that say best without their name what they are, by how they are written.
+#: Parameters that are clear without their name, with their format.
 _PLAIN: Mapping[str, str] = {
     "size_bytes": "{}",
     "kernel": "{}",
@@ -24,21 +24,21 @@ _PLAIN: Mapping[str, str] = {
     "max_bytes": "sizes up to {}",
     "min_bytes": "sizes from {}",
 }
-#: Of these, what only says of which sweep a size is one.
+#: The parameters that only name the sweep to which a size belongs.
 _SWEPT = ("max_bytes", "min_bytes")
 _UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
-#: What is counted, and its singular.
+#: Counted things, and their singular.
 _COUNTED = {"ranks": "rank", "threads": "thread", "nodes": "node"}
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands.
+    """Where a value was measured.
 
     - `params`, `point`: canonical texts, see `format_point`.
-    - `nodes`: what the case asks for; 0 where it leaves that to the platform.
-    - `used`: nodes that it ran on; 0 where that is not known. It is no part of what a place is: the
+    - `nodes`: the nodes of the case; 0 where it leaves the number to the platform.
+    - `used`: nodes that it ran on; 0 where that is not known. It is not a part of the identity: the
       same case may have run on other nodes elsewhere, and is not comparable then.
     """
 
@@ -60,12 +60,12 @@ class Place:
 
     @property
     def case(self) -> tuple[str, str, int, int, int]:
-        """What identifies its case, in the order of `CASE`."""
+        """The identity of its case, in the order of `CASE`."""
         return (self.probe, self.params, self.ranks, self.threads, self.nodes)
 
     @property
     def series(self) -> tuple[str, str, str, int, int, int]:
-        """What stays the same along a curve over a parameter of the point."""
+        """The fields that are constant along a curve over a parameter of the point."""
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
     @property
@@ -75,7 +75,7 @@ class Place:
 
     @property
     def coordinates(self) -> dict[str, Scalar]:
-        """Every parameter by name: those of the probe, ranks, threads and nodes, of the point."""
+        """Every parameter by name: of the probe, the layout and the point."""
         return {
             **parse_point(self.params),
             **({"nodes": self.nodes} if self.nodes else {}),

@@ -1,4 +1,4 @@
-"""A platform as it is configured: what its file says, what it has room for, what is left out."""
+"""A platform as it is configured: its file, its capacity, and the cases that it leaves out."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from bareline.vocabulary.limits import NO_TERMS, Terms
 from bareline.vocabulary.model import Case, Command
 from bareline.vocabulary.pinning import UNBOUND, Binding, Distribution, Pinning
 
-#: What a platform may be called, and how that is said; it names files of a run.
+#: Valid names of a platform, and their description; a name is also the name of files of a run.
 PLATFORM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
 
 def platform_name(title: str) -> str:
-    """Make a platform's name of what others call it: daint:gpu+gnu becomes daint-gpu-gnu."""
+    """Return the platform name for a foreign title: daint:gpu+gnu becomes daint-gpu-gnu."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
     return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
 
 
 #: The program of a command whose argument is a trace that is to be replayed.
 REPLAY = "{native}/replay"
-#: Stands in commands for the platform's `build`.
+#: Placeholder in commands for the platform's `build`.
 _BUILD = "{build}"
-#: Stands in commands, as a word of its own, for the words of the platform's `command`.
+#: Placeholder in commands, as a separate word, for the words of the platform's `command`.
 COMMAND = "{command}"
-#: What `{command}` stands for reaches the program as it is: a brace of its own is no placeholder's.
+#: Placeholder for a brace: the words of `{command}` reach the program unchanged.
 BRACE = "{brace}"
 _BRACED = re.compile(r"\{(?=[a-z_]+\})")
 
 
 class Options(BaseModel):
-    """Options of a platform type, as they stand in a platform file.
+    """Options of a platform type, as in a platform file.
 
     - `pins`: whether its ranks can be placed on the processors of a node as a study asks for.
     """
@@ -68,9 +68,9 @@ class Options(BaseModel):
 class PinningKeys(BaseModel):
     """The keys of a table of a study or a platform that say how ranks are placed.
 
-    - `binding`: what each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
+    - `binding`: the binding of each rank: "none", "hwthread", "core", "numa" or "socket".
     - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or on each NUMA domain;
-      they are bound to it unless `binding` says what else.
+      they are bound to it unless `binding` differs.
     - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
       turn.
     """
@@ -87,7 +87,7 @@ class PinningKeys(BaseModel):
 
     @property
     def pinning(self) -> Pinning:
-        """What the keys come to."""
+        """The pinning that the keys describe."""
         domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
         return Pinning(
             binding=self.binding or domain,  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ class PinningOptions(PinningKeys, Options):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a platform holds for ranks; `cores_per_node` is None where that is not known."""
+    """The capacity of a platform for ranks; `cores_per_node` is None where it is unknown."""
 
     nodes: int = 1
     cores_per_node: int | None = None
@@ -137,7 +137,7 @@ class LeftOut:
     reason: str
 
 
-#: The options of a platform type; a spec whose type nobody has looked at has some `Options`.
+#: The options of a platform type; a spec whose type was not looked up has `Options`.
 O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
 
 
@@ -145,11 +145,11 @@ O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
 class PlatformSpec(Generic[O_co]):
     """A platform as configured: its name, type and checked options.
 
-    `builtin`: it came with bareline, not from the user's file. `cores_per_node` is what its file
-    says; in a run directory, what was known when the run was made. `environment` are variables of
+    `builtin`: it came with bareline, not from the user's file. `cores_per_node` is the value of
+    its file; in a run directory, the value when the run was made. `environment` are variables of
     every program of a trial, by name. `build` is the path of a program, or of the folder of
-    several, that ``{build}`` stands for in commands. `command` are the words that a command's word
-    ``{command}`` stands for.
+    several, for ``{build}`` in commands. `command` are the words that replace the
+    word ``{command}`` of a command.
     """
 
     name: str
@@ -165,11 +165,11 @@ class PlatformSpec(Generic[O_co]):
 
     @property
     def capacity(self) -> Capacity:
-        """What it holds, as its file and its type's options say."""
+        """Its capacity, by its file and the options of its type."""
         return Capacity(self.options.node_count, self.cores_per_node or self.options.cores_per_node)
 
     def settled(self) -> PlatformSpec[O_co]:
-        """Return the spec with what this machine decides put down, for the run directory."""
+        """Return the spec with the values of this machine filled in, for the run directory."""
         return replace(self, cores_per_node=self.capacity.cores_per_node)
 
     def refuses(self, command: Command) -> str:
@@ -181,7 +181,7 @@ class PlatformSpec(Generic[O_co]):
         return self.options.refuses(command)
 
     def furnish(self, command: Command) -> Command:
-        """Return a command with what the platform adds: variables, its build, its command."""
+        """Return a command with the platform's variables, build and command filled in."""
 
         def built(text: str) -> str:
             return text.replace(_BUILD, self.build) if self.build else text
@@ -190,14 +190,14 @@ class PlatformSpec(Generic[O_co]):
         for word in command.argv:
             argv += self._own_words if word == COMMAND else [built(word)]
 
-        # What the probe sets has its reason: it comes after, and counts.
+        # The probe's variables come last and take precedence: the probe needs them.
         env = self.environment + command.env
         return replace(
             command,
             argv=tuple(argv),
             env=tuple((name, built(value)) for name, value in env),
             inputs=tuple((name, built(text)) for name, text in command.inputs),
-            # A build that is missing fails its trials: it is no program that may be left out.
+            # A missing build fails its trials; it is not one of the optional programs.
             requires=tuple(
                 name for name in command.requires if _BUILD not in name and name != COMMAND
             ),
@@ -208,7 +208,7 @@ class PlatformSpec(Generic[O_co]):
         return [_BRACED.sub(BRACE, word) for word in self.command]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the spec as it stands in a platform file, defaults included."""
+        """Return the spec as in a platform file, defaults included."""
         return {
             "type": self.type,
             **({"title": self.title} if self.title else {}),
@@ -222,6 +222,6 @@ class PlatformSpec(Generic[O_co]):
 
 
 def needs_build(command: Command) -> bool:
-    """Return whether a command names a build, wherever it stands."""
+    """Return whether any part of a command names a build."""
     texts = [*command.argv, *(text for _, text in (*command.env, *command.inputs))]
     return any(_BUILD in text for text in texts)

@@ -1,8 +1,8 @@
 """Plug-ins: how probes, platform types, importers, exhibits and studies are found.
 
-bareline's own are modules of one package that end in a constant (``PROBE = ...``). Others bring
-theirs in an installed package, under the entry-point group of their kind (``bareline.probes``).
-A name stands once: who takes one that is taken is refused, whoever came first.
+bareline's own are modules of one package that end in a constant (``PROBE = ...``). Plug-ins
+are in an installed package, under the entry-point group of their kind (``bareline.probes``).
+A name is unique: a second definition of a name is refused, in any order.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Found = tuple[str, T]
 
 
 def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[Any]]:
-    """Find what the modules of one of bareline's packages end in.
+    """Find the objects that the modules of one of bareline's packages define at their end.
 
-    - `constant`: what such a module defines, or with an S behind it several in a tuple; modules
+    - `constant`: the name of the object; with an S at its end, of a tuple of several; modules
       without either are machinery.
-    - `deep`: look into packages of the package, too.
+    - `deep`: also look into packages of the package.
     """
     path = importlib.import_module(package).__path__
     walk = pkgutil.walk_packages if deep else pkgutil.iter_modules
@@ -45,11 +45,11 @@ def has_plugins(group: str) -> bool:
 
 
 def brought(group: str) -> Iterator[Found[Any]]:
-    """Load what packages bring under an entry-point group; raises PluginError if one fails to."""
+    """Load the objects of an entry-point group; raises PluginError if one fails to load."""
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         try:
             thing = entry.load()
-        except Exception as error:  # what is not ours may raise anything
+        except Exception as error:  # foreign code may raise anything
             raise PluginError(
                 f"the plug-in '{entry.name}' cannot be loaded: {type(error).__name__}: {error}",
                 where=f"{group}, {entry.value}",
@@ -59,7 +59,7 @@ def brought(group: str) -> Iterator[Found[Any]]:
 
 
 def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
-    """Return what was found by name; `noun` is what they are, e.g. ``probe``.
+    """Return the found objects by name; `noun` is their kind, e.g. ``probe``.
 
     Raises PluginError: two have one name.
     """
@@ -78,11 +78,11 @@ def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dic
 
 
 def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
-    """Hold what was found against its class; raises PluginError: one is something else."""
+    """Check the class of the found objects; raises PluginError: one has another class."""
     for where, thing in found:
         if not isinstance(thing, kind):
             raise PluginError(
-                f"is no {noun} but a {type(thing).__name__}",
+                f"is not a valid {noun}: its type is {type(thing).__name__}",
                 where=where,
                 hint=f"give an instance of {kind.__module__}.{kind.__name__}",
             )

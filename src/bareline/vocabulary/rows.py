@@ -1,6 +1,6 @@
-"""Rows that ``--json`` prints: a class declares their columns beside the code that makes them.
+"""Rows that ``--json`` prints: a class declares their columns next to the code that makes them.
 
-Types are those of JSON: null stands where a number does not exist. Columns are added, never renamed
+Types are JSON's: null means that a number does not exist. Columns are added, never renamed
 (docs/reference/stability.md).
 """
 

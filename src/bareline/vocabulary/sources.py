@@ -14,8 +14,8 @@ from bareline.vocabulary.units import format_duration
 _MODULE = r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)+"
 
 #: Functions of a shell, for sh and bash. `find_modules` sees that there are environment modules,
-#: which not every shell is told of; `load_module` loads $1. Old versions end well whatever happens,
-#: so that the list of what is loaded counts: there it begins like $2.
+#: which not every shell has; `load_module` loads $1. Old versions exit with 0 even after an error,
+#: so that the list of loaded modules decides: there it begins like $2.
 LOAD_MODULE = """\
 find_modules() {
     for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/modules/init/sh; do
@@ -30,8 +30,8 @@ load_module() {
 """
 
 
-#: What may follow each word, and an example. No shell sees it; what cannot be a spec is refused
-#: before nodes are.
+#: The values that may follow each word, and an example. No shell reads it; an invalid spec is
+#: refused before nodes are.
 _KINDS: Mapping[str, tuple[str, str]] = {
     "spack": (
         r"(?:[a-z0-9_]|/[a-z0-9])[A-Za-z0-9_.,:@+~%^=/\"'*\[\] -]*",
@@ -45,7 +45,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 class Source(BaseModel):
     """One source, as a text or as a table.
 
-    - `name`: the kind, and what its tool calls the program.
+    - `name`: the kind, and the tool's name of the program.
     - `install_s`: how long it may take to install the program where it is missing; 0 only looks.
     """
 
@@ -95,5 +95,5 @@ class Source(BaseModel):
 
     @property
     def words(self) -> list[str]:
-        """What follows it, as words of a command line."""
+        """Its value, as words of a command line."""
         return shlex.split(self.name.partition(":")[2])

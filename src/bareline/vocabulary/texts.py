@@ -1,4 +1,4 @@
-"""Texts that others wrote, made fit for pages and drawings."""
+"""Texts from outside, made fit for pages and drawings."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import hashlib
 import re
 from typing import Any
 
-#: What XML cannot hold, what a terminal obeys, and what turns the direction of the text after it.
+#: Characters that XML cannot contain, that control a terminal, or that change the text's direction.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 
 
-#: In JSON these end a line for some readers; the others of `_UNFIT` are obeyed by a terminal.
+#: In JSON these end a line for some readers; the rest of `_UNFIT` controls a terminal.
 _UNFIT_IN_JSON = re.compile(f"{_UNFIT.pattern[:-1]}\u2028\u2029]")
 
 
 def escaped_json(text: str) -> str:
-    r"""Escape in JSON what a terminal obeys and half characters: U+009B becomes ``\u009b``.
+    r"""Escape in JSON control characters and half characters: U+009B becomes ``\u009b``.
 
-    The values stay the same: such characters stand in strings only.
+    The values stay the same: such characters only occur in strings.
     """
     return _UNFIT_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def cleaned(text: str) -> str:
-    """Replace characters that XML cannot hold: a single one ends the program that draws."""
+    """Replace characters that XML cannot contain: one of them ends the drawing program."""
     return _UNFIT.sub("\ufffd", text)
 
 

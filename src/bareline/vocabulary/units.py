@@ -29,7 +29,7 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
 
 
-#: What a unit without its prefix is of the first unit of its dimension.
+#: The dimension of each unit without prefix, and its ratio to the dimension's first unit.
 _DIMENSIONS: Mapping[str, tuple[str, float]] = {
     "s": ("time", 1.0),
     **dict.fromkeys(("bit", "b"), ("data", 0.125)),
@@ -98,7 +98,7 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def whole(value: float) -> str:
-    """Write a number that is a count or a setting: integers exactly, others to six digits."""
+    """Write a number that is a count or a setting: integers exactly, fractions to six digits."""
     if float(value).is_integer() and abs(value) < 1e15:
         return grouped(str(int(value)))
     return f"{value:.6g}"

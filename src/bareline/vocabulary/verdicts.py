@@ -22,12 +22,12 @@ DEFAULT_PRECISION: Mapping[Layer, float] = {
 
 
 class Verdict(StrEnum):
-    """What a comparison says of one point, or of several together.
+    """The result of a comparison of one point, or of several together.
 
-    Several are mixed where some are certainly slower and some certainly faster. What was measured
-    on unlike layouts, or is done by an emulated processor, is not comparable. What a platform lacks
-    the nodes or cores for, or is of the wrong kind for, does not fit: the plan left it out. What
-    needs a program that is not installed was skipped.
+    Several are mixed where some are certainly slower and some certainly faster. Values of
+    unlike layouts, or of an emulated processor, are not comparable. A case does not fit, and the
+    plan leaves it out, where a platform has too few nodes or cores or is of the wrong kind. A case
+    that needs a missing program was skipped.
     """
 
     SLOWER = "slower"
@@ -50,8 +50,8 @@ class Verdict(StrEnum):
 class Grade(StrEnum):
     """How sure a comparison is of one point, or of several together.
 
-    Certain holds together with all else that a page calls certain; likely is wrong once in twenty.
-    Which way a certain or likely difference goes, the ratio says. Open has its own interval only.
+    Certain differences of a page are all true with 95 %; a likely one is wrong once in twenty.
+    The ratio gives the direction of a certain or likely difference. Open has only its interval.
     """
 
     CERTAIN = "certain"
@@ -94,7 +94,7 @@ class DecisionRule(StrEnum):
 
 
 def sure_words(grade: Grade | None, *, few_boots: bool) -> str:
-    """Return what stands before an amount: "likely " unless it is certain, and of which boots."""
+    """Return the words before an amount: "likely " unless it is certain, and the boots."""
     if grade is not Grade.LIKELY:
         return ""
     return "likely in these boots " if few_boots else "likely "
@@ -108,14 +108,14 @@ def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
 
 
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
-    """Return the grade of a verdict; `sure` tells whether a difference holds over the page."""
+    """Return the grade of a verdict; `sure`: a difference is certain on the whole page."""
     if verdict.decided:
         return Grade.CERTAIN if sure else Grade.LIKELY
     return _GRADES.get(verdict, Grade.MISSING)
 
 
-#: Words that conditions take for a verdict, beside the verdicts themselves: "slower" is odd of a
-#: rate, and people say "worse".
+#: Words that conditions accept for a verdict, in addition to the verdicts: "slower" is odd for a
+#: rate, and people write "worse".
 SYNONYMS: Mapping[str, Verdict] = {
     "worse": Verdict.SLOWER,
     "better": Verdict.FASTER,

@@ -80,7 +80,7 @@ def test_an_inventory_in_yaml(tmp_path):
         ({}, "either `hosts` or an `inventory`"),
         ({"hosts": ["a"], "group": "x"}, "needs an `inventory`"),
         ({"hosts": ["a", "a"]}, "named twice"),
-        ({"hosts": ["-oProxyCommand=reboot"]}, "no name of a host"),
+        ({"hosts": ["-oProxyCommand=reboot"]}, "not a host name"),
         ({"hosts": ["a"], "subnet": "10.0.0.0"}, ""),
         ({"hosts": ["a"], "modules": ["x; reboot"]}, "pattern"),
         ({"inventory": "/no/such/file"}, "cannot be read"),

@@ -211,7 +211,7 @@ def test_one_that_somebody_removes_is_replaced_before_the_next_trial(plane, up):
         plane.admin.compute.wait_for_delete(server, interval=0.2)
         output = nodes.run(Command(argv=("hostname",)), Layout(1), timeout_s=60)
         assert output.stdout == "n1\n"
-        assert any("removed by somebody else" in text for text in nodes.events())
+        assert any("removed from outside" in text for text in nodes.events())
     assert plane.left() == []
 
 

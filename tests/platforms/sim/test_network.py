@@ -142,7 +142,7 @@ def test_recordings_keep_the_lowest_mean_over_ranks():
     recording = compute.Recording(stretch, 1.5, "")
     assert recording.timed_s(ranks=2) == pytest.approx(4e-6)
     assert recording.to_inject(2.0) == "1 -2 0 5 1 4 6e-06\n"
-    with pytest.raises(PlatformError, match="no recorded computation"):
+    with pytest.raises(PlatformError, match="not a recorded computation"):
         compute.merge(["1 2 three"])
 
 

@@ -139,7 +139,7 @@ def test_requests_are_waited_for_by_the_call_that_completes_them():
         (replace(RECEIVE, from_=ANYBODY), "does not say whose message it got; trace the program"),
         (replace(RECEIVE, receive_tag=-1), "does not say whose message it got"),
         (replace(RECEIVE, from_=ANYBODY, posts=True), "does not say whose message it got"),
-        (replace(SEND, to=ANYBODY), "none of the traced ranks"),
+        (replace(SEND, to=ANYBODY), "not one of the traced ranks"),
         (shape("MPI_Put", "one-sided", to=1, size=8), "one-sided"),
         (shape("MPI_Allreduce", "collective", comm_size=2, size=8), "of 2 of 3 ranks"),
         (shape("MPI_Neighbor_alltoall", "collective", comm_size=3, size=8), "no such action"),

@@ -198,7 +198,7 @@ def test_a_killed_libvirtd_is_replaced_with_its_guests_and_that_is_said(jumbo):
     os.kill(daemon, signal.SIGKILL)
     assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
     said = allocation.events()
-    assert said[0] == "libvirtd ended and all guests with it: both are started anew"
+    assert said[0] == "libvirtd ended and all guests with it: both are started again"
     assert any("g1 is rebuilt" in text for text in said)
     assert allocation.events() == ()
 

@@ -37,8 +37,8 @@ IMPOSSIBLE = {
         {"guests": 1, "nic": {"attach": "vf", "addresses": [VF], "model": "virtio"}},
         "virtual devices",
     ),
-    "MTU beyond rtl8139": ({"nic": {"model": "rtl8139", "mtu": 9000}}, "beyond"),
-    "MTU beyond e1000": ({"nic": {"model": "e1000", "mtu": 16111}}, "beyond"),
+    "MTU beyond rtl8139": ({"nic": {"model": "rtl8139", "mtu": 9000}}, "above the limit"),
+    "MTU beyond e1000": ({"nic": {"model": "e1000", "mtu": 16111}}, "above the limit"),
     "MTU below IPv4's": ({"nic": {"mtu": 100}}, "576"),
     "no subnet": ({"nic": {"subnet": "10.0.0.0/24"}}, "subnet"),
     "emulated passthrough": (
@@ -71,7 +71,7 @@ IMPOSSIBLE = {
         "above 9999",
     ),
     "memory beyond numbers": ({"memory": {"size_bytes": "9" * 400 + "GiB"}}, "beyond any memory"),
-    "a pin that is no list": ({"guests": 1, "cpu": {"count": 1, "pin": ["a"]}}, "processors"),
+    "a pin that is no list": ({"guests": 1, "cpu": {"count": 1, "pin": ["a"]}}, "processor list"),
     "memory in halves of huge pages": (
         {"memory": {"size_bytes": "1025MiB", "huge_pages": "2MiB"}},
         "2MiB pages",
@@ -93,11 +93,11 @@ IMPOSSIBLE = {
     "initrd without kernel": ({"image": {"path": "/x", "initrd": "/y"}}, "kernel"),
     "a shell in a setting": (
         {"guest_tuning": {"sysctl": {"net.core.rmem_max": "1; reboot"}}},
-        "no value",
+        "not a value",
     ),
     "a setting that is not the network's": (
         {"host_tuning": {"sysctl": {"kernel.core_pattern": "x"}}},
-        "no network setting",
+        "not a network setting",
     ),
     "a shell on the kernel's command line": ({"kernel_args": "a$(b)"}, "pattern"),
     "too many guests": ({"guests": 150, "neighbours": {"count": 1}}, "300 guests"),

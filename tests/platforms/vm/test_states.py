@@ -68,7 +68,8 @@ def harms(parts, record):
 def test_a_damaged_state_is_told_once_removed_and_saved_anew(states, told, tmp_path, part, harm):
     harm(states.folder / "g1" / part)
     assert states.find("g1") is None
-    assert len(told) == 1 and told[0].startswith("the saved state of g1 is damaged and made anew: ")
+    assert len(told) == 1
+    assert told[0].startswith("the saved state of g1 is damaged and made again: ")
     assert states.find("g1") is None and len(told) == 1
     assert states.find("g2") is not None
     save(states, "g1", tmp_path)

@@ -98,6 +98,17 @@ def test_no_word_of_the_facts_is_cut() -> None:
     assert text.index("Processor") < text.index("model") < text.index("Network")
 
 
+def test_one_folded_detail_differs() -> None:
+    facts = [
+        FactLine("MPI", "library", ("Open MPI", "MPICH"), False),
+        FactLine("MPI", "package", ("Debian", "wheel"), False, detail=True),
+        FactLine("Network", "MTU", ("1500", "1500"), True),
+    ]
+    console = Console(file=io.StringIO(), width=100)
+    print_blocks(fact_blocks(facts, ["a", "b"]), console)
+    assert "1 detail that differs and 1 characteristic the same" in text_of(console)
+
+
 def test_paragraphs_have_no_spaces_at_their_ends(piped: Console) -> None:
     piped.width = 40
     sentence = "A message of 24 KiB takes 198 us instead of 9 us, for it waits for the link."

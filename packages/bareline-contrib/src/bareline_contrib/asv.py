@@ -122,7 +122,7 @@ def _outcome(name: str, columns: _Columns, at: int, given: Any) -> Measured | Fa
         return Failed(Stage.ABSENT, "asv skipped this set of parameters (NaN)")
     value = _finite(given)
     if value is None:
-        return Failed(Stage.PARSE, f"'result[{at}]' = {str(given)[:40]} is no measured value")
+        return Failed(Stage.PARSE, f"'result[{at}]' = {str(given)[:40]} is not a valid measurement")
 
     def samples() -> Iterable[Sample]:
         for low, high in (

@@ -158,7 +158,7 @@ def _values(
 ) -> tuple[list[Sample], dict[str, Metric], list[Omission]]:
     """Give the median over the repetitions of every figure, held against the aggregates.
 
-    A counter of the author that is no number in one of the rows is left out.
+    A counter of the author that is not a number in one of the rows is left out.
     """
     wrong = _wrong_counters(rows)
     left_out = [Omission(reason) for reason in wrong.values()]
@@ -236,7 +236,7 @@ def _figures(
 
 def _amount(key: str, value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-        raise ParseError(f"'{key}' = {str(value)[:40]} is no measured value")
+        raise ParseError(f"'{key}' = {str(value)[:40]} is not a valid measurement")
     return float(value)
 
 

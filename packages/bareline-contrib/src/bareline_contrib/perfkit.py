@@ -195,7 +195,7 @@ def _add(samples: dict[str, _Sample], sample: _Sample) -> None:
 def _sample(line: str) -> _Sample | None:
     """Return the sample of a line, None of a description of the machine.
 
-    Raises ParseError: it is no measured value.
+    Raises ParseError: it is not a valid measurement.
     """
     content = read_object(_Line, find_object(line))
     if content.metric in _DESCRIPTIONS:

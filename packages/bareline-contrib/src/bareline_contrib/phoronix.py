@@ -283,14 +283,14 @@ def _entry(
 def _values(entry: _Element) -> list[float]:
     """Return the value of each run, of which the entry's value is the mean, least or largest.
 
-    Raises ParseError: there is none, one is no number, or they contradict each other.
+    Raises ParseError: there is none, one is not a number, or they contradict each other.
     """
     value_text, raw = entry.text("Value"), entry.text("RawString")
     if not value_text:
         raise ParseError("the test gave no value")
     value = number(value_text, "Value")
     if value == 0:
-        raise ParseError("Value = 0 is no measured value")
+        raise ParseError("Value = 0 is not a valid measurement")
     texts = [text for text in raw.split(":") if text]
     if not texts:
         return [value]

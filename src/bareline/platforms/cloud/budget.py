@@ -1,4 +1,4 @@
-"""Options that all clouds' instances share, and what a `run` or `continue` may take of a cloud."""
+"""Common options of all clouds' instances, and the limits of a `run` or `continue` there."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class CloudOptions(ReachedOptions):
     - `attempts`: how often each instance is made at most before the platform fails.
     - `active_s`: how long the cloud may take until an instance runs.
     - `reach_s`: how long one that runs may take until it answers over ssh.
-    - `max_instances`: most instances that one `run` or `continue` makes, those that replace others
-      included; any number without it.
+    - `max_instances`: most instances that one `run` or `continue` makes, replacements included;
+      unlimited without it.
     - `max_hours`: most hours that its instances may exist, all together, in one `run` or
       `continue`.
     """
@@ -69,7 +69,7 @@ class Budget:
             were = "were" if most > 1 else "was"
             raise PlatformError(
                 f"{count(most, 'instance')} {were} made, and no more are allowed",
-                hint="raise `max_instances`, or `bareline continue --retry-failed` makes others",
+                hint="raise `max_instances`, or try again with `bareline continue --retry-failed`",
             )
         self.see()
         self._made[instance] = (self._clock(), None)

@@ -64,7 +64,7 @@ class Access:
         return client_config(self.addresses, user, key=key, known=known, pattern=names)
 
     def user_data(self, name: str) -> str:
-        """Return what cloud-init makes of an instance: its name, its host key, who may log in."""
+        """Return cloud-init's user data of an instance: its name, its host key, its users."""
         keys, user = self.keys, self._options.user
         public = keys.client_public.strip()
         account: dict[str, object] = {"name": user, "ssh_authorized_keys": [public]}
@@ -82,7 +82,7 @@ class Access:
         return "#cloud-config\n" + json.dumps(content)
 
     def inner_files(self, folder: str) -> dict[str, str]:
-        """Return the files with which one instance logs in to the others, by their names."""
+        """Return the files with which one instance logs in to all others, by their names."""
         config = self._config(folder)
         return {"client": self.keys.client, "known_hosts": self._known, "config": config}
 
@@ -147,7 +147,7 @@ class InstanceGroup:
         self._fill(self.members)
 
     def replace(self, lost: Sequence[tuple[Member, str]]) -> None:
-        """Give instances back that were lost, each with why, and bring others up instead."""
+        """Release instances that were lost, each with a reason, and bring up new ones."""
         for member, why in lost:
             self._tell(f"{member.label} is given up: {why}")
             self._end(member)
@@ -169,7 +169,7 @@ class InstanceGroup:
         """Make an instance for each member; like each step, give those that fail, with why."""
         failed: dict[Member, str] = {}
         for step in (self._ask_for_all, self._wait_active, self._wait_reached):
-            failed |= step([one for one in members if one not in failed])
+            failed |= step([member for member in members if member not in failed])
         return list(failed.items())
 
     def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
@@ -188,7 +188,7 @@ class InstanceGroup:
                 lambda: next(iter(self._provider.find(thing)), None),
             )
         except PlatformError as error:
-            # Whoever refuses has made nothing; of one that does not answer nobody knows.
+            # A cloud that refuses has made nothing; without an answer that is unknown.
             if isinstance(error, NoRoom) or not isinstance(error, NotNow):
                 self._gone(thing)
             raise
@@ -198,7 +198,7 @@ class InstanceGroup:
         failed = {}
         for member in members:
             self._attempts += 1
-            # Each attempt has names of its own: what failed may still be going.
+            # Each attempt has names of its own: a failed instance may still exist.
             prefix = f"{self._journal.prefix}-{member.name}-{self._attempts}"
             member.asked_at = time.monotonic()
             try:
@@ -232,7 +232,7 @@ class InstanceGroup:
     def _wait_reached(self, members: Sequence[Member]) -> dict[Member, str]:
         if not members:
             return {}
-        # One that failed has no address, and ssh refuses a configuration that says so.
+        # A failed member has no address, and ssh refuses an empty one.
         there = {one.name: one.instance.address for one in self.members if one.instance}
         self.access.lead({name: address for name, address in there.items() if address})
         with ThreadPoolExecutor(max_workers=16) as pool:
@@ -243,8 +243,8 @@ class InstanceGroup:
         """Wait until one answers over ssh; say why it does not."""
         began, within_s = time.monotonic(), self.options.reach_s
         while reason := self.access.try_once(member.name):
-            # A key that is not the pinned one, or none that is let in, may be that of before
-            # cloud-init: only time tells.
+            # A key other than the pinned one, or a refused one, may be from before cloud-init: only
+            # waiting decides.
             if time.monotonic() - began > within_s:
                 said = member.instance.said if member.instance else ""
                 return f"{said}, but no ssh within {within_s:g} s: {reason}"
@@ -253,7 +253,7 @@ class InstanceGroup:
         return ""
 
     def look(self, member: Member) -> Instance:
-        """Ask the cloud how a member stands."""
+        """Ask the cloud for the state of a member."""
         member.instance = self.insist.ask(
             f"asking for {member.thing.name}", lambda: self._provider.look(member.thing)
         )
@@ -281,7 +281,7 @@ class InstanceGroup:
     def release(self) -> None:
         """Remove all that the journal names; idempotent."""
         try:
-            # What was asked for and not answered before an interruption is looked for by name.
+            # A request without an answer before an interruption is looked for by name.
             things = list(self._journal.story.things.values())
             remove(self._provider, things, self.insist, self._gone)
         except PlatformError as error:
@@ -292,7 +292,9 @@ class InstanceGroup:
 
     def facts(self) -> dict[str, Scalar]:
         """Return where the instances are and how they came up."""
-        there = [(one, one.instance) for one in self.members if one.instance is not None]
+        there = [
+            (member, member.instance) for member in self.members if member.instance is not None
+        ]
         on = {one.name: instance.host for one, instance in there if instance.host}
         facts: dict[str, Scalar] = {
             "cloud.instances": len(there),
@@ -313,7 +315,7 @@ def _why_not(found: Instance, took_s: float) -> str:
     if found.state is InstanceState.FAILED:
         return f"{found.said}: {found.fault or 'the cloud does not say why'}"
     if found.state is InstanceState.GONE:
-        return found.fault or "it was removed by somebody else"
+        return found.fault or "it was removed from outside"
     if found.state is InstanceState.UP:
         return f"{found.said}, but it has no address"
     return f"still {found.said} after {took_s:.0f} s"

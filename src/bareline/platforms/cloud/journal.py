@@ -1,7 +1,7 @@
-"""What a bareline makes in a cloud, written down before each request, and what a killed one left.
+"""The resources of a bareline in a cloud, recorded before each request, for removal after a kill.
 
 A process that is killed at any moment leaves a journal that names all it can have left in the
-cloud. Names carry the process's mark, so that they lead to what a lost journal does not tell.
+cloud. Names carry the process's mark, so that they also identify the resources of a lost journal.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Journal:
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
         folder, owner = folder_of(cache), owner_mark()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # No name is used twice by a process: what it named before may still be going.
+        # No name is used twice by a process: an earlier resource may still exist.
         number = next(_NUMBERS)
         self.path = folder / f"{owner}-{number}.jsonl"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
@@ -120,7 +120,7 @@ class Journal:
         self.story.take(entry)
 
     def asked(self, thing: Thing) -> None:
-        """Note what is about to be asked for."""
+        """Record a request before it is sent."""
         self._add("asked", thing.name, kind=thing.kind)
 
     def made(self, thing: Thing, id_: str) -> Thing:
@@ -142,8 +142,8 @@ class Journal:
 def read_journal(path: Path) -> Story | None:
     """Read a journal; None of one that never got its first line.
 
-    A torn line is one whose request was not sent: it is left out. Others may follow it, where its
-    process could write again.
+    A torn line is one whose request was not sent: it is left out. Further lines may follow it, if
+    its process could write again.
     """
     entries = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -192,7 +192,7 @@ def remove(
             gone(thing)
         known += [replace(thing, id=each) for each in ids]
     _remove(steward, [thing for thing in known if thing.kind == INSTANCE], insist, gone)
-    # What instances use can only go after them.
+    # The resources of instances can only be removed after them.
     others = [thing for thing in known if thing.kind != INSTANCE]
     others.sort(key=lambda thing: -steward.kinds.index(thing.kind))
     _remove(steward, others, insist, gone)
@@ -259,9 +259,9 @@ def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
 def clean(
     cache: Path, kind: str, steward_of: Callable[[Account], Steward], only: Account | None = None
 ) -> list[str]:
-    """Remove what killed barelines of this machine left in the clouds of a kind; say what.
+    """Remove the remains of killed barelines in the clouds of a kind; return a line for each.
 
-    What another bareline or machine uses, or anybody else, stays. An account of which no journal is
+    Resources of other barelines, machines and users stay. An account of which no journal is
     left is looked at this last time, whether it answers or not.
     """
     removed: list[str] = []
@@ -299,13 +299,13 @@ def _clean_account(
 
 
 def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
-    """Remove what a journal names; it stays where something may still appear."""
+    """Remove the resources of a journal; it stays where something may still appear."""
     gone: set[str] = set()
     found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
     there = {thing.name for thing in found}
     now, missing = time.time(), (one for one in story.things.values() if one.name not in there)
     if waits := {thing.name for thing in missing if story.may_appear(thing, now)}:
-        # What is gone is not looked for, nor told, once more.
+        # Removed resources are not looked for, nor reported, again.
         with path.open("a", encoding="utf-8") as file:
             for name in sorted(gone - waits):
                 file.write(json.dumps({"what": "gone", "name": name}) + "\n")
@@ -315,7 +315,7 @@ def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> l
 
 
 def running(cache: Path, kind: str, platform: str, now: float) -> str:
-    """Describe what living barelines have in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    """Describe living barelines' resources in a cloud: ``2 instances for 0.4 h (process 123)``."""
     found = []
     with suppress(OSError):
         for _, story in journals(cache):

@@ -1,4 +1,4 @@
-"""What is asked of OpenStack through openstacksdk: options, and how refusals are read."""
+"""Requests to OpenStack through openstacksdk: options, and the reading of refusals."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Port(BaseModel):
     """A port of each instance.
 
     - `network`: name or id.
-    - `vnic_type`: what stands behind it: ``normal`` a virtual adapter, ``direct`` a function of an
-      SR-IOV adapter, the others as Neutron has them.
+    - `vnic_type`: the device behind it: ``normal`` a virtual adapter, ``direct`` a function of an
+      SR-IOV adapter, further types as in Neutron.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,7 +59,7 @@ class OpenStackOptions(CloudOptions):
     - `security_groups`: names or ids, for every port; the project's default group without it.
     - `placement`: policy of a server group that is made for the instances.
     - `zone`: availability zone.
-    - `config_drive`: give instances what they read at their start on a disk, not over the network.
+    - `config_drive`: give instances their start-up data on a disk, not over the network.
     """
 
     cloud: _Name
@@ -77,7 +77,7 @@ class OpenStackOptions(CloudOptions):
 
 #: A request that is not answered for so long never will be.
 _ANSWER_S = 60
-#: One whose connection is not taken for so long finds nobody; a wait this long is told.
+#: A connection that is not accepted for so long has failed; a wait this long is reported.
 _KNOCK_S, _TELL_S = 10, 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
 
@@ -114,7 +114,7 @@ def connect(cloud: str, region: str | None) -> Connection:
 
 
 def _knock(cloud: str) -> None:
-    """See that somebody takes a connection: the SDK waits 60 s where packets are dropped."""
+    """Check that a connection is accepted: the SDK waits 60 s where packets are dropped."""
     import requests
     from openstack.config import OpenStackConfig
 
@@ -131,9 +131,9 @@ def _knock(cloud: str) -> None:
 
 @contextmanager
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
-    """Describe in bareline's errors what a cloud or the way to it refuses.
+    """Translate the refusals of a cloud, or of the way to it, into bareline's errors.
 
-    - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
+    - `conflict_is_busy`: a conflict of this request ends by itself.
 
     Raises ToolMissing: the SDK is not installed.
     Raises Busy: the same may succeed later.
@@ -154,7 +154,7 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     timer.start()
     try:
         with warnings.catch_warnings():
-            # The SDK warns of what it calls itself.
+            # The SDK warns of its own calls.
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             yield
@@ -182,7 +182,7 @@ def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool)
     if code in (403, 409, 413) and "quota" in said.lower():  # 413 was Nova's at Nebula's time
         return QuotaReached(
             f"the quota is reached: {text}",
-            hint="remove what the project does not need, or ask its operator for more",
+            hint="remove resources that the project does not need, or request a larger quota",
         )
     if code == 429 or (code == 413 and after_s is not None):
         return Busy(f"too many requests: {text}", retry_after_s=after_s)

@@ -1,4 +1,4 @@
-"""What platform types of clouds have in common: instances come, are used, replaced, and go."""
+"""Common parts of clouds' platform types: instances are made, used, replaced and removed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WRITE = 'umask 077 && mkdir -p -- "$1" && cat >"$1/$2"'
 class CloudAllocation(Allocation):
     """Instances, and the hosts of an `SshAllocation` that they are.
 
-    - `inner`: folder of the instances for the keys with which the first logs in to the others.
+    - `inner`: folder of the instances for the keys with which the first logs in to the rest.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CloudAllocation(Allocation):
         self.hosts = self._open()
 
     def _open(self) -> SshAllocation:
-        """Connect to the instances, and let the first one log in to the others."""
+        """Connect to the instances, and let the first one log in to the rest."""
         hosts = self._stack.enter_context(self._hosts_of())
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():
@@ -114,7 +114,7 @@ C_co = TypeVar("C_co", bound=CloudOptions, default=CloudOptions, covariant=True)
 
 
 class CloudPlatform(RemotePlatform[C_co]):
-    """Instances of a cloud; a type of cloud says who makes them."""
+    """Instances of a cloud; the type of cloud chooses their provider."""
 
     boots = True
     borrows = True
@@ -131,7 +131,7 @@ class CloudPlatform(RemotePlatform[C_co]):
 
     @abstractmethod
     def provider(self) -> Provider:
-        """Reach the cloud to make what the options ask for."""
+        """Connect to the cloud, to make the instances of the options."""
 
     @classmethod
     def check(cls, spec: PlatformSpec[C_co]) -> None:

@@ -1,4 +1,4 @@
-"""What a cloud must be able to do, how its refusals are told apart, and when to ask again."""
+"""The interface of a cloud, the kinds of its refusals, and the pauses between retries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, TypeVar
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar
 
-#: The kind of thing that runs, in every cloud; all others are made for its sake.
+#: The kind of thing that runs, in every cloud; all other resources are made for its sake.
 INSTANCE = "instance"
 
 
@@ -50,7 +50,7 @@ class Thing:
 
 
 class InstanceState(StrEnum):
-    """How an instance stands."""
+    """The state of an instance."""
 
     COMING = "coming"
     UP = "up"
@@ -60,7 +60,7 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What a cloud says of an instance; those with the same `host` share a machine."""
+    """A cloud's description of an instance; instances with the same `host` share a machine."""
 
     state: InstanceState
     said: str = ""
@@ -72,7 +72,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchSpec:
-    """What things are made with."""
+    """The parameters of new instances."""
 
     owner: str
     public_key: str
@@ -85,7 +85,7 @@ class LaunchSpec:
 
 
 class Steward(Protocol):
-    """Finds and removes what bareline made in an account of a cloud."""
+    """Finds and removes bareline's resources in an account of a cloud."""
 
     kinds: ClassVar[tuple[str, ...]]
 
@@ -96,14 +96,14 @@ class Steward(Protocol):
         """Return all things whose names begin so."""
 
     def delete(self, thing: Thing) -> None:
-        """Have a thing removed; one that is gone is no error."""
+        """Remove a thing, if it still exists."""
 
     def is_gone(self, thing: Thing) -> bool:
         """Return whether a thing that was deleted does not exist any more."""
 
 
 class Provider(Steward, Protocol):
-    """Makes what a platform's options ask for.
+    """Makes the instances of a platform's options.
 
     Every method may raise `Busy`, after which it is called again, and `QuotaReached`; to make an
     instance may raise `NoRoom`. Another `PlatformError` is final.
@@ -122,10 +122,10 @@ class Provider(Steward, Protocol):
         """Make a thing and give its id; an instance need not be up yet."""
 
     def look(self, thing: Thing) -> Instance:
-        """Ask how an instance stands."""
+        """Return the state of an instance."""
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Return what the instances are made of: image, size, what that costs."""
+        """Return the facts of the instances: image, size, price."""
 
 
 T = TypeVar("T")
@@ -135,7 +135,7 @@ T = TypeVar("T")
 class BackOff:
     """Pauses that double, up to a longest one, until a time is over.
 
-    - `most_s`: all pauses together; what a cloud asks for is waited for if it fits in.
+    - `most_s`: all pauses together; a pause that the cloud requests is kept if it fits in.
     - `waits_for_silent`: ask again where no answer came at all: most likely nothing is there.
     """
 
@@ -149,13 +149,13 @@ class BackOff:
         return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
 
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
-        """Return the pause after failures; `asked_s` is what the cloud asks for. None: give up."""
+        """Return the pause after failures; `asked_s` is the cloud's request. None: give up."""
         pause_s = self.own_s(failures) if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 
 
 class Insistence:
-    """Asks again what a cloud was too busy for."""
+    """Repeats requests for which a cloud was too busy."""
 
     def __init__(
         self,
@@ -168,9 +168,9 @@ class Insistence:
         self._random = random.Random()
 
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
-        """Return what a request gives, as soon as it succeeds.
+        """Return the result of a request, as soon as it succeeds.
 
-        - `done`: gives what an earlier try made that seemed to fail: nothing must be made twice.
+        - `done`: returns the result of an earlier try that seemed to fail: nothing is made twice.
         """
         waited_s, failures = 0.0, 0
         while True:

@@ -10,9 +10,9 @@ from bareline.platforms.launchers.job import Job, Launcher
 
 
 class Hydra(Launcher):
-    """The process manager of MPICH and of what descends from it.
+    """The process manager of MPICH and of its descendants.
 
-    - `starter`: the option that says how processes are started on nodes.
+    - `starter`: the option that chooses the way in which processes are started on nodes.
     - `ways`: the environment of each transport, and of a job that keeps to one network.
     - `devices`: the variables that name the network's device.
     """
@@ -113,7 +113,8 @@ class IntelMpi(Hydra):
     packages = ""
     signature = re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)
     library = re.compile(r"Intel\(R\) MPI Library (\d[\w.]*)")
-    #: Programs are compiled by the machine's cc, so its wrapper of gcc comes before those of icx.
+    #: Programs are compiled by the machine's cc, so its wrapper of gcc comes before the wrappers of
+    #: icx.
     compilers = ("mpicc", "mpiicx", "mpiicc")
     starter = "-bootstrap"
     ways: ClassVar = {

@@ -23,13 +23,13 @@ from bareline.platforms.launchers.openmpi import OpenMpi
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Scalar
 
-#: Every library by its flavour. What ``mpirun --version`` prints is tried in this order.
+#: Every library by its flavour. The output of ``mpirun --version`` is tried in this order.
 LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
     {"openmpi": OpenMpi, "intel": IntelMpi, "mpich": Mpich}
 )
 
 
-#: Starts a command with a folder before all others in the PATH of the place where it starts.
+#: Starts a command with a folder at the beginning of the PATH of the place where it starts.
 _WITH_FOLDER_FIRST = 'PATH=$1:$PATH; export PATH; shift; exec "$@"'
 
 
@@ -95,7 +95,7 @@ class MpiInstallation:
 
 
 def identify(text: str) -> tuple[str, str] | None:
-    """Read flavour and version from what ``mpirun --version`` printed; None when unknown."""
+    """Return flavour and version from the output of ``mpirun --version``; None when unknown."""
     for flavour, launcher in LAUNCHERS.items():
         if match := launcher.signature.search(text):
             return flavour, match[1].rstrip(".")
@@ -105,22 +105,13 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    - `choice`: ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder
-      that it was installed into.
+    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, or the path of a launcher or of the
+      folder that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
-        for path in filter(None, map(shutil.which, launcher_names(choice))):
-            found = _inspect(path)
-            if found is not None and choice in ("auto", found.flavour):
-                return found
-        launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
-        hint = "install it and give the path of its mpirun as `mpi`"
-        raise ToolMissing(
-            "no MPI library found" if choice == "auto" else f"{launcher.title} is not installed",
-            hint=package_hint(launcher.packages) if launcher.packages else hint,
-        )
+        return _find_on_path(choice)
     # Absolute, because builds and jobs run in folders of their own. Links stay: Debian's wrappers
-    # know by their name which library they are.
+    # choose their library by their name.
     given = Path(choice).expanduser().absolute()
     for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
         if not (candidate.is_file() and os.access(candidate, os.X_OK)):
@@ -134,6 +125,22 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
         where="mpi",
         hint="give auto, openmpi, mpich, intel or the path of mpirun",
     )
+
+
+def _find_on_path(choice: str) -> MpiInstallation:
+    """Return the library of a flavour, or of any for ``auto``, whose launcher is on the path."""
+    for path in filter(None, map(shutil.which, launcher_names(choice))):
+        installation = _inspect(path)
+        if installation is not None and choice in ("auto", installation.flavour):
+            return installation
+    launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
+    missing = f"{launcher.title} is not installed"
+    hint = "install it and give the path of its mpirun as `mpi`"
+    if choice == "auto":
+        missing = "no MPI library found"
+    if launcher.packages:
+        hint = package_hint(launcher.packages)
+    raise ToolMissing(missing, hint=hint)
 
 
 def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:

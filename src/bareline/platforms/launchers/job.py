@@ -1,4 +1,4 @@
-"""An MPI job on nodes, free of any library, and what every library's launcher must say about it."""
+"""An MPI job on nodes, independent of any library, and the interface of a library's launcher."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What an MPI job is, free of any launcher.
+    """An MPI job, independent of any launcher.
 
     - `nodes`: at least as many as the layout has; the first ones are used.
-    - `agent`: program that takes the place of ssh: ``agent HOST COMMAND...``.
-    - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default what this
-      process is.
+    - `agent`: program that replaces ssh: ``agent HOST COMMAND...``.
+    - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default as this
+      process.
     - `starts_on_first`: the launcher runs on the first node; otherwise on none that gets ranks.
     - `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
-    - `session_folder`: folder in memory, on every node, for what the library would otherwise leave
-      in /tmp and /dev/shm when it is killed.
+    - `session_folder`: folder in memory, on every node, for files that the library would otherwise
+      leave in /tmp and /dev/shm when it is killed.
     """
 
     argv: Sequence[str]
@@ -90,10 +90,10 @@ class Launcher(ABC):
     """How one MPI library starts jobs, and how it is recognised.
 
     - `packages`: Debian packages that bring it, empty when Debian has none.
-    - `signature`: finds the library's version in what ``mpirun --version`` prints.
-    - `library`: the same in what ``MPI_Get_library_version`` gives a program.
-    - `launchers`: names that its launcher has beside ``mpirun``, where several libraries are
-      installed.
+    - `signature`: finds the library's version in the output of ``mpirun --version``.
+    - `library`: the same in the output of ``MPI_Get_library_version``.
+    - `launchers`: names that its launcher has in addition to ``mpirun``, where several libraries
+      are installed.
     - `compilers`: names of its C compiler wrapper, the most certain one first.
     """
 
@@ -143,7 +143,7 @@ def agent_text(
     """Write the script; a launcher calls it as: agent [option...] address command...
 
     - `commands`: the command that logs in to a host, by the launcher's names for it.
-    - `before`: words that load what a command needs on a host.
+    - `before`: words that load a command's modules on a host.
     - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
     """
     given = '"$*"' if for_a_shell else '"$@"'
@@ -151,6 +151,6 @@ def agent_text(
         f"{'|'.join(names)}) exec {shlex.join(command)} {given} ;;\n"
         for names, command in commands.items()
     )
-    # What the remote shell is given is one line of words.
+    # The remote shell gets one line of words.
     load = _LOAD_FIRST.format(shlex.quote(shlex.join(before))) if before else ""
     return _AGENT.format(load=load, cases=cases)

@@ -25,7 +25,7 @@ class OpenMpi(Launcher):
         slots = job.cores if job.oversubscribed else job.layout.ranks_per_node
         names = [node.address for node in job.used]
         if job.starts_on_first and self._major >= 5:
-            # PRRTE 3.0 gives its own node, called by an address, one slot less than it is told.
+            # PRRTE 3.0 gives its own node, called by an address, one slot fewer than requested.
             names[0] = "localhost"
         line = [self.mpirun, *(["--allow-run-as-root"] if job.as_root else [])]
         line += ["--host", ",".join(f"{name}:{slots}" for name in names)]
@@ -41,7 +41,7 @@ class OpenMpi(Launcher):
         return [*line, *(["--wdir", job.cwd] if job.cwd else []), *job.argv]
 
     def _named(self, domain: str) -> str:
-        """Name a part of a node: version 5 says package where others say socket."""
+        """Name a part of a node: version 5 uses package for socket."""
         return "package" if domain == "socket" and self._major >= 5 else domain
 
     def _mapping(self, job: Job) -> str:
@@ -64,7 +64,7 @@ class OpenMpi(Launcher):
         shm = "vader" if self._major < 5 else "sm"
         parameters = {"btl_base_warn_component_unused": "0"}
         if job.oversubscribed or job.crowded:
-            # Spinning while another rank holds the core makes a message wait for the scheduler:
+            # Spinning while another rank holds the core delays a message until the scheduler acts:
             # 4 ms instead of 2 us. The library notices this by itself on the launching node only.
             parameters["mpi_yield_when_idle"] = "1"
         if job.session_folder is not None:

@@ -8,7 +8,7 @@ from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job
 from bareline.vocabulary.nodeset import fold
 
-#: What srun calls the parts of a node; NUMA domains are its locality domains.
+#: srun's names for the parts of a node; NUMA domains are its locality domains.
 _BOUND = {"hwthread": "threads", "core": "cores", "numa": "ldoms", "socket": "sockets"}
 
 
@@ -24,8 +24,8 @@ def srun_argv(
 
     - `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
       MPICH or Intel MPI that was built without PMIx.
-    - `binds`: whether the cluster can bind tasks to cores; others refuse the option.
-    - `before`: words before each rank's command, which load what it needs.
+    - `binds`: whether the cluster can bind tasks to cores; otherwise it refuses the option.
+    - `before`: words before each rank's command, which load its modules.
     """
     layout, asked = job.layout, job.pinning
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
@@ -41,7 +41,7 @@ def srun_argv(
     line += [f"--nodelist={fold(node.name for node in job.used)}"]
     line += [f"--cpu-bind={_BOUND.get(asked.binding, 'none')}"] if binds else []
     line += ["--kill-on-bad-exit=1", *([f"--chdir={job.cwd}"] if job.cwd else [])]
-    # Through env(1): --export splits its list at commas, which values may hold.
+    # Through env(1): --export splits its list at commas, which values may contain.
     variables = {**mpi.settings(job), **job.env}
     setting = (f"{name}={value}" for name, value in variables.items())
     return [*line, *before, "env", *setting, *job.argv]

@@ -1,1 +1,1 @@
-"""What can be laid between an application and any machine: an option of several platform types."""
+"""Layers between an application and any machine: options of several platform types."""

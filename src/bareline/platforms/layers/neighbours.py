@@ -26,7 +26,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
-#: What keeps a tenant busy beside the processor: STREAM's four loops over arrays that no cache
+#: Loads of a tenant: STREAM's four loops over arrays that no cache
 #: takes, a file written and made durable over and over, arithmetic in registers.
 _STRESSES: Mapping[str, tuple[str, ...]] = {
     "cpu": ("--cpu-method", "double", "--cpu"),
@@ -36,12 +36,12 @@ _STRESSES: Mapping[str, tuple[str, ...]] = {
 
 
 class Neighbours(BaseModel):
-    """Other tenants beside the measured one, busy while it is measured and at no other time.
+    """Other tenants next to the measured one, busy only while it is measured.
 
-    Platforms that differ in `count` alone tell what a neighbour costs.
+    Platforms that differ only in `count` show the cost of a neighbour.
 
     - `count`: neighbours on every node.
-    - `load`: what each does while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth),
+    - `load`: the work of each while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth),
       ``disk`` (writes into the folder that is measured), ``network`` (TCP streams from every node
       to the next one, and back), ``same`` (the command that is measured, over and over), or
       ``idle``.
@@ -66,12 +66,12 @@ class Neighbours(BaseModel):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs beside a trial."""
+        """Whether any neighbour runs during a trial."""
         return self.count > 0 and self.load != "idle"
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Programs that their load needs, whatever their number: platforms of 0 and 1 are alike."""
+        """Programs of their load, also for a count of 0: platforms with 0 and 1 are the same."""
         return {"idle": (), "same": (), "network": ("iperf3",)}.get(self.load, ("stress-ng",))
 
     def check(self) -> None:
@@ -92,7 +92,7 @@ class Neighbours(BaseModel):
         return {**facts, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
 
     def caveats(self) -> tuple[str, ...]:
-        """Name what makes every number beside them doubtful."""
+        """Return the reasons to doubt every number that is measured next to them."""
         return ("cores-with-neighbours",) if self.busy and self.cores is None else ()
 
 
@@ -102,8 +102,8 @@ _READY_TICKS, _READY_TICKS_ARITHMETIC = 1, 3
 _READY_S = 30.0
 _ANSWER_S = 30.0
 _POLL_S = 0.02
-#: Of its fair share of one core a load that only computes has had so much at least: others may
-#: press on the machine, too.
+#: A load that only computes must have had this part of its fair share of a core: other programs
+#: may also use the machine.
 _LEAST_OF_FAIR = 0.02
 #: A trial may be over before the kernel has counted a tick.
 _LATE_S = 10.0
@@ -122,7 +122,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Return what neighbours there are, and how busy they are where nothing is measured."""
+    """Return facts of the neighbours, and their load while nothing is measured."""
     facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
     if neighbours.count:
         facts["neighbours.load"] = neighbours.load
@@ -162,7 +162,7 @@ class _Reading:
 
 
 class _Load:
-    """A neighbour's load on one node, which tells its own processor time."""
+    """A neighbour's load on one node, which reports its own processor time."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class _Load:
         self._began = _Reading(0.0, 0, 0)
 
     def _streams(self, node: int, streams: int) -> list[str]:
-        """Start what takes the streams of a node on the next one; say what sends them."""
+        """Start the receiver of a node's streams on the next node; return the sender's command."""
         to = (node + 1) % len(self._places.nodes)
 
         def server(chosen: Mapping[str, str]) -> list[str]:
@@ -264,20 +264,29 @@ class _Load:
         words = self._said.read(_TAIL_BYTES).decode(errors="replace").strip().splitlines()
         reason = f": {words[-1]}" if words else ""
         return PlatformError(
-            f"{self._name} {what}{reason}; the trial was not measured beside it",
+            f"{self._name} {what}{reason}; the trial was not measured next to it",
             hint="measure it again with `bareline continue`",
         )
 
 
 class Tenant(Protocol):
-    """What runs commands of its own."""
+    """A tenant, which runs commands of its own."""
 
     @property
     def run(self) -> Callable[..., Output]:
         """Execute a command; see `Allocation.run`."""
 
     def end_marked(self, token: str) -> None:
-        """Kill what carries a trial's mark."""
+        """Kill all processes with a trial's mark."""
+
+
+def _end_copies(threads: Sequence[threading.Thread], tenants: Sequence[Tenant], token: str) -> None:
+    """Kill the marked processes of tenants until their threads have ended."""
+    while any(thread.is_alive() for thread in threads):
+        for tenant in tenants if token else ():
+            tenant.end_marked(token)
+        for thread in threads:
+            thread.join(0.5)
 
 
 def run_against_copies(
@@ -312,11 +321,7 @@ def run_against_copies(
         output = run(command, layout, timeout_s=timeout_s)
     finally:
         over.set()
-        while any(thread.is_alive() for thread in threads):
-            for tenant in tenants if token else ():
-                tenant.end_marked(token)
-            for thread in threads:
-                thread.join(0.5)
+        _end_copies(threads, tenants, token)
     if failed and output.exit_code == 0:
-        raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
+        raise PlatformError(f"{failed[0]}; the trial was not measured next to it")
     return output

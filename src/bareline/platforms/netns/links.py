@@ -22,7 +22,7 @@ from bareline.platforms.netns.options import NetnsOptions, Shaper
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Scalar, Server
 
-#: What a link must carry of its rate; TCP's headers alone take 5 % at 1500 bytes a frame.
+#: The part of its rate that a link must carry; TCP's headers alone take 5 % at 1500 bytes a frame.
 CARRIES = 0.8
 _SLEEPS, _SLEEP_S = 100, 50e-6
 _SLACK = Path("/proc/self/timerslack_ns")
@@ -54,7 +54,7 @@ class Pace:
     """How a limited link is paced.
 
     - `packet_bytes`: largest packet that a host hands to its link.
-    - `carried_bits_per_s`: what a TCP stream reached over it; None when it could not be measured.
+    - `carried_bits_per_s`: the rate of a TCP stream over it; None when it could not be measured.
     """
 
     lateness_s: float
@@ -74,7 +74,7 @@ class Pace:
 def timer_lateness_s() -> float:
     """Measure how late a timer of this machine fires: the median of a hundred short sleeps.
 
-    Meanwhile the kernel does not put this thread's timers together with others (50 us by default).
+    Inside, the kernel does not merge this thread's timers with other timers (50 us by default).
     """
     late = []
     try:
@@ -92,7 +92,7 @@ def timer_lateness_s() -> float:
 
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:
-    """Measure what a TCP stream reaches between two hosts, the better of two short ones."""
+    """Return the rate of a TCP stream between two hosts, the better of two short ones."""
     to = ("{server_host}", "{server_port}", "0.15")
     command = Command(
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
@@ -108,9 +108,9 @@ def carried_bits_per_s(allocation: Allocation) -> float | None:
 def choose_packet(
     shortest: int, longest: int, rate_bits_per_s: int, carried: Callable[[int], float | None]
 ) -> tuple[int, float | None]:
-    """Choose the shortest packet with which a link carries its rate; give what it carries too.
+    """Return the shortest packet with which a link carries its rate, and the carried rate.
 
-    `carried` paces the link with packets of so many bytes and tells what it carries then. Longer
+    `carried` paces the link with packets of so many bytes and returns the carried rate. Longer
     ones let small messages outrun the link: they are doubled only as long as that gains something.
     """
     packet, reached = shortest, carried(shortest)
@@ -134,8 +134,8 @@ SWITCH_ADDRESS = f"{_PREFIX}.254"
 _LARGEST_PACKET_BYTES = 65_536
 _FRAME_BYTES = 14
 #: Longest that one packet may keep a limited link busy: a shaper lets a packet pass whole and
-#: charges for it afterwards, so what one packet holds outruns the link. This is the time of a full
-#: frame at 1 Gb/s, and about the latency of a message, which hides it.
+#: charges for it afterwards, so the content of one packet outruns the link. This is the time of a
+#: full frame at 1 Gb/s, and about the latency of a message, which hides it.
 _PACKET_S = 12e-6
 #: The same where the machine needs longer for a packet than the link, so that short ones leave it
 #: idle: a message within one packet then outruns the link.
@@ -145,12 +145,12 @@ _LONG_PACKET_S = 60e-6
 #: as timers are late here.
 _LEAST_SAVED_S, _MOST_SAVED_S = 5e-6, 40e-6
 #: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
-#: where several senders meet, the switch's has to hold them back.
+#: where several senders meet, the switch's link has to delay them.
 _SWITCH_PACKETS = 4
-#: What a frame takes on a wire beyond what the kernel counts: preamble, checksum, gap. And the
+#: The bytes of a frame on a wire that the kernel does not count: preamble, checksum, gap. And the
 #: shortest frame with them.
 _WIRE = "overhead 24 mpu 84"
-#: What a simple NIC cannot do: segmentation and merging of packets, checksums.
+#: Features that a simple NIC lacks: segmentation and merging of packets, checksums.
 _PLAIN = ("tso", "off", "gso", "off", "gro", "off", "tx", "off", "rx", "off")
 #: How long a packet may wait in the shaper before it is dropped, as in a switch's buffer.
 _QUEUE_S = 0.020
@@ -216,7 +216,7 @@ def shape(
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
     """Return the least and the most that the largest packet of a limited link may be, in bytes.
 
-    Where nobody chose, segmentation is left to the device only as far as the link carries the
+    By default, segmentation is left to the device only as far as the link carries the
     packet in the time in which it carries a frame at 1 Gb/s, or five where the machine is slow.
     """
     frame = mtu + _FRAME_BYTES
@@ -233,11 +233,11 @@ def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple
 def shaper_lines(
     device: str, rate_bits_per_s: int, shaper: Shaper, packet: int, lateness_s: float
 ) -> list[str]:
-    """Limit what leaves through a device, in packets of so many bytes at most.
+    """Limit the rate of a device's output, in packets of so many bytes at most.
 
-    The token bucket (tbf) cuts up packets that are larger than what it saved up, which costs it
+    The token bucket (tbf) cuts up packets that are larger than its saved tokens, which costs it
     the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
-    longer afterwards. A pause saves up what makes up for timers that are late.
+    longer afterwards. The tokens of a pause make up for timers that are late.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))

@@ -19,7 +19,7 @@ from bareline.platforms.holder import SETUP_S, WAIT, system_environment, tool, w
 from bareline.platforms.process import Finished, holding, run_process
 from bareline.vocabulary.errors import PlatformError
 
-#: Makes a host of new namespaces. The arguments are its name and a file to lie over /etc/hosts.
+#: Makes a host of new namespaces. The arguments are its name and a file to mount over /etc/hosts.
 _HOLD = f"""
 set -e
 hostname "$1"
@@ -28,14 +28,14 @@ mount -t sysfs sysfs /sys
 [ -z "$2" ] || [ ! -e /etc/hosts ] || mount --bind "$2" /etc/hosts
 ip link set lo up
 {WAIT}"""
-#: Tries what `acquire` will need, in namespaces that end at once with an empty input.
+#: Tries the needs of `acquire`, in namespaces that end at once with an empty input.
 _TRY = f"""
 set -e
 ip link add br0 type bridge
 ip link add port1 type veth peer name eth0
 {_HOLD}
 """
-#: Settings of the kernel that forbid it to ordinary users: a name, what forbids, what allows.
+#: Settings of the kernel that forbid it to ordinary users: a name, the forbidding value, the other.
 _SWITCHES = (
     ("kernel.unprivileged_userns_clone", "0", "1"),
     ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
@@ -52,7 +52,7 @@ class Privilege(Enum):
     USER_NAMESPACE = "user namespace"
 
     def option(self, option: str) -> list[str]:
-        """Return ``--user`` and what goes with it to a program, where there is such a namespace."""
+        """Return ``--user`` and its option for a program, where there is such a namespace."""
         return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
@@ -80,7 +80,7 @@ class Namespaces:
         if done.exit_code != 0:
             said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
             what = f"'{argv[0]}' could not set up the network: {said}"
-            doctor = "`bareline doctor --all` says whether there are"
+            doctor = "`bareline doctor --all` shows whether the kernel has"
             raise PlatformError(what, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
 
     def alive(self) -> bool:
@@ -109,7 +109,7 @@ def find_privilege() -> Privilege:
 
 
 def obstacle(privilege: Privilege) -> str:
-    """Make namespaces and say what went wrong; empty when nothing did."""
+    """Make namespaces and return the error; empty without one."""
     line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
     done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
     return done.why if done.exit_code else ""
@@ -133,7 +133,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 
 @contextmanager
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
-    """Hold the namespaces in which the hosts and the bridge live."""
+    """Keep open the namespaces of the hosts and the bridge."""
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:
         init = wait_ready(process, "the switch")
@@ -142,7 +142,7 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
 
 @contextmanager
 def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Namespaces, ...]]:
-    """Hold the namespaces of hosts inside the switch."""
+    """Keep open the namespaces of hosts inside the switch."""
     with ExitStack() as stack:
         started = []
         for name in names:

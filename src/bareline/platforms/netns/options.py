@@ -33,8 +33,8 @@ class NetnsOptions(HereOptions):
 
     - `hosts`: number of hosts.
     - `rate`: rate of each link in each direction, e.g. ``1gbit``; not limited by default.
-    - `shaper`: what limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the
-      simple token bucket, lets two packets outrun the link after every pause.
+    - `shaper`: the shaper of that rate: ``htb`` limits the rate from the second packet on; ``tbf``,
+      the simple token bucket, lets two packets outrun the link after every pause.
     - `mtu`: largest packet of the links, in bytes.
     - `offloads`: whether the links take packets of up to 64 KiB as a NIC with segmentation offload
       does; a limited link by default only such as it carries in 12 us, because a packet outruns it,
@@ -43,7 +43,7 @@ class NetnsOptions(HereOptions):
     - `cores`: numbers of the cores to share out among the hosts; all that this process may use by
       default. Every host is pinned to its own share.
     - `filesystem`: a file system that is mounted for the trials alone, which then work on it: all
-      hosts see the same one. What it lies in is in `io_folder`.
+      hosts see the same one. Its own files are in `io_folder`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2

@@ -76,7 +76,7 @@ class NetnsAllocation(HereAllocation):
         return self._hosts[index].enter(self._pinned(index, _with_env(argv, env, cwd)))
 
     def helpers_s(self) -> float | None:
-        """Count daemons that detached themselves; what was entered from outside is its parents'."""
+        """Count detached daemons; programs entered from outside belong to their parents."""
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
     def mpi_argv(
@@ -111,12 +111,12 @@ class NetnsAllocation(HereAllocation):
             for index, host in enumerate(self._hosts)
         }
         lines = agent_text(commands, for_a_shell=True).splitlines()
-        # On the hosts nobody calls it, but Open MPI's daemons die unless it is there.
+        # It is not called on the hosts, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
             place.must(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
-        """Limit the links as finely as this machine can, and measure what they carry."""
+        """Limit the links as finely as this machine can, and measure their rate."""
         options = self._options
 
         def carried(packet: int) -> float | None:
@@ -135,7 +135,7 @@ class NetnsAllocation(HereAllocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         if not all(namespaces.alive() for namespaces in (self._switch, *self._hosts)):
             raise PlatformError(
-                "a host is gone: something killed the process that holds its namespaces",
+                "a host is gone: the process with its namespaces was killed",
                 hint="start again with `bareline continue`",
             )
         return super().run(command, layout, timeout_s=timeout_s)
@@ -203,11 +203,11 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
                 replace_file(file, "\n".join([*lines, ""]), durable=False)
                 opened = open_switch(find_privilege(), file)
                 switch = stack.enter_context(opened)
-                # Mounts of the switch are those of the hosts that come after.
+                # Hosts that are made later inherit the mounts of the switch.
                 below = self.context.scratch
                 if options.filesystem is not None:
                     below = stack.enter_context(folder_below(options.io_folder or below))
-                # What is this machine's own all hosts see as they see its other folders.
+                # All hosts see this machine's file systems as they see its other folders.
                 chosen, folder = options.filesystem, self.context.scratch.absolute() / "mounted"
                 mounted: Mounted | None = None
                 if isinstance(chosen, Tmpfs | Loop):
@@ -226,7 +226,7 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
 def _mount_over(
     chosen: object, switch: Namespaces, peers: Sequence[MountingNode], folder: Path, below: Path
 ) -> Mounted | None:
-    """Mount what hosts serve each other; launchers start in the switch, which mounts, too."""
+    """Mount the file system of the hosts; also in the switch, in which launchers start."""
     match chosen:
         case Gluster():
             more = (switch.run,)

@@ -1,1 +1,1 @@
-"""What guests, hosts reached by ssh and nodes of a batch system share."""
+"""Common parts of guests, hosts reached by ssh and nodes of a batch system."""

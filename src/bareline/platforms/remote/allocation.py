@@ -32,7 +32,7 @@ from bareline.vocabulary.units import count, listing
 
 
 class RemoteAllocation(HostsAllocation):
-    """Nodes that are reached through another program, and may be others' too."""
+    """Nodes that are reached through another program, and may be shared."""
 
     quotes = True
     launches_here = False
@@ -50,7 +50,7 @@ class RemoteAllocation(HostsAllocation):
         events: list[str] | None = None,
     ) -> None:
         self._events = [] if events is None else events
-        #: Words before every command that load what it needs.
+        #: Words before every command that load its modules.
         self.loader: list[str] = []
         self._common: CommonSet | None = None
         self._named_too_small: set[Layout] = set()
@@ -73,7 +73,7 @@ class RemoteAllocation(HostsAllocation):
         """Run a shell script on all nodes in one conversation: a batch system starts one step."""
         alike: dict[tuple[str, ...], list[int]] = {}
         for node, own in enumerate(arguments):
-            # A node that is called by its address knows that by itself: all of them are alike.
+            # A node whose name is its address finds that by itself, so that all lines are equal.
             words = tuple("" if word == self.nodes[node].name else word for word in own)
             alike.setdefault(words, []).append(node)
         everywhere = script("answers") + script("everywhere")
@@ -91,7 +91,7 @@ class RemoteAllocation(HostsAllocation):
         return finished
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
-        """Hold nodes whose processors differ to the instruction set that all of them have."""
+        """Limit nodes whose processors differ to the instruction set that all of them have."""
         self._common = common_set(flags)
         if self._common is not None:
             self._events.append(str(self._common))
@@ -129,7 +129,7 @@ class RemoteAllocation(HostsAllocation):
         """See that every node can be reached; called before each trial."""
 
     def watching(self) -> AbstractContextManager[None]:
-        """Look after the nodes for as long as a trial lasts, where somebody has to."""
+        """Watch the nodes during a trial, where that is necessary."""
         return nullcontext()
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
@@ -175,7 +175,7 @@ class RemoteAllocation(HostsAllocation):
         super()._confirm_missing(without)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return our own: the server's is set on its node, and what starts it here has no mark."""
+        """Return our own: the server's is set on its node, and its starter here has no mark."""
         return local_environment()
 
     def exit_code_of(self, command: Command, done: Finished) -> int:
@@ -184,7 +184,7 @@ class RemoteAllocation(HostsAllocation):
         return signal_as_negative(done.exit_code)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
-        """Return the exit code of an MPI job out of its launcher's, and of what that one said."""
+        """Return the exit code of an MPI job from its launcher's exit code and errors."""
         return code
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -218,11 +218,11 @@ class RemotePlatform(Platform[O_co]):
         ):
             return f"nodes have built before ({listing(made)}): nothing is built where that fits"
         return (
-            f"nothing is built before nodes are held ({why}): one node builds while all wait; "
+            f"nothing is built before nodes are reserved ({why}): one node builds while all wait; "
             f"`bareline build --on {spec.name}` does it before, with one node"
         )
 
     def hosts_of(self, nodes: Any) -> RemoteAllocation:
-        """Return the hosts of what was acquired."""
+        """Return the hosts of the acquired nodes."""
         hosts: RemoteAllocation = nodes
         return hosts

@@ -1,4 +1,4 @@
-"""What is known of a cluster's nodes: which are left out, and which switch has which."""
+"""Options of a cluster's nodes: nodes that are left out, and the nodes of each switch."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import fold, unfold
 from bareline.vocabulary.platform import PinningOptions
 
-#: A switch of ``scontrol show topology``; those of higher levels have switches instead of nodes.
+#: A switch of ``scontrol show topology``; switches of higher levels have switches instead of nodes.
 _SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE)
 
 
 def _folded(value: Any) -> Any:
-    """Take one list of nodes, ``n[1-3],n7``, or several, and hold it against what names may be."""
+    """Take one list of nodes, ``n[1-3],n7``, or several, and check the names."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = ",".join(map(str, value))
     return fold(unfold(value)) if isinstance(value, str) and value else value
 
 
-#: Names of nodes as ``n[1-3],n7``; a list of such texts is taken, too.
+#: Names of nodes as ``n[1-3],n7``; a list of such texts is also accepted.
 NodeList = Annotated[str, BeforeValidator(_folded)]
 
 
@@ -40,11 +40,11 @@ _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 class ClusterOptions(ContainerKeys, PinningOptions):
     """Options of a platform that is some of a cluster's nodes.
 
-    - `exclude`: nodes that are left out, as ``n[1-3],n7``: those that a survey found bad.
-    - `switches`: which nodes hang on which switch, where no batch system tells: ``{leaf1 =
+    - `exclude`: nodes that are left out, as ``n[1-3],n7``: bad ones by a survey.
+    - `switches`: the nodes of each switch, where no batch system reports them: ``{leaf1 =
       "n[1-16]"}``.
-    - `software`: what to load on the nodes before anything, in this order: ``module:openmpi/4.1``,
-      ``spack:/path/of/an/environment``, ``conda:name``.
+    - `software`: modules and environments that the nodes load first, in this order:
+      ``module:openmpi/4.1``, ``spack:/path/of/an/environment``, ``conda:name``.
     - `modules`: the same for environment modules alone, by their names, before `software`.
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the nodes.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
@@ -89,7 +89,7 @@ class ClusterOptions(ContainerKeys, PinningOptions):
 def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
-    """Return the nodes, their switches and what is left out; `switches`: nodes by switch."""
+    """Return the nodes, their switches and the excluded nodes; `switches`: nodes by switch."""
     used, listing = set(names), []
     for switch, listed in switches.items():
         if nodes := [node for node in unfold(listed) if node in used]:

@@ -1,7 +1,7 @@
 """bareline's own programs on nodes: built there or here, copied to each node or seen by all.
 
-What `bareline build --on` has made on the first node, with its compilers against its MPI library,
-is taken first; then what this machine builds, where it has the same library in the same version;
+The build that `bareline build --on` has made on the first node, with its compilers against its MPI
+library, is taken first; then this machine builds, if it has the same library in the same version;
 then the first node builds.
 """
 
@@ -33,7 +33,7 @@ from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.units import listing
 
-#: So much is kept of the end of what a node complains about.
+#: So much is kept of the end of a node's errors.
 _COMPLAINT_BYTES = 1 << 16
 
 
@@ -45,11 +45,11 @@ def pack(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-#: Whether programs are copied to every node, or lie on a file system that all nodes see.
+#: Whether programs are copied to every node, or are on a file system that all nodes see.
 Way = Literal["copy", "shared"]
 #: An archive of the programs takes some MiB.
 _MOST_BYTES = 256 << 20
-#: What a node says of a copy, and of what it lacks.
+#: A node's report about a copy, and about a missing library.
 _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 
 
@@ -57,9 +57,9 @@ _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
-    - `target`: folder of the nodes for copies; whoever owns the nodes removes it.
-    - `made`: gives this machine's build where it is the nodes' own, too: guests hold what this
-      machine has.
+    - `target`: folder of the nodes for copies; the owner of the nodes removes it.
+    - `made`: returns this machine's build where it fits the nodes: guests have the libraries of
+      this machine.
     """
 
     nodes: Nodes
@@ -109,7 +109,8 @@ class NativePrograms:
         return str(programs)
 
     def _copy(self, waiting: Sequence[int]) -> None:
-        # Programs find others beside their own folder, so the whole installation goes along.
+        # Programs find other programs next to their own folder, so the whole installation goes
+        # along.
         if self.made is not None:
             self._receive(waiting, self.target, "take", pack(self.made().parent))
             return
@@ -158,7 +159,7 @@ class NativePrograms:
 
 
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
-    """Find what the first node built with its compilers and library; give its architecture, too."""
+    """Return the build of the first node with its compilers and library, and its architecture."""
     said = _ask(nodes, "find")
     build = _finished(said, nodes.nodes[0].name) if "cached" in said else None
     return build, said.get("machine", [""])[0]
@@ -171,14 +172,14 @@ def build_there(nodes: Nodes) -> NativeBuild:
         raise ToolMissing(
             f"{nodes.mpi.title} is there without its compiler wrapper mpicc",
             where=where,
-            hint="install its development files there, or name what brings them as `software`",
+            hint="install its development files there, or name their modules as `software`",
         )
     said = _ask(nodes, "build", _pack_sources())
     for tool in said.get("missing", ()):
         raise ToolMissing(
             f"'{tool}' is not installed, and the native programs have to be built there",
             where=where,
-            hint=f"{install_hint(tool)}, or name what brings it as `software`",
+            hint=f"{install_hint(tool)}, or name the module that brings it as `software`",
         )
     for reason in said.get("failed", ()):
         raise BuildError(f"the native programs cannot be built: {reason}", where=where)
@@ -213,10 +214,10 @@ def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
 
 
 def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]:
-    """Run the builder on the first node; give what it says, by its first word."""
+    """Run the builder on the first node; return its lines by their first word."""
     mpi, where = nodes.mpi, nodes.nodes[0].name
     argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
-    # The mark lets whoever frees the node end a build that was left alone.
+    # By the mark, the release of the node ends a build that was left alone.
     mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
     line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
     answer, code, complaint = _exchange(line, sources, "built", where)
@@ -247,7 +248,7 @@ def _exchange(
     )
     if given.is_cut:
         raise BuildError(
-            f"the native programs are not {done_what}: the node says more than "
+            f"the native programs are not {done_what}: the node prints more than "
             f"{_MOST_BYTES >> 20} MiB",
             where=where,
         )

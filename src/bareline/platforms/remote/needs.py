@@ -1,4 +1,4 @@
-"""What nodes have of bareline's needs, asked before any of them is held."""
+"""The requirements of bareline on nodes, checked before any of them is reserved."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def needs_line() -> list[str]:
 
 
 def read_needs(text: str, name: str = "") -> NodeLook:
-    """Read what the script ``needs`` printed on a node.
+    """Read the output of the script ``needs`` on a node.
 
-    - `name`: what the node is called here; what it calls itself without it.
+    - `name`: the node's name here; its own name for itself by default.
 
     Raises PlatformError: the node reports no number of cores.
     """

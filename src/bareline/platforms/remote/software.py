@@ -1,4 +1,4 @@
-"""What a program on a node wants loaded, and the MPI library that is there then.
+"""The software that a node loads before a program, and the MPI library that is then there.
 
 Environment Modules and Lmod were seen doing so; of Spack and conda the documented commands are used
 (``spack env activate --sh``, ``conda shell.bash hook``, ``micromamba shell hook``).
@@ -33,16 +33,16 @@ from bareline.vocabulary.sources import LOAD_MODULE
 
 #: The name of a module, as ``module load`` takes it.
 ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")]
-#: What to load: a module, the name or folder of a Spack environment, of a conda environment.
+#: Software to load: a module, the name or folder of a Spack environment, of a conda environment.
 SoftwareName = Annotated[
     str, Field(pattern=r"^(module|spack|conda):[A-Za-z0-9_/][A-Za-z0-9_.+/@-]*$")
 ]
-#: What shows on a node what could be loaded, by its kind.
+#: Commands that list the available software on a node, by its kind.
 _LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda env list"}
 
 
 def loader(software: Sequence[str]) -> list[str]:
-    """Return the words before a command that load what it wants first; none where it wants nothing.
+    """Return the words before a command that load its software; none without software.
 
     A login shell, because that is where systems define the command ``module``.
     """

@@ -1,1 +1,1 @@
-"""Scripts that run on nodes, the files without an ending, and what they and bareline say."""
+"""Scripts that run on nodes (the files without suffix), and their protocol with bareline."""

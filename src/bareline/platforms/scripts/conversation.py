@@ -1,9 +1,9 @@
-"""What bareline and a script on some nodes say to each other, for one purpose or one trial.
+"""The conversation of bareline with a script on some nodes, for one purpose or one trial.
 
-A local process stands for nodes: orders go to its input, their answers are its output. The nodes
+A local process represents nodes: orders go to its input, their answers are its output. The nodes
 answer by lines of their own: ``bareline NODE WORD...``, and long ones in pieces; see the script
-``answers``. A node is not trusted to be right: what it says is bounded, and none speaks for those
-of another process.
+``answers``. A node is not trusted to be right: its output is bounded, and no node can answer for a
+node of another process.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from bareline.vocabulary.nodeset import nodes_text
 _SIGN = b"bareline "
 #: Longest line: long answers come in pieces.
 MOST_LINE_BYTES = 1 << 16
-#: Most that one process says between two turns, which may be some files.
+#: Largest output of one process between two turns, which may be some files.
 MOST_SAID_BYTES = 256 << 20
-#: So much of the end of what it complains about is kept.
+#: So much of the end of its errors is kept.
 _COMPLAINT_BYTES = 1 << 16
 _END_S = 3.0
-#: How long a node that does not listen holds up who tells it something.
+#: How long an order waits for a node that does not read.
 _TELL_S = 20.0
 #: Files that this process may come to open for other reasons, and for each other one: three pipes,
 #: and one while it is being started.
@@ -42,7 +42,7 @@ _FILES_EACH = 4
 
 
 class Peer:
-    """A process that stands for some nodes."""
+    """A process that represents some nodes."""
 
     def __init__(self, names: Sequence[str], process: Process) -> None:
         self.names = frozenset(names)
@@ -50,14 +50,14 @@ class Peer:
         assert process.stdout is not None and process.stderr is not None
         self._process = process
         self._input, self._errors = process.stdin, process.stderr
-        #: What its nodes say, to be waited for.
+        #: The output of its nodes, to be waited for.
         self.output = process.stdout
         self._is_silent = False
         self._begun = bytearray()
         self._pieces: dict[tuple[str, str], list[str]] = {}
         self._left = MOST_SAID_BYTES
         self._complaint = bytearray()
-        #: What is wrong with what it says; it was ended for that.
+        #: The error in its output for which it was ended.
         self.excess = ""
         self._is_deaf = False
         for pipe in (self._input, self.output, self._errors):
@@ -65,16 +65,16 @@ class Peer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it says nothing any more but what is still on its way."""
+        """Whether it prints nothing any more, except for output that is still on its way."""
         return self._is_silent or self._process.poll() is not None
 
     def take_turn(self) -> None:
-        """Begin to count anew what it says."""
+        """Restart the count of its output."""
         self._left = MOST_SAID_BYTES
         self._pieces.clear()
 
     def tell(self, order: str, content: bytes = b"") -> None:
-        """Give its nodes an order, and what follows it."""
+        """Send its nodes an order, and the data after it."""
         unsent = memoryview(order.encode() + b"\n" + content)
         ready = select.poll()
         try:
@@ -91,7 +91,7 @@ class Peer:
             raise self.lost() from error
 
     def hear(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what its nodes have said meanwhile: the node, a word, and what follows it."""
+        """Yield the new lines of its nodes: the node, a word, and the rest."""
         self._complain()
         for raw in self._lines():
             if not raw.startswith(_SIGN):
@@ -113,7 +113,7 @@ class Peer:
         *lines, rest = self._begun.split(b"\n") if b"\n" in said else (self._begun,)
         self._begun = bytearray(rest)
         if self._left < 0 or max(map(len, (*lines, rest))) > MOST_LINE_BYTES:
-            self.excess = "it says more than any node has to say"
+            self.excess = "its output is longer than that of any proper node"
             self._process.kill()
             return
         yield from map(bytes, lines)
@@ -123,7 +123,7 @@ class Peer:
         del self._complaint[:-_COMPLAINT_BYTES]
 
     def reason(self) -> str:
-        """Return what it complained about last, or how it ended."""
+        """Return its last error line, or the way in which it ended."""
         if self.excess:
             return self.excess
         self._complain()
@@ -153,23 +153,23 @@ class Peer:
 
 
 def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
-    """Read what is there now, and tell whether nothing can come any more."""
+    """Return the available output, and whether no more can come."""
     found = bytearray()
     try:
-        while len(found) < 1 << 20:  # others have something to say, too
+        while len(found) < 1 << 20:  # other processes are also waiting to be read
             raw = os.read(pipe.fileno(), 1 << 16)
             if not raw:
                 return bytes(found), True
             found += raw
     except BlockingIOError:
         pass
-    except (OSError, ValueError):  # whoever has ended it has closed its pipes
+    except (OSError, ValueError):  # ended, with its pipes closed
         return bytes(found), True
     return bytes(found), False
 
 
 def make_room(count: int) -> None:
-    """See that this process may open the files of so many others more: often it may have 1,024."""
+    """Raise this process's limit for the files of so many more processes: often it is 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES_EACH * count
     wanted = needed + _FILES
@@ -187,7 +187,7 @@ def make_room(count: int) -> None:
 
 @contextmanager
 def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> Iterator[Peer]:
-    """Start the process that stands for some nodes; it is ended with the context."""
+    """Start the process that represents some nodes; it is ended with the context."""
     with spawn(line, env=env, stdin=True) as process:
         yield Peer(names, process)
 
@@ -214,7 +214,7 @@ def leave_all(those: Iterable[Peer]) -> None:
         one.wait_end(max(0.0, deadline - time.monotonic()))
 
 
-#: How often it is looked whether somebody has ended in silence.
+#: Interval of the checks for processes that ended in silence.
 _LOOK_S = 0.05
 _TURNS = count(1)
 
@@ -231,7 +231,7 @@ class Conversation:
     def __init__(self, those: Sequence[Peer]) -> None:
         self.peers = tuple(those)
         self.nodes = tuple(sorted(name for one in those for name in one.names))
-        #: What each node has said, by its first word.
+        #: The lines of each node, by their first word.
         self.said: dict[str, dict[str, list[str]]] = {name: {} for name in self.nodes}
         self._turn = ""
         self._before: set[str] = set()
@@ -245,14 +245,14 @@ class Conversation:
         self._selector.close()
 
     def take_turn(self, order: str) -> None:
-        """Give every node an order; what a slow node answers to the turn before is ignored."""
+        """Give every node an order; late answers to the previous turn are ignored."""
         self._turn = str(next(_TURNS))
         self._before = set(self.nodes)
         self.tell(f"turn {self._turn}")
         self.tell(order)
 
     def tell(self, order: str, content: bytes = b"") -> None:
-        """Give every node an order, and what follows it."""
+        """Send every node an order, and the data after it."""
         for one in self.peers:
             one.tell(order, content)
 
@@ -265,13 +265,13 @@ class Conversation:
         return tuple(name for one in living for name in one.names)
 
     def tell_one(self, node: str, order: str) -> None:
-        """Give one node an order; others that hang on the same process hear it too."""
+        """Send one node an order; other nodes of the same process also get it."""
         for one in self.peers:
             if node in one.names:
                 one.tell(order)
 
     def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
-        """Wait until the nodes have said a word."""
+        """Wait until the nodes have printed a word."""
         asked = self.nodes if nodes is None else nodes
         waiting = {name for name in asked if word not in self.said[name]}
         deadline = time.monotonic() + timeout_s
@@ -300,7 +300,7 @@ class Conversation:
                 raise one.lost()
 
     def _hear(self, one: Peer) -> set[str]:
-        """Take what a process says; give the nodes that said something."""
+        """Record the output of a process; return its nodes that printed something."""
         heard = set()
         for node, word, rest in one.hear():
             heard.add(node)
@@ -313,7 +313,7 @@ class Conversation:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Return what a node said first after a word."""
+        """Return the first rest of a node's lines with a word."""
         said = self.said[node].get(word)
         if not said:
             raise PlatformError(
@@ -326,7 +326,7 @@ class Conversation:
         return next((one for one in self.peers if one.has_ended), None)
 
     def drop(self, word: str) -> None:
-        """Forget that a word was said, so that it can be waited for again."""
+        """Forget a word, so that it can be waited for again."""
         for said in self.said.values():
             said.pop(word, None)
 
@@ -340,7 +340,7 @@ def listening(those: Sequence[Peer]) -> AbstractContextManager[Conversation]:
 def conversation(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str] | None = None
 ) -> Iterator[Conversation]:
-    """Start a script on nodes, by local lines for the names that each stands for; end it after."""
+    """Start a script on nodes, by local lines with the names that each serves; end it after."""
     own = local_environment() if env is None else env
     with peers(lines, own) as those, listening(those) as talk:
         yield talk

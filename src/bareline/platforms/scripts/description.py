@@ -1,6 +1,6 @@
-"""What nodes say of themselves, and what nodes that differ in their instruction sets are held to.
+"""Descriptions of nodes, and the common instruction set of nodes that differ.
 
-A job whose ranks run different code is no measurement of either kind of node, and its results
+A job whose ranks run different code does not measure either kind of node, and its results
 differ by where a rank happened to run.
 """
 
@@ -18,7 +18,7 @@ from bareline.vocabulary.nodeset import nodes_text
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the script ``description`` says of a node; `addresses`: pairs of device and IPv4."""
+    """The output of the script ``description``; `addresses`: pairs of device and IPv4."""
 
     cores: int
     is_root: bool
@@ -27,7 +27,7 @@ class Description:
 
 
 def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
-    """Read what a node said of itself."""
+    """Read the description that a node printed."""
 
     def answer(word: str) -> str:
         if not said.get(word):
@@ -52,7 +52,7 @@ def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Descriptio
 
 
 def number_of(text: str, node: str, what: str) -> int:
-    """Read a count that a node tells."""
+    """Read a count that a node reports."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _odd(what, text, node)
     return int(text)
@@ -74,10 +74,10 @@ def _odd(what: str, text: str, node: str) -> PlatformError:
 
 @dataclass(frozen=True, slots=True)
 class CommonSet:
-    """What all nodes can run.
+    """The instruction set that all nodes can run.
 
     - `chosen`: the widest set that the native programs may choose.
-    - `lacking`: what each node lacks that another one has, by its name.
+    - `lacking`: the sets that each node lacks and another one has, by its name.
     """
 
     chosen: KernelSet
@@ -85,7 +85,7 @@ class CommonSet:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return what makes bareline's programs and OpenBLAS keep to the set."""
+        """Return the variables that limit bareline's programs and OpenBLAS to the set."""
         return {
             "BARELINE_INSTRUCTION_SET": self.chosen.name,
             "OPENBLAS_CORETYPE": self.chosen.openblas,
@@ -103,10 +103,10 @@ class CommonSet:
 
 
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
-    """Find what nodes have in common; None where they do not differ."""
+    """Return the common set of nodes; None where they do not differ."""
     known = {name: set(said) for name, said in flags.items() if "sse2" in said}
     if len(known) < len(flags) or not known:
-        return None  # no x86, or somebody who does not tell
+        return None  # not x86, or a node that does not report it
     anywhere = set.union(*known.values())
     lacking = {}
     for name, said in known.items():

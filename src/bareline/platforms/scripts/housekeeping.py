@@ -19,13 +19,13 @@ _ORDER_S = 20.0
 #: A trace of some MiB is compressed on a node that may be busy.
 _FETCH_S = 60.0
 _AFTER_FAILURE_S = 5.0
-#: What a node says a file is: its bytes, or that it is no regular one.
+#: A node's report about a file: its size in bytes, or "odd" if it is not a regular file.
 _KIND = re.compile(r"\d{1,18}|odd")
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 
 def house_script() -> str:
-    """Return the script of what a trial needs on its nodes, as the function ``keep_house``."""
+    """Return the script for the housekeeping of a trial's nodes, the function ``keep_house``."""
     names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
     own = (f"most_bytes={MOST_BYTES}\n", *map(script, names))
     return script("answers") + "".join(own)
@@ -33,7 +33,7 @@ def house_script() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """What is done for a trial on its nodes; `cores`: of those that others may use, too."""
+    """The housekeeping of a trial on its nodes; `cores`: of nodes that may be shared."""
 
     talk: Conversation
     cores: Mapping[str, int]
@@ -71,7 +71,7 @@ class Housekeeping:
                 yield node, tool
 
     def storage(self) -> list[str]:
-        """Return what every node says of the file system of the working directory."""
+        """Return the report of every node about the file system of the working directory."""
         self.talk.tell("storage")
         self.talk.wait("storage", _ORDER_S)
         return [self.talk.answer(node, "storage") for node in self.talk.nodes]
@@ -87,7 +87,7 @@ class Housekeeping:
         self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
-        """Name what disturbed the trial: processor time stolen, other programs before it began."""
+        """Return the disturbances of the trial: stolen processor time, other programs before it."""
         found: list[str] = []
         for node, said in self.talk.said.items():
             readings = [parse_stat(text) for text in said.get("stat", ())]
@@ -114,7 +114,7 @@ class Housekeeping:
         return Ports(lambda: taken, listens)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
-        """Bring files of the working directory back; what is not there is empty."""
+        """Bring files of the working directory back; a missing file is empty."""
         for name in names:
             self.talk.tell_one(node, f"file {name}")
         self.talk.drop("stopped")
@@ -129,7 +129,7 @@ class Housekeeping:
         return found
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Describe in words what is left out of files that were fetched."""
+        """Return in words the omitted parts of fetched files."""
         found: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
@@ -138,7 +138,7 @@ class Housekeeping:
         return tuple(found)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End what carries the trial's mark and remove its directory, on nodes that are there."""
+        """End the processes with the trial's mark and remove its directory, on living nodes."""
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:
@@ -162,7 +162,7 @@ def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[House
     try:
         yield house
     except BaseException:
-        # What went wrong first is what counts. A node that hangs has been waited for already; one
+        # The first error counts. A node that hangs has been waited for already; one
         # that is only slow ends its part when its script is left alone.
         with suppress(PlatformError):
             house.end(_AFTER_FAILURE_S)

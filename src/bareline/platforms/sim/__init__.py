@@ -1,7 +1,7 @@
 """A simulated cluster: the native MPI programs run inside SimGrid's SMPI, and its clock counts.
 
-Every time that comes from here is marked as simulated. What it can show: how a cost grows
-with the ranks. What it cannot: the noise of a machine, what a processor shares.
+Every time from here is marked as simulated. It can show the growth of a cost with the ranks, but
+not the noise of a machine, nor shared resources of a processor.
 
 References
 ----------

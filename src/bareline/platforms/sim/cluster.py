@@ -1,4 +1,4 @@
-"""The cluster as the simulator loads it: SimGrid's description, and what messages cost in it."""
+"""The cluster as the simulator loads it: SimGrid's description, and the cost of messages in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
 
 
 def _link_s(network: SimulatedNetwork) -> str:
-    """Write the latency of a link; what a message waits is told by its size."""
+    """Format the latency of a link; further delays depend on the size of a message."""
     return f"{network.wire()[0][1] / 2:.12f}"
 
 
@@ -67,7 +67,7 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 
 
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
-    """Return what a message within a node costs, whatever the network, as the simulator takes it.
+    """Return the cost of a message within a node, for any network, in the simulator's format.
 
     - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
       the simulator leaves out the overheads, so that the wait is longer by them.
@@ -82,7 +82,7 @@ def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
 
 
 def settings(options: SimOptions, network: SimulatedNetwork, nodes: int, description: Path) -> str:
-    """Write what the simulated cluster is told of messages, in a job on so many nodes."""
+    """Return the settings of messages in the simulated cluster, for a job on so many nodes."""
     within = costs_within(options, eager_bytes(options, network, nodes))
     gap_s = 1 / network.messages_per_s if network.messages_per_s else 0.0
     lines = {

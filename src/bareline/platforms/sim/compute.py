@@ -2,8 +2,8 @@
 
 A processor by name computes as many times longer than this machine as its printed rates are lower.
 
-A program that was built for the simulator (``npb_compute.h``) can record what it computes between
-two calls of MPI, as processor time, and can be told these times later instead. The recordings lie
+A program that was built for the simulator (``npb_compute.h``) can record its computation between
+two calls of MPI, as processor time, and can use these times later instead. The recordings are
 in the cache folder, a TOML file each; a simulation that uses one is deterministic.
 
 The simulator runs all ranks in turn on one core, so a recording knows no shared caches or memory
@@ -45,7 +45,7 @@ _BENCHMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one core does, measured beside `busy_cores` busy ones; DGEMM has double precision."""
+    """Rates of one core while `busy_cores` others are busy; DGEMM has double precision."""
 
     dgemm_flops_per_s: float
     stream_bytes_per_s: float
@@ -70,7 +70,7 @@ class Rates:
 
 @cache
 def processors() -> Mapping[str, Mapping[str, Any]]:
-    """Return the processors that are known by name, as ``processors.toml`` holds them."""
+    """Return the processors in ``processors.toml``, by name."""
     file = resources.files("bareline.platforms.sim") / "processors.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
@@ -82,7 +82,7 @@ def rates_of(name: str) -> Rates:
 
 
 def rates_here(context: Context, processor: str) -> Rates:
-    """Return what a core of this machine does; measured once for a processor, then known."""
+    """Return the rates of a core of this machine, measured once for a processor."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -159,10 +159,10 @@ def widest_set() -> str:
 #: Recordings of a program; noise only ever adds, so the lowest mean of each stretch is kept.
 _RECORDINGS = 3
 _TIMED_PART = 1
-#: Of what a recording holds: earlier ones do not say at what load they were made.
+#: Version of a recording's content: earlier ones lack the load at which they were made.
 _VERSION = "2"
 
-#: What a stretch of computation lies between: stage, function and count before and after.
+#: Key of a stretch of computation: stage, function and count before and after it.
 Kind = tuple[int, ...]
 #: Calls over all ranks, and seconds of one stretch, by kind.
 Stretches = Mapping[Kind, tuple[int, float]]
@@ -172,9 +172,9 @@ Stretches = Mapping[Kind, tuple[int, float]]
 class Recording:
     """Seconds of each kind of stretch.
 
-    - `scale`: what the seconds are multiplied by: those of the real program over those recorded.
+    - `scale`: factor of the seconds: the real program's time over the recorded time.
     - `source`: how it was made, for people.
-    - `busy_cores`: how many cores other programs kept busy meanwhile.
+    - `busy_cores`: number of cores that other programs used during the recording.
     """
 
     stretches: Stretches
@@ -208,7 +208,7 @@ def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
                 known, spent = sums.get(kind, (0, 0.0))
                 sums[kind] = (known + calls, spent + calls * float(seconds))
             except ValueError as error:
-                raise PlatformError(f"'{line}' is no recorded computation") from error
+                raise PlatformError(f"'{line}' is not a recorded computation") from error
         for kind, (calls, spent) in sums.items():
             mean = spent / calls if calls else 0.0
             merged[kind] = (calls, min(mean, merged.get(kind, (0, mean))[1]))
@@ -254,7 +254,7 @@ def computation(
     folded: bool,
     where: str,
 ) -> tuple[Recording, tuple[str, ...]]:
-    """Return what a program computes, and what is to be told of a recording that was made now.
+    """Return the computation of a program, and remarks about a recording that was made now.
 
     - `command`, `argv`: the program as a probe names it, and as it is simulated.
     - `launch`: simulates the program with these variables besides its own.
@@ -310,7 +310,7 @@ def _record(
 def _real_compute_s(command: Command, ranks: int, context: Context) -> float | None:
     """Run the real program and give the least of its mean computation over the ranks, in s.
 
-    None where the ranks do not fit the cores, other programs keep this machine busy, beside which
+    None where the ranks do not fit the cores, other programs keep this machine busy, so that
     it would be timed wrongly, there is no MPI library, or the program fails.
     """
     if ranks > len(os.sched_getaffinity(0)) or busy_cores(None) > 0:

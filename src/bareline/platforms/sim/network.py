@@ -1,7 +1,7 @@
-"""What a message costs: from a curve of one-way times to what the simulator is told.
+"""The cost of a message: from a curve of one-way times to the settings of the simulator.
 
 Between two measured sizes the curve is taken as a straight line a + m s: a message waits a seconds
-and then moves at 1/m bytes a second. What the processors do for a message (overheads) is taken out
+and then moves at 1/m bytes a second. The processors' time for a message (overheads) is taken out
 of the curve first, because the simulator adds it again, and lets it keep the sender busy.
 """
 
@@ -19,9 +19,9 @@ import numpy as np
 
 #: Shortest time that is left for the wire where overheads leave nothing of the curve.
 LEAST_S = 1e-9
-#: What a port may add to the one-way time of a message.
+#: The part that a port may add to the one-way time of a message.
 _PORT_SHARE = 0.005
-#: What SMPI adds to each message; the simulated cluster takes the time for it out again.
+#: SMPI's addition to each message; the simulated cluster takes the time for it out again.
 _ENVELOPE_BYTES = 16
 #: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
 _LEAST_SLOPE = 1e-14
@@ -30,7 +30,7 @@ Curve = Sequence[tuple[int, float]]
 
 
 def constant(seconds: float) -> Curve:
-    """Return what takes the same time for every size."""
+    """Return the curve of a constant time."""
     return ((0, seconds),)
 
 
@@ -56,7 +56,7 @@ class SimulatedNetwork:
 
     - `curve`: message sizes in bytes, rising from 0, with their one-way times in s, overheads
       included.
-    - `send_overhead_s`, `receive_overhead_s`: what a processor does for a message, by its size like
+    - `send_overhead_s`, `receive_overhead_s`: a processor's time for a message, by its size like
       `curve`; constant beyond the last one.
     - `departure_s`: when a message leaves, after its send began: at most `send_overhead_s`. A
       system may deliver it and then have more to do for the sender.
@@ -81,7 +81,7 @@ class SimulatedNetwork:
 
     @property
     def seconds_per_byte(self) -> float:
-        """What another byte adds to the largest message."""
+        """The additional time of another byte of the largest message."""
         *_, (_, _, slope, _) = self._lines()
         return slope
 
@@ -91,7 +91,7 @@ class SimulatedNetwork:
         return self.curve[0][1]
 
     def wire(self) -> list[tuple[int, float]]:
-        """Return the curve without what the processors do, made to rise.
+        """Return the curve without the processors' time, made to rise.
 
         SMPI leaves out the overheads of messages that sender and receiver meet for: the wire has a
         step there, and a point wherever an overhead has one.
@@ -118,7 +118,7 @@ class SimulatedNetwork:
     def busy_before(self) -> str:
         """Write for how long a sender that goes on at once is busy with a message, likewise.
 
-        Here, as in all that the simulated cluster is told, a stretch begins above its threshold.
+        Here, as in all settings of the simulated cluster, a stretch begins above its threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]
@@ -127,7 +127,7 @@ class SimulatedNetwork:
 
     @property
     def port_bytes_per_s(self) -> float:
-        """What the port of a node has to carry, so that it slows down no message of the curve.
+        """The rate that the port of a node needs, so that it slows down no message of the curve.
 
         That is more than the rate of the largest message where the curve rises less before. Small
         messages, of which hardly anything is their size, do not count.
@@ -139,11 +139,11 @@ class SimulatedNetwork:
         return max(self.bytes_per_s, *(1 / slope for slope in slopes))
 
     def costs(self) -> dict[str, str]:
-        """Return what a message between nodes costs, by its size, as the simulator takes it."""
+        """Return the cost of a message between nodes, by its size, in the simulator's format."""
         waits, bytes_s = [], []
         for size, _, slope, start in self._lines():
             if size == 0 and start < slope * _ENVELOPE_BYTES:
-                slope = _LEAST_SLOPE  # the first byte costs more than others: it is left out
+                slope = _LEAST_SLOPE  # the first byte costs more than the next: it is left out
             waits.append(f"{size}:{start:.12g}")
             bytes_s.append(f"{size}:{slope:.9g}")
         return {
@@ -179,7 +179,7 @@ def _rising(values: Sequence[float]) -> list[float]:
 
 @cache
 def presets() -> dict[str, dict[str, Any]]:
-    """Return the networks that are known by name, as ``networks.toml`` holds them."""
+    """Return the networks in ``networks.toml``, by name."""
     file = resources.files("bareline.platforms.sim") / "networks.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 

@@ -1,4 +1,4 @@
-"""Options of a simulated cluster, as they stand in a platform file."""
+"""Options of a simulated cluster, as in a platform file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Overhead = (
     Seconds | Annotated[tuple[tuple[Size, Seconds], ...], Field(min_length=1, max_length=512)]
 )
 
-#: Programs whose computation is recorded and injected: what our Fortran harness starts.
+#: Programs of our Fortran harness, whose computation is recorded and injected.
 RECORDED = re.compile(r"(npb|app)_\w+")
-#: Programs that compute the same whatever their fields hold, so that ranks may share them.
+#: Programs whose computation does not depend on their fields, so that ranks may share them.
 FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
 
 
@@ -36,8 +36,8 @@ def runs_simulated(command: Command) -> bool:
     """Return whether a command is a program that is built for the simulator, or a trace."""
     program = command.argv[0]
     name = PurePath(program).name
-    # What overlaps messages with computation needs computation that takes simulated time, and what
-    # waits by the clock would wait for ever.
+    # An overlap of messages with computation needs computation that takes simulated time, and a
+    # wait by the clock would never end.
     benchmark = name == "mpibench" and not command.argv[1].startswith(("overlap", "overhead"))
     known = benchmark or RECORDED.fullmatch(name) or program == REPLAY
     ours = program == f"{{native}}/{name}" and known
@@ -50,24 +50,24 @@ class SimOptions(Options):
     - `nodes`: number of nodes.
     - `cores`: cores of each; ranks beyond them share.
     - `network`: a network by name (`bareline platforms networks` lists them); or `curve`.
-    - `curve`: one-way time by message size: pairs of bytes and seconds, rising from 0 bytes. What
-      `bareline calibrate` writes.
-    - `send_overhead_s`, `receive_overhead_s`: what a processor does for each message; part of the
+    - `curve`: one-way time by message size: pairs of bytes and seconds, rising from 0 bytes;
+      `bareline calibrate` writes it.
+    - `send_overhead_s`, `receive_overhead_s`: a processor's time for each message; part of the
       curve's times. One number, or by size like the curve. With a named network, its own.
     - `departure_s`: when a message leaves, after its send began; once the sender has done all for
       it without.
     - `eager_bytes`: from this size on sender and receiver meet before a message is sent.
     - `source`: where the curve comes from.
-    - `link_bytes_per_s`: what the port of a node carries in each direction; the rate of the curve
+    - `link_bytes_per_s`: rate of the port of a node in each direction; the rate of the curve
       without it.
-    - `both_ways_bytes_per_s`: what it carries in both directions together; without it, as much as
+    - `both_ways_bytes_per_s`: its rate in both directions together; by default the rate of
       each direction alone.
     - `messages_per_s`: how many messages the NIC of a node takes in each direction, whatever their
       size: ranks of a node that send at once wait for each other there. With a named network, its
       own.
     - `loopback_latency_s`, `loopback_bytes_per_s`: one-way time of an empty message between ranks
       of one node, and its rate; the network has no part in them.
-    - `loopback_overhead_s`: what a processor does for each message sent there, and again for each
+    - `loopback_overhead_s`: a processor's time for each message sent there, and again for each
       received.
     - `loopback_eager_bytes`: from which size on sender and receiver meet in a job on one node.
     - `oversubscription`: how many times more the ports of all nodes carry than the switch: 1 is a
@@ -78,10 +78,10 @@ class SimOptions(Options):
     - `processor`: a processor by name, with printed rates: computation takes as many times as long
       as on the machine that simulates as that is faster. Without one it is the machine's own.
     - `compute_factor`: computation takes this many times as long as on that processor.
-    - `checks`: what calibration measured and simulated, for the page.
+    - `checks`: the measured and simulated values of the calibration, for the page.
     - `fold`: the large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of
-      large classes: nothing of what they compute is then right or verified.
-    - `error`: how far calibration and measurements lie apart, relative: what `bareline calibrate`
+      large classes: none of their results is then right or verified.
+    - `error`: the relative difference of calibration and measurements that `bareline calibrate`
       found.
     """
 

@@ -150,8 +150,8 @@ class SimAllocation(Allocation):
         folder = ensure_native(find_simulator(), self._context.cache)
         argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
-            # What a simulator repeats exactly needs no more repetitions; simulated seconds cost
-            # nothing by themselves: none of them may leave out a size.
+            # A simulator repeats exactly, so that more repetitions are useless; simulated seconds
+            # cost nothing by themselves: none of them may leave out a size.
             argv += ["-i", "3", "-x", "0"] if "-i" not in argv else []
             # Buffers of all ranks take half of this machine's memory at most; mpibench's own limit
             # is for one rank of many machines.
@@ -170,7 +170,7 @@ class SimAllocation(Allocation):
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
-        """Add what a program computes to its variables, recorded first where it is not known."""
+        """Add the computation of a program to its variables, recorded first if it is unknown."""
 
         def launch(more: Mapping[str, str]) -> Finished:
             line, every = self._line(argv, layout), {**variables, **more}
@@ -204,13 +204,13 @@ class SimAllocation(Allocation):
         return done.output(line, stdout=stdout, clock="simulated", caveats=("simulated",))
 
     def replayed_s(self, trace: Trace, layout: Layout, *, timeout_s: float) -> float:
-        """Replay a trace that no file holds, and give its simulated time."""
+        """Replay a trace from memory, and return its simulated time."""
         _, done = self._acted(trace, layout, timeout_s)
         return replay.seconds_of(done.stderr)
 
     def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
-        # What is traced takes its time; what the replaying process itself computes takes none.
+        # Traced computation takes its time; computation of the replaying process itself takes none.
         computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]
         words = ["--log=smpi_replay.thres:info", *computing, "-replay", str(actions)]
         line = self._line(words, layout)

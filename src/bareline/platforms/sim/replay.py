@@ -1,10 +1,10 @@
-"""A trace as SimGrid replays it: what each rank of the real program did, a line an action.
+"""A trace as SimGrid replays it: the actions of each rank of the real program, a line each.
 
 Computation takes the traced processor time; messages and collective functions are made again, by
 the simulated cluster's costs and algorithms. A receive from anybody or of any tag gets the message
-that it got when it was traced. SimGrid's actions know no communicator but that of all ranks: a
-trace with collectives of some is refused with its reason. Of vectors with counts a trace holds the
-sum alone: all partners get as much. A collective that is started and waited for later is made
+that it got when it was traced. SimGrid's actions only have the communicator of all ranks: a
+trace with collectives of some is refused with its reason. Of vectors with counts a trace only has
+the sum: all partners get as much. A collective that is started and waited for later is made
 where it is started.
 """
 
@@ -40,18 +40,26 @@ def _function_of(call: str) -> str:
 
 
 def why_not(trace: Trace) -> str:
-    """Describe what keeps a trace from being replayed by the simulator; empty if nothing does."""
+    """Return the reason why the simulator cannot replay a trace; empty if it can."""
     if trace.why_partial:
         return trace.why_partial
     for stream in trace.streams:
         for shape in stream.shapes:
             if reason := _why_not(shape, trace.ranks):
                 return f"{shape.call}: {reason}"
-        if any(map(_asks, stream.shapes)):
-            arrivals = _arrivals(stream)
-            for posts, shape in _calls(stream):
-                if _asks(shape) and not (shape.posts and posts in arrivals):
-                    return f"{shape.call}: {_UNKNOWN}"
+        if reason := _unknown_sender(stream):
+            return reason
+    return ""
+
+
+def _unknown_sender(stream: CallStream) -> str:
+    """Return the reason against a receive from any source whose sender is unknown, or ""."""
+    if not any(map(_asks, stream.shapes)):
+        return ""
+    arrivals = _arrivals(stream)
+    for posts, shape in _calls(stream):
+        if _asks(shape) and not (shape.posts and posts in arrivals):
+            return f"{shape.call}: {_UNKNOWN}"
     return ""
 
 
@@ -65,7 +73,7 @@ def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
 
 
 def _arrivals(stream: CallStream) -> dict[int, Shape]:
-    """Return what tells whose message came, by the number of its receive among all posts."""
+    """Return the shapes that name the sender, by the number of the receive among all posts."""
     if not any(map(_tells, stream.shapes)):
         return {}
     return {posts - 1 - shape.to: shape for posts, shape in _calls(stream) if _tells(shape)}
@@ -82,7 +90,7 @@ def _asks(shape: Shape) -> bool:
 
 def _why_not(shape: Shape, ranks: int) -> str:
     if shape.kind in POINT_TO_POINT and shape.to == ANYBODY:
-        return "it sends to a process that is none of the traced ranks"
+        return "it sends to a process that is not one of the traced ranks"
     if shape.kind in ("one-sided", "one-sided-sync"):
         return "one-sided communication is not replayed"
     if shape.kind == "collective" and shape.comm_size > 1:
@@ -203,7 +211,7 @@ def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object,
 
 
 def _collective_sizes(trace: Trace) -> list[int]:
-    """Return the size of each collective of all ranks: the mean of what the ranks had."""
+    """Return the size of each collective of all ranks: the mean over the ranks."""
     sums: dict[int, int] = defaultdict(int)
     for stream in trace.streams:
         shapes = [stream.shapes[number] for number in stream.shape.tolist()]
@@ -230,7 +238,7 @@ def seconds_of(stderr: str) -> float:
     found = re.search(r"Simulation time ([\d.]+)", stderr)
     if found is None or "Deadlock" in stderr:
         raise PlatformError(
-            f"the replay came to no end: {stderr.strip()[-300:] or 'nothing was said'}",
+            f"the replay did not finish: {stderr.strip()[-300:] or 'it printed no error'}",
             hint="trace the program again",
         )
     return float(found[1])

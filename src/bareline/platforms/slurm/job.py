@@ -1,4 +1,4 @@
-"""An allocation of nodes, held by bareline or inherited, and given back on every exit."""
+"""An allocation of nodes, made by bareline or inherited, and released on every exit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bareline.vocabulary.units import count
 _NAME = "bareline-"
 #: Waits for a word or for the end of its input, which is the end of bareline, and gives the
 #: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once:
-#: what they would have removed is removed before by a step on all of $2 nodes, or on each that is
+#: their files are removed before by a step on all of $2 nodes, or on each that is
 #: left, by the patterns $3...
 _HOLD = """\
 if ! read -r _; then
@@ -50,7 +50,7 @@ _LOG = logging.getLogger(__name__)
 _LOOK_S, _LONGEST_LOOK_S = 1.0, 30.0
 #: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
 _KILLED_WITHIN_S = 60.0
-#: What salloc says of an allocation that it got, and of one that waits.
+#: salloc's lines about a granted allocation, and about a waiting one.
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
 _PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
 
@@ -59,7 +59,7 @@ _ASKED: Counter[str] = Counter()
 
 
 class _Queue:
-    """Looks, now and then, why a job waits, and tells each new `reason`, in Slurm's word."""
+    """Checks, now and then, why a job waits, and reports each new `reason` in Slurm's word."""
 
     def __init__(self, job: str) -> None:
         self._job = job
@@ -69,7 +69,7 @@ class _Queue:
         self.is_hopeless = False
 
     def look(self) -> bool:
-        """Return whether the job waits for what never comes; twice the same, so as to be sure."""
+        """Return whether the job can never start, by two equal reasons."""
         if time.monotonic() < self._next:
             return self.is_hopeless
         reason, before = commands.waiting(self._job), self.reason
@@ -92,7 +92,7 @@ class SlurmJob:
 
     @property
     def inherited(self) -> bool:
-        """Whether somebody else gives it back."""
+        """Whether its release is not up to bareline."""
         return self._options.allocation == "inherit"
 
     def begin(self, nodes: int, excluded: Sequence[str] = ()) -> commands.JobState:
@@ -116,12 +116,12 @@ class SlurmJob:
         if most is not None and _ASKED[self._name] >= most:
             raise PlatformError(
                 f"asked for {count(most, 'allocation')}, and no more are allowed",
-                hint="raise `max_jobs`, or `bareline continue --retry-failed` asks anew",
+                hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
             )
         _ASKED[self._name] += 1
         left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
         options = self._options.model_copy(update={"nodes": nodes, "exclude": left_out})
-        # --no-kill: a node that dies is told apart here; the others go on.
+        # --no-kill: a node that dies is found here; the other nodes go on.
         name = f"{_NAME}{owner_mark()}"
         words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
         started, queue, env = time.monotonic(), _Queue(name), commands.outside_environment()
@@ -134,7 +134,7 @@ class SlurmJob:
                 commands.ask("scancel", pending[1])
             raise _refusal(done, queue, options.queue_s)
         self.number, mark = granted[1], owner_mark()
-        # Patterns of what this bareline makes on nodes.
+        # Patterns of the files that this bareline makes on nodes.
         folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
         left = [*(f"{folder}/bareline-*{mark}*" for folder in folders), session_folder(f"{mark}*")]
         self._holder = subprocess.Popen(
@@ -156,7 +156,7 @@ class SlurmJob:
             raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
 
     def end(self, *, orderly: bool = True) -> None:
-        """Give the nodes back; idempotent. `orderly`: every step ended and removed what it made."""
+        """Release the nodes; idempotent. `orderly`: every step ended and removed its files."""
         holder, self._holder = self._holder, None
         if holder is not None:
             assert holder.stdin is not None
@@ -186,7 +186,7 @@ def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
 
 
 def clean() -> list[str]:
-    """Return back what killed barelines of this machine still hold; say what."""
+    """Release the allocations of this machine's killed barelines; return a line for each."""
     removed: list[str] = []
     with contextlib.suppress(PlatformError):
         jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")

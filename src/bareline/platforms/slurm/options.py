@@ -18,7 +18,7 @@ class SlurmOptions(ClusterOptions):
 
     - `nodes`: number of nodes.
     - `allocation`: ``hold`` asks for an allocation and keeps it for the whole run; ``inherit`` uses
-      the one that bareline itself runs in, inside ``sbatch`` or ``salloc``.
+      the allocation of bareline itself, inside ``sbatch`` or ``salloc``.
     - `partition`, `account`, `qos`, `constraint`, `reservation`: as ``salloc`` takes them.
     - `switch_count`: on how many switches the nodes may hang, and how long to wait for such, as
       ``salloc --switches`` takes it: ``1@60``.
@@ -27,9 +27,9 @@ class SlurmOptions(ClusterOptions):
     - `max_jobs`: most allocations that one `run` or `continue` asks for; any number without it.
     - `queue_s`: how long to wait in the queue before giving up.
     - `launcher`: ``srun``, or the library's own ``mpirun`` from where bareline runs.
-    - `mpi_type`: what ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
+    - `mpi_type`: the value of ``srun --mpi``: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
       PMIx.
-    - `switches`: which nodes hang on which switch; what `scontrol show topology` tells without it.
+    - `switches`: the nodes of each switch; by default from `scontrol show topology`.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2

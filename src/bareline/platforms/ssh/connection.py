@@ -1,7 +1,7 @@
-"""One connection to each host, kept open: the others' commands go through it.
+"""One connection to each host, kept open: all further commands go through it.
 
 Everything is the user's own OpenSSH: its configuration, agents, known hosts and jump hosts. The
-connection also carries a script that holds the host's lock and cleans up when bareline ends.
+connection also carries a script that keeps the host's lock and cleans up when bareline ends.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def configured(name: str, config: Path | None) -> dict[str, str]:
 
 
 def has_address(name: str, config: Path | None) -> bool:
-    """Tell, sending nothing, whether ssh finds a host's address; a proxy's is not known here."""
+    """Return, sending nothing, whether ssh finds a host's address; a proxy's is unknown here."""
     said = configured(name, config)
     if "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
         return True
@@ -50,14 +50,14 @@ def has_address(name: str, config: Path | None) -> bool:
 
 
 class Connection:
-    """The connection to one host; its socket lies in the private `folder` with a short path."""
+    """The connection to one host; its socket is in the private `folder` with a short path."""
 
     def __init__(self, name: str, options: SshOptions, folder: Path) -> None:
         self.name, self._connect_s = name, options.connect_s
         self._socket = folder / f"{abs(hash(name)) % 10**8:08d}"
         self._config = ["-F", str(options.config)] if options.config else []
         self._stack = ExitStack()
-        #: The process that stands for the host, with the script ``keeper`` there.
+        #: The process that represents the host, with the script ``keeper`` there.
         self.peer: Peer | None = None
         self._earlier = ""
         own = f"{options.folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
@@ -80,7 +80,7 @@ class Connection:
         self.peer = self._stack.enter_context(peer([self.name], argv, local_environment()))
 
     def wait(self) -> Description:
-        """Wait until the host is taken; give what it tells of itself."""
+        """Wait until the host is locked; return its description."""
         try:
             said = self._said()
             holder = said.get("busy", [""])[0]
@@ -97,7 +97,7 @@ class Connection:
             raise
 
     def _said(self) -> Mapping[str, Sequence[str]]:
-        """Return what the host says of itself until it is ready, or silent."""
+        """Return the host's description lines, until it is ready or silent."""
         assert self.peer is not None
         with listening([self.peer]) as talk:
             with suppress(PlatformError):
@@ -122,7 +122,7 @@ class Connection:
 
     def command(self) -> list[str]:
         """Return ssh with its options, without the host: through the open connection only."""
-        # ssh would log in anew where the open connection is gone, and hang where the host is.
+        # ssh would log in again where the open connection is gone, and hang where the host is.
         return self._ssh("no", "ProxyCommand=false")
 
     def _ssh(self, master: str, *options: str) -> list[str]:
@@ -137,8 +137,8 @@ class Connection:
 
 
 def close_all(connections: Sequence[Connection]) -> None:
-    """End connections, all of them at once: each takes a moment. What was left there goes, too."""
-    leave_all(one.peer for one in connections if one.peer is not None)
+    """End connections and remove their leftovers, all at once: each takes a moment."""
+    leave_all(connection.peer for connection in connections if connection.peer is not None)
     for one in connections:
         one._close()
 

@@ -27,7 +27,7 @@ MOST_GROUPS = 10_000
 
 
 def read_inventory(path: Path, group: str | None = None) -> list[str]:
-    """Return the hosts of an inventory, those of one group where one is named.
+    """Return the hosts of an inventory, or of one of its groups.
 
     Raises
     ------
@@ -156,9 +156,9 @@ def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
 
 
 class ReachedOptions(ClusterOptions):
-    """Options of nodes on which programs are started over ssh, whoever made them.
+    """Options of nodes on which programs are started over ssh.
 
-    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to the
+    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to all
       others, or ``here``, on this machine, which the hosts must be able to reach.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
       ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
@@ -176,7 +176,7 @@ class SshOptions(ReachedOptions):
     - `hosts`: their names for ssh, with ranges as ``n[1-4]``.
     - `inventory`, `group`: an inventory of Ansible (INI or YAML) instead, and a group of it.
     - `config`: configuration of ssh; the user's own without it.
-    - `agent`: program with which the first host reaches the others.
+    - `agent`: program with which the first host reaches the rest.
     """
 
     hosts: tuple[str, ...] = ()

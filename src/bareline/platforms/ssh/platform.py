@@ -80,7 +80,7 @@ class SshAllocation(RemoteAllocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        if self.loader:  # a module may set what is set here
+        if self.loader:  # a module may set the same variables
             setting = (f"{name}={value}" for name, value in env.items())
             argv = [*self.loader, "env", *setting, *argv]
         connection = self._connections[self._index(node)]

@@ -25,16 +25,16 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 
 
 class VmAllocation(RemoteAllocation):
-    """One tenant's guests: the measured one's, whose neighbours are the others.
+    """One tenant's guests: the measured one's, whose neighbours are the other tenants'.
 
     They differ from other nodes that are reached through a connection: bareline has made them, so
-    that nobody else uses them and nothing about them has to be found out; their connections know
-    nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
+    that they are not shared and their properties are known; their connections do not notice a
+    death and outlast a pause, so that libvirt reports deaths; and a broken one is rebuilt.
 
     - `server`: the guest that serves them files, where it is one of its own.
     - `native`: gives the host's folder of native programs, built against the same MPI library.
-    - `doubts`, `about`: caveats of all that is measured in them, facts of how they were made.
-    - `events`: sentences about what happened to guests, added to by the fleet.
+    - `doubts`, `about`: caveats of all measurements in them, facts of their definition.
+    - `events`: sentences about events of guests, added to by the fleet.
     """
 
     others_use = False
@@ -111,7 +111,7 @@ class VmAllocation(RemoteAllocation):
         return self.access.argv(self.guests[0].name, self.mpi.argv(job), mark)
 
     def _join(self, nodes: int) -> None:
-        """Open the connections from the first guest to the others, once for all jobs."""
+        """Open the connections from the first guest to all others, once for all jobs."""
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
         first = self.guests[0].name
 
@@ -180,17 +180,20 @@ class VmAllocation(RemoteAllocation):
         self._watcher.join()
 
     def _watch(self) -> None:
-        """Cut the connection to a guest whose machine ends, which nobody else would notice."""
+        """Cut the connection to a guest whose machine ends, which ssh does not notice."""
         while not self._over.wait(0.5):
             dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
             if dead:
-                # The others wait for the dead one's answers: their trial is over, too.
-                for guest in self._needed:
-                    self.access.disconnect(guest.name)
-                for guest in self._needed:
-                    if guest not in dead:
-                        self.access.connect(guest.name)
+                self._reconnect_without(dead)
                 return
+
+    def _reconnect_without(self, dead: Sequence[Guest]) -> None:
+        """Renew all connections: guests wait for a dead one's answers, and their trial is over."""
+        for guest in self._needed:
+            self.access.disconnect(guest.name)
+        for guest in self._needed:
+            if guest not in dead:
+                self.access.connect(guest.name)
 
     def explain_failure(self, stderr: str) -> None:
         # A guest whose connection is just being renewed would seem to hang.
@@ -200,7 +203,7 @@ class VmAllocation(RemoteAllocation):
     def _find_broken(self, cause: PlatformError | None) -> None:
         self._broken |= self.fleet.broken(self._needed)
         for name in self._broken:
-            self.access.disconnect(name)  # nobody is to wait for its answers
+            self.access.disconnect(name)  # its answers must not be waited for
         if self._broken:
             name, reason = next(iter(self._broken.items()))
             raise PlatformError(

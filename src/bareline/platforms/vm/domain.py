@@ -51,7 +51,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """What a definition needs beside the options: this guest's identity and files.
+    """The parts of a definition other than the options: this guest's identity and files.
 
     - `host_cpus`: processors of the host that may be used for pinning.
     """
@@ -125,7 +125,7 @@ def pool_xml(device: str) -> str:
 
 
 def _element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
-    """Make an element out of what is inside, others or text, and attributes; None is left out."""
+    """Make an element from its content, elements or text, and attributes; None is left out."""
     known = {name: str(value) for name, value in attributes.items() if value is not None}
     element = ET.Element(tag, known)
     for part in inside:
@@ -355,7 +355,7 @@ def _pci_address(address: str, **kind: str) -> ET.Element:
 
 
 def _overrides(options: VmOptions) -> ET.Element | None:
-    """Set what libvirt has no word for: properties of QEMU's devices."""
+    """Set properties of QEMU's devices that libvirt has no element for."""
     if options.nic.mitigation or options.nic.passed_through:
         return None
     off = _element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")

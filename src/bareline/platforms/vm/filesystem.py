@@ -1,7 +1,7 @@
 """The file system that guests mount for the trials; see `bareline.platforms.layers.filesystem`.
 
-What lies on the host is a share, which guests mount while they boot. What guests mount of their own
-or serve each other is mounted when all of them are up.
+A file system on the host is a share, which guests mount while they boot. File systems of guests, or
+served by guests, are mounted when all of them are up.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TARGET = "/mnt/bareline"
 
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
-    """Add the share that the file system is, where it lies on the host."""
+    """Add the share of the file system, if it is on the host."""
     share = partial(SharedFolder, source=str(source), target=TARGET)
     match options.filesystem:
         case Virtiofs() as chosen:

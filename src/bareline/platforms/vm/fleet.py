@@ -38,8 +38,8 @@ _CLOCK_TOLERANCE = 1.5
 class GuestFleet:
     """Every guest of a platform, the neighbours' included.
 
-    - `equip`: sets up a new enclosure: what guests find there beside each other.
-    - `states`: where guests start from when they were saved before, and are saved when not.
+    - `equip`: sets up a new enclosure: the things that guests find there.
+    - `states`: saved guests, from which guests start; guests without a state are saved.
     """
 
     options: VmOptions
@@ -55,7 +55,7 @@ class GuestFleet:
     boot_s: dict[str, float] = field(default_factory=dict, init=False)
     #: Names of the guests whose latest start was from a state saved before.
     restored: set[str] = field(default_factory=set, init=False)
-    #: What each guest reported when it came up, and when that was.
+    #: The report of each guest when it came up.
     _reports: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
     _ready_at: dict[str, float] = field(default_factory=dict, init=False)
     _domains: dict[str, Any] = field(default_factory=dict, init=False)
@@ -69,7 +69,7 @@ class GuestFleet:
     # Coming up ---------------------------------------------------------------------------------
 
     def start(self, guests: Iterable[Guest] | None = None) -> None:
-        """Bring up guests side by side, each anew until it is as asked or the limit is reached."""
+        """Bring up guests side by side, each again until it is as defined, up to the limit."""
         chosen = tuple(guests if guests is not None else self.guests)
         self._in_use()
         memory = self.options.memory
@@ -222,7 +222,7 @@ class GuestFleet:
             return False
 
     def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
-        """Name the guests that died, or execute no commands, each with what happened."""
+        """Return the guests that died, or execute no commands, each with the reason."""
         found = {}
         for guest in guests:
             if not self.runs(guest):
@@ -235,7 +235,7 @@ class GuestFleet:
         """Replace an enclosure that has ended (libvirtd was killed); its guests are rebuilt."""
         if self._hypervisor.alive():
             return
-        self.tell("libvirtd ended and all guests with it: both are started anew")
+        self.tell("libvirtd ended and all guests with it: both are started again")
         for guest in self.guests:
             self.access.forget(guest.name)
         self._domains.clear()
@@ -244,7 +244,7 @@ class GuestFleet:
         self.equip()
 
     def rebuild(self, reasons: Mapping[str, str]) -> None:
-        """Put new guests in the place of broken ones, named with what happened to them."""
+        """Replace broken guests, which are given with the reasons, by new ones."""
         chosen = [guest for guest in self.guests if guest.name in reasons]
         for guest in chosen:
             self.tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
@@ -256,7 +256,7 @@ class GuestFleet:
         return self._paused and bool(self._domains)
 
     def end_paused(self) -> None:
-        """End the guests, which nobody uses now; they are rebuilt when they are used again."""
+        """End the guests, which are not in use; they are rebuilt when they are used again."""
         self.tell("its paused guests are ended to make room in memory")
         for guest in self.guests:
             self.destroy(guest)
@@ -311,24 +311,24 @@ class GuestFleet:
 
 # Memory of this machine -------------------------------------------------------------------------
 
-#: What QEMU takes beside a guest's memory. Under emulation it keeps translated code: a guest of
+#: QEMU's memory in addition to a guest's. Under emulation it keeps translated code: a guest of
 #: 1 GiB was seen to take 1.5 to 1.7 GB.
 _QEMU_BYTES = {"kvm": 160 << 20, "tcg": 640 << 20}
-#: What is left to everything else on this machine.
+#: Memory that is left to all other programs of this machine.
 _RESERVE_BYTES = 256 << 20
 
 
-#: The platforms of this process whose guests are up, the one that was used longest ago first.
+#: The platforms of this process whose guests are up, least recently used first.
 _FLEETS: list[GuestFleet] = []
 
 
 def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
-    """Estimate what guests take of this machine's memory."""
+    """Estimate the memory of this machine that guests take."""
     return guests * (guest_bytes + _QEMU_BYTES[accelerator])
 
 
 def available_bytes() -> int:
-    """Return what this machine can hand out without swapping."""
+    """Return the memory that this machine has available without swapping."""
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
         return int(match[1]) << 10
@@ -336,7 +336,7 @@ def available_bytes() -> int:
 
 
 def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
-    """End paused guests until memory is available: a run may keep those of many platforms."""
+    """End paused guests until memory is available: a run may keep guests of many platforms."""
     for fleet in tuple(_FLEETS if fleets is None else fleets):
         if available_bytes() - _RESERVE_BYTES >= needed:
             return
@@ -344,8 +344,8 @@ def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
             fleet.end_paused()
     if (available := available_bytes() - _RESERVE_BYTES) < needed:
         raise PlatformError(
-            f"the guests need {needed >> 20} MiB with what QEMU takes, {max(0, available) >> 20} "
-            "MiB are available",
+            f"the guests need {needed >> 20} MiB with QEMU's own memory, "
+            f"{max(0, available) >> 20} MiB are available",
             where="memory.size_bytes",
-            hint="use fewer or smaller guests, or end what else takes memory on this machine",
+            hint="use fewer or smaller guests, or end other programs that use memory here",
         )

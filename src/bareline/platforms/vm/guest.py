@@ -1,4 +1,4 @@
-"""A guest: who it is, how it is reached, what is handed to it, what it tells when it is up.
+"""A guest: its identity, its connection, its input, and its report when it is up.
 
 A handshake costs an emulated processor most of a second, so every command goes through the
 connection that was made when the guest came up. The local end of that connection lives in the
@@ -48,7 +48,7 @@ def server_config() -> str:
     )
 
 
-#: What a guest that was paused must find again, and what nobody answers.
+#: Options of ssh that survive a pause of the guest and never prompt.
 _PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgorithms {_KEX}")
 
 
@@ -76,8 +76,8 @@ class GuestAccess:
     def connect(self, name: str) -> str:
         """Open the connection to a guest; give the reason when that fails, else nothing.
 
-        A guest that refuses is up, its server is about to come: a system with an init of its own
-        starts that beside what says that it is ready.
+        A guest that refuses is up, and its server is about to start: a system with its own init
+        starts it at the same time as the program that reports readiness.
         """
         deadline = time.monotonic() + _REFUSED_S
         while reason := self._connect(name):
@@ -90,7 +90,7 @@ class GuestAccess:
         self.disconnect(name)
         argv = ["ssh", "-F", str(self._config), "-M", "-N", "-f", name]
         log = self._folder / f"{name}.log"
-        # Not through pipes: the part that stays behind would hold them open.
+        # Not through pipes: the part that stays behind would keep them open.
         with log.open("wb") as file:
             try:
                 done = subprocess.run(
@@ -140,7 +140,7 @@ class GuestAccess:
 
 #: Name of the measured network interface in every guest.
 DEVICE = "net0"
-#: Tenant of the guest that serves files to all others.
+#: Tenant of the guest that serves files to all other guests.
 SERVER = -1
 #: Network of the second NIC through which a guest is reached when the first one is the host's.
 MANAGEMENT_SUBNET = "10.94.6"
@@ -259,7 +259,7 @@ def _mounts(options: VmOptions) -> str:
     return "".join(lines)
 
 
-# What a guest tells; a line counts when it is whole ----------------------------------------------
+# A guest's report; a line counts when it is complete ---------------------------------------------
 
 
 def read_ready(console: str) -> dict[str, str] | None:
@@ -269,7 +269,7 @@ def read_ready(console: str) -> dict[str, str] | None:
 
 
 def read_failure(console: str) -> str:
-    """Read what a guest could not do; empty when it complained of nothing."""
+    """Return the failure that a guest reported; empty without one."""
     signs = {
         r"(?m)^bareline-failed (.+)\n": "",
         r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",
@@ -281,7 +281,7 @@ def read_failure(console: str) -> str:
 
 
 def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
-    """Describe in what a guest is not as it was asked for; empty when it is."""
+    """Return the difference of a guest from its definition; empty without one."""
     cores = int(ready["cores"])
     if cores != vcpus:
         return f"wrong size: {cores} cores instead of {vcpus}"

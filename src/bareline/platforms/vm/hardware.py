@@ -13,7 +13,7 @@ _DIGITS = 4
 
 
 def _size_bytes(given: object) -> object:
-    """Read ``"512MiB"`` as bytes; numbers stay what they are."""
+    """Read ``"512MiB"`` as bytes; numbers stay as they are."""
     if not isinstance(given, str):
         return given
     from bareline.vocabulary.errors import BarelineError
@@ -28,9 +28,9 @@ def _size_bytes(given: object) -> object:
 
 
 def parse_cpu_set(text: str) -> tuple[int, ...]:
-    """Read a list of processors like ``0-3,8``, or raise ValueError: the text is no such list."""
+    """Read a list of processors like ``0-3,8``, or raise ValueError: it is not such a list."""
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
-        raise ValueError(f"{text[:40]!r} is no list of processors; write it like 0-3,8")
+        raise ValueError(f"{text[:40]!r} is not a processor list; write it like 0-3,8")
     cpus: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -53,7 +53,7 @@ SizeBytes = Annotated[int, BeforeValidator(_size_bytes)]
 
 
 class Ruled(BaseModel):
-    """Options that hold against each other."""
+    """Options with rules between them."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -63,7 +63,7 @@ class Ruled(BaseModel):
         return self
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        """Yield each thing that cannot be, with what is said of it."""
+        """Yield whether each rule is broken, with its message."""
         yield from ()
 
 
@@ -94,7 +94,7 @@ class Cpu(GuestPart):
     emulator_pin: CpuSet | None = None
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = f"{self.model!r} is no processor model; see `virsh cpu-models x86_64`"
+        said = f"{self.model!r} is not a processor model; see `virsh cpu-models x86_64`"
         yield not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", self.model), said
         per_core = self.sockets * self.threads
         said = "a topology of `sockets` and `threads` needs the `count`"
@@ -161,7 +161,7 @@ class Disk(GuestPart):
     """The guest's disk, a copy-on-write layer over the image.
 
     - `bus`: how the guest sees it.
-    - `cache`: what the host caches: ``none`` goes around the host's page cache.
+    - `cache`: the host's caching: ``none`` goes around the host's page cache.
     - `io`: how QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
     - `iothread`: a thread of its own serves the disk (virtio and scsi).
     - `discard`: whether freed blocks are given back to the host.
@@ -190,7 +190,7 @@ class SharedFolder(GuestPart):
     - `kind`: ``9p`` and ``virtiofs`` share it through a virtual device, ``nfs`` exports it over the
       virtual network.
     - `read_only`: whether guests may only read.
-    - `cache`: what ``virtiofs`` lets guests keep; QEMU's program decides by default.
+    - `cache`: caching in guests of ``virtiofs``; QEMU's program decides by default.
     - `options`: options of the mount in guests in place of bareline's.
     """
 
@@ -206,7 +206,7 @@ class SharedFolder(GuestPart):
         yield self.cache != "default" and self.kind != "virtiofs", said
         for name, path in (("source", self.source), ("target", self.target)):
             absolute = path.startswith("/") and ".." not in path.split("/") and len(path) > 1
-            yield not absolute, f"{name} = {path!r} is no absolute path"
+            yield not absolute, f"{name} = {path!r} is not an absolute path"
             said = f"{name} = {path!r} contains a space, comma or quote"
             yield re.search(r"""[\s,'"\\]""", path), said
 
@@ -243,7 +243,9 @@ def parse_pci_address(text: str) -> tuple[int, int, int, int]:
     """Read ``0000:3b:02.1`` as domain, bus, slot, function; raise ValueError for other texts."""
     match = _PCI_ADDRESS.fullmatch(text)
     if match is None or int(match[3], 16) > 0x1F:
-        raise ValueError(f"{text!r} is no PCI address; write it like 0000:3b:02.1, see `lspci -D`")
+        raise ValueError(
+            f"{text!r} is not a PCI address; write it like 0000:3b:02.1, see `lspci -D`"
+        )
     domain, bus, slot, function = (int(part, 16) for part in match.groups(default="0"))
     return domain, bus, slot, function
 
@@ -255,7 +257,7 @@ def _checked_pci_address(text: str) -> str:
 
 def _checked_device(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}", text):
-        raise ValueError(f"{text!r} is no name of a network interface; see `ip link`")
+        raise ValueError(f"{text!r} is not the name of a network interface; see `ip link`")
     return text
 
 
@@ -266,7 +268,7 @@ DeviceName = Annotated[str, AfterValidator(_checked_device)]
 class Nic(GuestPart):
     """The adapter that each guest measures with.
 
-    - `model`: what the guest sees: a real device imitated in full (``e1000``, ``e1000e``,
+    - `model`: the guest's device: a real device imitated in full (``e1000``, ``e1000e``,
       ``rtl8139``) or the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are
       real.
     - `attach`: ``bridge``: a bridge private to bareline. ``macvtap``: directly to a network
@@ -282,7 +284,7 @@ class Nic(GuestPart):
     - `mitigation`: the ``e1000``'s delayed interrupts, as QEMU has them by default.
     - `soft_roce`: an RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for
       programs that need one; its figures say nothing about RDMA hardware.
-    - `mtu`: frame payload in bytes on bridge, tap and guest alike.
+    - `mtu`: frame payload in bytes on bridge, tap and guest.
     - `vlan`: VLAN that a virtual function tags its frames with.
     - `subnet`: first three parts of the guests' addresses; its own network in every case but
       ``macvtap``, ``vf`` and ``adapter``, where it must be free on the network outside.
@@ -361,7 +363,7 @@ class Nic(GuestPart):
             yield given and model != "virtio", f"`{name}` is an option of virtio, not of {model}"
         # Adapters are known to take at most so much.
         taker, limit = (attach, 9978) if self.passed_through else (model, _MAX_MTU[model])
-        said = f"an MTU of {self.mtu} is beyond what {taker} takes ({limit} bytes)"
+        said = f"an MTU of {self.mtu} is above the limit of {taker} ({limit} bytes)"
         yield self.mtu > limit, said
         parts = self.subnet.split(".")
         whole = len(parts) == 3 and all(part.isdigit() and int(part) < 256 for part in parts)

@@ -22,7 +22,7 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.files import replace_file
 
 _START_S = 20.0
-#: What an enclosure makes in its folder, beside the sockets of libvirt.
+#: Files of an enclosure in its folder, in addition to the sockets of libvirt.
 _OF_ENCLOSURE = ("etc", "lib", "log", "cache", "nfs", "enclosure", "enclosure.log")
 TOOLS = (
     *("libvirtd", "qemu-system-x86_64", "qemu-img"),
@@ -66,7 +66,7 @@ class Hypervisor:
     """The enclosed daemon; a context manager.
 
     - `folder`: private to this daemon; short, because a socket's path has at most 107 characters.
-    - `cache_folder`: where libvirt keeps what it found out about QEMU, which takes it a second.
+    - `cache_folder`: libvirt's cache of QEMU's capabilities, whose detection takes a second.
     - `own_network`: whether bridge and guests live in a network namespace of their own.
     """
 
@@ -120,7 +120,7 @@ class Hypervisor:
         return [*line, "--", *argv]
 
     def last_words(self) -> str:
-        """Return what the enclosure printed last."""
+        """Return the last output of the enclosure."""
         with contextlib.suppress(OSError):
             said = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if said:

@@ -34,7 +34,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file
 
 _LOG = logging.getLogger(__name__)
-#: What a guest needs to boot and to be reached, and what the probes run.
+#: Packages that a guest needs to boot and to be reached, and the programs of the probes.
 PACKAGES = (
     *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
     *PROGRAMS,
@@ -44,7 +44,7 @@ PACKAGES = (
 _KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
 _DISK_SIZE = "6G"
 _INODES = 131072
-#: What an image consists of, and the file that describes it.
+#: The files of an image, and the file that describes it.
 _PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
 _RECORD = "image.json"
 #: Programs that building takes.
@@ -53,7 +53,7 @@ IMAGE_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoImage:
-    """A built image: an ext4 disk without partitions, and what boots it."""
+    """A built image: an ext4 disk without partitions, and the files that boot it."""
 
     disk: Path
     kernel: Path
@@ -71,7 +71,7 @@ class AutoImage:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """What decides what an image is: the same list of packages is not built twice."""
+    """The identity of an image: the same list of packages is not built twice."""
 
     archive: Archive
     packages: tuple[str, ...]
@@ -163,7 +163,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         replace_file(pack, recipe.pack, durable=False)
         pack.chmod(0o755)
         names = recipe.archive.known_names(recipe.packages, PACKAGES)
-        # Nothing of the root has to reach the disk: what is made of it does, all at once.
+        # The root itself need not reach the disk: the finished image does, all at once.
         more = ["--format=null", f'--customize-hook={pack} "$1" {out} {_DISK_SIZE} {_INODES}']
         bootstrap(recipe.archive, names, place, "-", more, folder.with_suffix(".log"))
         listed = (out / "packages").read_text(encoding="utf-8").splitlines()
@@ -185,7 +185,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         "parts": describe_parts(building, _PARTS),
     }
     replace_file(building / _RECORD, json.dumps(described, indent=1), durable=False)
-    # What has a name is on the disk, whatever happens to this machine.
+    # A file with its final name must be on the disk, even after a power failure.
     os.sync()
     shutil.rmtree(folder, ignore_errors=True)
     building.rename(folder)
@@ -244,7 +244,7 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
-    """Follow a package that only names the newest kernel to the one that holds it."""
+    """Follow a package that only names the newest kernel to the package that contains it."""
     for _ in range(3):
         fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))
@@ -256,13 +256,13 @@ def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
     raise PlatformError(
         f"the package sources of '{archive.suite}' have no kernel package '{name}'",
         where="kernel",
-        hint="`apt-cache search ^linux-image-` lists those of this release; another one is "
-        "written like linux-image-amd64/bullseye",
+        hint="`apt-cache search ^linux-image-` lists the kernels of this release; "
+        "write a kernel of another one like linux-image-amd64/bullseye",
     )
 
 
 def _unpack(package: Path, place: Path) -> None:
-    """Lay out kernel and modules of a package as those of an image are."""
+    """Lay out kernel and modules of a package as in an image."""
     root, whole = place / "root", place / "whole"
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
     kernels = sorted(root.glob("boot/vmlinuz-*"))

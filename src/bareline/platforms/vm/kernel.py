@@ -35,7 +35,7 @@ def _by_program(program: str) -> Callable[[bytes], bytes]:
     return unpack
 
 
-#: How a kernel may be packed, by what such data begin with: their first stream alone is unpacked.
+#: Unpackers of a kernel, by the first bytes of packed data: only the first stream is unpacked.
 _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
     (b"\xfd7zXZ\x00", lambda data: lzma.LZMADecompressor().decompress(data)),
     (b"\x28\xb5\x2f\xfd", _by_program("zstd")),
@@ -70,7 +70,7 @@ def module_name(path: str) -> str:
 def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
     """List the files of modules and all they depend on, in the order in which they load.
 
-    - `folder`: ``lib/modules/VERSION``; what is built into the kernel has no file there.
+    - `folder`: ``lib/modules/VERSION``; modules built into the kernel have no file there.
     """
     known: dict[str, tuple[Path, list[str]]] = {}
     for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():

@@ -1,4 +1,4 @@
-"""What guests start from: bareline's own image, or a cloud image with a seed for cloud-init."""
+"""The boot sources of guests: bareline's own image, or a cloud image with a seed for cloud-init."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FILE_SYSTEM_MODULES = {
 #: Kernel arguments of every guest: the console, and nothing that waits for hardware.
 ARGUMENTS = "console=ttyS0 quiet loglevel=3 net.ifnames=0 no_timer_check random.trust_cpu=on"
 
-#: Makes ready in a folder what a guest starts from: its disk, its kernel, its seed for cloud-init.
+#: Prepares a guest's boot files in a folder: its disk, its kernel, its seed for cloud-init.
 Medium = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
 
 
@@ -74,7 +74,7 @@ def built_medium(
 
 
 def first_files(image: AutoImage, modules: Iterable[str]) -> bytes:
-    """Pack the first file system of a guest: busybox, modules, and what mounts the disk."""
+    """Pack the first file system of a guest: busybox, modules, and the mounting script."""
     files = {
         "bin/busybox": File(image.busybox.read_bytes(), 0o755),
         "init": File(guest_script("initramfs"), 0o755),
@@ -146,7 +146,7 @@ def _overlay(base: Path, base_format: str, path: Path) -> Path:
 def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
-    """Return what cloud-init reads and how the guest reports.
+    """Return the files for cloud-init, with the guest's report.
 
     JSON is YAML, and needs no quoting.
     """

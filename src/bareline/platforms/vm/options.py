@@ -31,7 +31,7 @@ from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
 _KERNEL = r"^(/.+|linux-image-[a-z0-9.+~-]+(/[a-z]+)?)$"
-#: Guests are numbered into the last part of an address, beside the host's own.
+#: Guests are numbered into the last part of an address, next to the host's own.
 MAX_GUESTS = 200
 
 
@@ -63,9 +63,9 @@ PROFILES: Mapping[str, Mapping[str, str]] = {
 def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
     for key, value in settings.items():
         if not re.fullmatch(r"net(\.[a-z0-9_]+)+", key):
-            raise ValueError(f"'{key}' is no network setting like net.core.rmem_max")
+            raise ValueError(f"'{key}' is not a network setting like net.core.rmem_max")
         if not re.fullmatch(r"[A-Za-z0-9_ -]+", value):
-            raise ValueError(f"{value!r} is no value for {key}")
+            raise ValueError(f"{value!r} is not a value for {key}")
     return settings
 
 
@@ -102,24 +102,24 @@ class VmOptions(PinningOptions, Ruled):
       default.
     - `modules`: folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a
       path.
-    - `packages`: packages of the host's distribution that the built image holds, too: programs to
-      run.
+    - `packages`: packages of the host's distribution that the built image also contains: programs
+      to run.
     - `mpi`: MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
     - `acceleration`: ``auto`` uses hardware virtualization where a guest has really been seen to
       boot with it, ``kvm`` insists on it, ``tcg`` emulates.
-    - `hypervisor`: what libvirt drives.
+    - `hypervisor`: libvirt's driver.
     - `machine`: QEMU's board.
     - `nic`, `cpu`, `memory`, `clock`, `disk`: the guests' hardware; see each.
     - `neighbours`: other tenants with guests of the same hardware on this host; see `Neighbours`.
     - `shares`: folders of the host that the guests see.
     - `host_tuning`, `guest_tuning`: TCP settings.
     - `kernel_args`: added to the guest kernel's command line.
-    - `attempts`: how often each guest is started anew until it comes up as asked.
+    - `attempts`: how often each guest is started again until it comes up as defined.
     - `boot_timeout_s`: how long a guest may take to its first answer.
-    - `io_folder`: folder of the guests in which trials make their working directories: its file
-      system is what I/O probes measure. It may lie on a share.
-    - `filesystem`: a file system that the guests mount for the trials, which then work on it; what
-      it lies in is in `io_folder` of the guests, or on the host.
+    - `io_folder`: folder of the guests in which trials make their working directories: I/O probes
+      measure its file system. It may be on a share.
+    - `filesystem`: a file system that the guests mount for the trials, which then work on it; its
+      own files are in `io_folder` of the guests, or on the host.
     - `saved_state`: start guests from a saved state, made at the first start of a configuration.
     """
 
@@ -217,9 +217,9 @@ class VmOptions(PinningOptions, Ruled):
         for name in [name for name, value in built.items() if value and self.image != "auto"]:
             own = "give it as image.kernel" if name == "kernel" else "has its own"
             yield True, f'{name}: for image = "auto" alone; an image of your own {own}'
-        said = "modules are those of a kernel that is given as a path"
+        said = "modules belong to a kernel that is given as a path"
         yield self.modules and not own_kernel.startswith("/"), said
         said = "the guest's disk has no modules of another kernel for this adapter"
         yield own_kernel and (nic.passed_through or nic.soft_roce), said
-        said = "neighbours of guests are guests: cpu.pin says on which cores all of them run"
+        said = "neighbours of guests are guests: cpu.pin sets the cores of all of them"
         yield self.neighbours and self.neighbours.cores, said

@@ -1,4 +1,4 @@
-"""The platform type ``vm``: what is needed here, and how guests come and go."""
+"""The platform type ``vm``: its requirements, and the life of its guests."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def emulated(cls, spec: PlatformSpec[VmOptions]) -> str:
         if spec.options.acceleration == "tcg":
-            return "its file asks for it"
+            return 'its file has acceleration = "tcg"'
         verdict = known_verdict(cache_folder())
         tried = spec.options.acceleration == "auto" and verdict is not None
         return verdict.reason if tried and verdict and not verdict.works else ""
@@ -157,7 +157,7 @@ class VmPlatform(Platform[VmOptions]):
     def _enclosed(
         self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
     ) -> tuple[remains.Claim, Hypervisor]:
-        """Open what holds the guests, and their hypervisor with its bridge."""
+        """Open the enclosure of the guests, and their hypervisor with its bridge."""
         bridge, cache = f"bl{enclosure.name[-8:]}" if nic.outside else None, self.context.cache
         claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge)
         hypervisor = Hypervisor(
@@ -180,7 +180,7 @@ class VmPlatform(Platform[VmOptions]):
         try:
             host: MpiInstallation | None = find_mpi(fleet.options.mpi)
         except ToolMissing:
-            host = None  # What needs no MPI can still be measured.
+            host = None  # Probes without MPI can still be measured.
         inside = _guest_mpi(host, partial(fleet.access.run, fleet.guests[0].name), image)
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
@@ -236,7 +236,7 @@ def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
-    """Return what the first guest's definition is made of, before anything is."""
+    """Return the parts of the first guest's definition, before anything is made."""
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]

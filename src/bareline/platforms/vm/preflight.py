@@ -1,4 +1,4 @@
-"""What this host must have for a platform's options, and whether its KVM works.
+"""The requirements of a platform's options on this host, and whether its KVM works.
 
 ``/dev/kvm`` may be there and every guest still die in early boot, for instance inside a virtual
 machine whose own hypervisor does not nest. So a guest is tried; the answer is kept until the host
@@ -35,12 +35,12 @@ _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/vir
 _MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`"
 
 
-#: What is wrong, with which option, and the next step.
+#: The problem, its option, and the next step.
 _Problem = tuple[str, str, str | None]
 
 
 def check_host(options: VmOptions, vcpus: int) -> None:
-    """See that the host has what the options name."""
+    """Check that the host has everything that the options name."""
     for what, where, hint in chain(
         _of_processors(options, vcpus),
         _of_memory(options),
@@ -88,7 +88,7 @@ def _of_memory(options: VmOptions) -> Iterator[_Problem]:
 
 
 def _of_files(options: VmOptions) -> Iterator[_Problem]:
-    """Look for the files of an image of the user's, and for shares and what serves them."""
+    """Check the files of a user's image, and shares with their servers."""
     for name in ("path", "kernel", "initrd") if isinstance(options.image, Image) else ():
         path = getattr(options.image, name)
         if path and not Path(path).expanduser().is_file():
@@ -108,27 +108,33 @@ def _of_files(options: VmOptions) -> Iterator[_Problem]:
 def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
     if nic.vhost and not Path("/dev/vhost-net").exists():
         yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
-    if name := nic.device:
-        folder = _NETWORK / physical_function(name)
-        if not folder.exists():
-            yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
-        mtu, functions = _number(folder / "mtu"), _number(folder / "device" / "sriov_numvfs")
-        if nic.mtu > mtu:
-            what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
-            yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
-        if nic.attach == "vf" and functions < guests:
-            what = f"{name} has {functions} virtual functions, {guests} guests need one each"
-            hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
-            yield what, "nic.device", hint
+    if nic.device:
+        yield from _of_adapter(nic, nic.device, guests)
     for address in nic.addresses:
         if not (_PCI / address).exists():
             yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
         if nic.attach == "vf" and not (_PCI / address / "physfn").exists():
-            yield f"{address} is no virtual function", "nic.addresses", _MAKE_FUNCTIONS
+            yield f"{address} is not a virtual function", "nic.addresses", _MAKE_FUNCTIONS
     if nic.passed_through and not any(Path("/sys/class/iommu").glob("*")):
         what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
         hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
         yield what, "nic.attach", hint
+
+
+def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
+    """Check the host's adapter of this name: its MTU and its virtual functions."""
+    folder = _NETWORK / physical_function(name)
+    if not folder.exists():
+        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+    mtu = _number(folder / "mtu")
+    functions = _number(folder / "device" / "sriov_numvfs")
+    if nic.mtu > mtu:
+        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+    if nic.attach == "vf" and functions < guests:
+        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
+        yield what, "nic.device", hint
 
 
 def physical_function(device: str) -> str:
@@ -165,14 +171,14 @@ echo {_WORD} > /dev/console
 
 @dataclass(frozen=True, slots=True)
 class KvmVerdict:
-    """Whether a guest was seen to boot with KVM; `reason` says why not."""
+    """Whether a guest was seen to boot with KVM; `reason` is the obstacle."""
 
     works: bool
     reason: str = ""
 
 
 def module_behind() -> str:
-    """Name the kernel module that runs guests behind the device; empty where none is told."""
+    """Return the kernel module that runs guests behind the device; empty if unknown."""
     kinds = ("kvm_intel", "kvm_amd", "kvm_pvm")
     return next((name for name in kinds if (_MODULES / name).is_dir()), "")
 
@@ -195,7 +201,7 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
-    """Return what is known without starting anything; None when it was never tried."""
+    """Return the known verdict without starting a guest; None when it was never tried."""
     if problem := device_problem():
         return KvmVerdict(False, problem)
     with contextlib.suppress(OSError, ValueError):
@@ -222,9 +228,9 @@ def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
 def choose_accelerator(
     wanted: str, cache_folder: Path, image: AutoImage | None, *, own_kernel: bool = False
 ) -> Accelerator:
-    """Turn ``auto``, ``kvm`` or ``tcg`` into what guests are started with.
+    """Turn ``auto``, ``kvm`` or ``tcg`` into the accelerator of guests.
 
-    Whoever asks for ``kvm`` with a kernel of their own has it: only that kernel could prove it.
+    A user who requests ``kvm`` with a kernel of their own has it: only that kernel could prove it.
     """
     if wanted == "tcg":
         return "tcg"
@@ -254,7 +260,7 @@ def _key() -> list[str]:
 
 
 def qemu_version() -> str:
-    """Return the version that QEMU says it is."""
+    """Return the version that QEMU prints."""
     done = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
     return done.stdout.partition("\n")[0]
 
@@ -277,6 +283,6 @@ def _try_guest(image: AutoImage) -> KvmVerdict:
         if "KVM" in line or "kvm" in line:
             return KvmVerdict(False, f"a guest died at once: {line.strip()}")
     if done.timed_out:
-        return KvmVerdict(False, f"a guest said nothing for {_TIMEOUT_S:.0f} s")
+        return KvmVerdict(False, f"a guest printed nothing for {_TIMEOUT_S:.0f} s")
     said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return KvmVerdict(False, f"a guest ended early: {said[-1] if said else 'it said nothing'}")
+    return KvmVerdict(False, f"a guest ended early: {said[-1] if said else 'it printed nothing'}")

@@ -1,4 +1,4 @@
-"""What a killed bareline leaves behind: a small file for each platform in use tells of it.
+"""The remains of a killed bareline: a small file for each platform in use lists them.
 
 Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). What remains
 is a folder, and, where the host's own network is used, a bridge and settings.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a platform in use has put on this machine; on file meanwhile, it may grow.
+    """The things that a platform in use has put on this machine; its file may grow.
 
     - `folders`: the enclosure's folder and that of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
@@ -76,7 +76,7 @@ def claimed(
 
 
 def clean(cache_folder: Path) -> list[str]:
-    """Remove what platforms of dead processes left; say what, a line each."""
+    """Remove the remains of dead processes' platforms; return a line for each."""
     removed = []
     for path in sorted(claims_folder(cache_folder).glob("*.json")):
         try:
@@ -122,7 +122,7 @@ SET_AND_SHOW = (
 
 
 def read_changes(text: str) -> dict[str, tuple[str, str]]:
-    """Read what `SET_AND_SHOW` printed: name to (before, after)."""
+    """Read the output of `SET_AND_SHOW`: name to (before, after)."""
     changes = {}
     for line in text.splitlines():
         name, _, values = line.partition("=")
@@ -133,10 +133,10 @@ def read_changes(text: str) -> dict[str, tuple[str, str]]:
 
 
 def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: Claim) -> dict[str, Scalar]:
-    """Apply settings on the host's side; give what changed as facts.
+    """Apply settings on the host's side; return the changes as facts.
 
-    Most settings belong to a network namespace, and the guests' one is their own. What the kernel
-    keeps once for all is changed for the whole host and restored afterwards.
+    Most settings belong to a network namespace, and the guests' one is their own. A setting that
+    the kernel has only once is changed for the whole host and restored afterwards.
     """
     settings = tuning.settings()
     if not settings:

@@ -2,7 +2,7 @@
 
 A state belongs to one guest of one configuration, with the disk as it was at that moment. All that
 a guest remembers is part of the key: image, options, identity, QEMU, and this package's scripts.
-A state that is not what was saved would be a guest that fails in strange ways: size and hash of
+A damaged state would be a guest that fails in strange ways: size and hash of
 each part are checked before it is used.
 """
 
@@ -29,7 +29,7 @@ from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import qemu_version
 from bareline.vocabulary.files import replace_file
 
-#: What a state consists of, and the file that describes it.
+#: The files of a state, and the file that describes it.
 _PARTS = ("memory", "disk.qcow2", "initrd")
 _RECORD = "report.json"
 _KEYS = ("client", "client.pub", "host", "host.pub")
@@ -60,7 +60,7 @@ class SavedStates:
         with file_lock(self.folder.with_suffix(".lock")):
             damage = damage_of(folder, read_record(record), _KEYS) if folder.exists() else ""
             if damage:
-                self._tell(f"the keys of saved guests are damaged, all is saved anew: {damage}")
+                self._tell(f"the keys of saved guests are damaged, all is saved again: {damage}")
                 shutil.rmtree(self.folder)
                 self.folder.mkdir(mode=0o700)
             keys = make_keys(folder)
@@ -81,7 +81,7 @@ class SavedStates:
             return None
         described = read_record(folder / _RECORD)
         if damage := damage_of(folder, described, _PARTS):
-            self._tell(f"the saved state of {name} is damaged and made anew: {damage}")
+            self._tell(f"the saved state of {name} is damaged and made again: {damage}")
             self.forget(name)
             return None
         memory, disk, initrd = (folder / part for part in _PARTS)

@@ -1,1 +1,1 @@
-"""Applications: mini-apps of bareline's own, and programs of others."""
+"""Applications: bareline's mini-apps, and programs of users."""

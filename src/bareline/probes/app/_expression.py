@@ -35,7 +35,7 @@ _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
 class Condition:
     """One condition: numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
 
-    Raises ValueError: it is no such expression.
+    Raises ValueError: it is not such an expression.
     """
 
     def __init__(self, text: str) -> None:
@@ -43,13 +43,13 @@ class Condition:
         try:
             self._tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"'{text[:80]}' is no expression") from error
+            raise ValueError(f"'{text[:80]}' is not an expression") from error
         if not isinstance(self._tree, ast.Compare | ast.BoolOp):
             raise ValueError(f"'{text[:80]}' compares nothing")
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Return whether it is true of these values; of numbers that are no numbers it never is."""
+        """Return whether it is true of these values; with a NaN it is always false."""
         try:
             return bool(_evaluate(self._tree, values))
         except (ZeroDivisionError, OverflowError):
@@ -94,7 +94,7 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
             return float(value)  # type: ignore[arg-type]
         case ast.Call(func=ast.Name(id=name), args=parts):
             found = [_evaluate(part, values) for part in parts]
-            # A value that is no number spoils a minimum, which would otherwise pass it over.
+            # A value that is not a number spoils a minimum, which would otherwise pass it over.
             spoiled = any(map(math.isnan, found))
             return math.nan if spoiled else _FUNCTIONS[name](found)
         case ast.BinOp(left=left, op=how, right=right):

@@ -1,4 +1,4 @@
-"""The mini-apps, a row of a table each; docs/method/apps.md says what each leaves out."""
+"""The mini-apps, a row of a table each; docs/method/apps.md lists the omissions of each."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class OceanParams(MiniAppParams):
     """Parameters of the ocean.
 
     - `problem_class`: size of the problem: S, W, A, B or C, each several times the one before.
-    - `variant`: what the solver for the lid's pressure sends: "2011" three sums of 8 bytes and two
-      exchanges an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as MITgcm
-      does since 2015; "saving" two sums and one exchange, less than MITgcm.
+    - `variant`: the messages of the solver for the lid's pressure: "2011" three sums of 8 bytes and
+      two exchanges an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as
+      MITgcm does since 2015; "saving" two sums and one exchange, less than MITgcm.
     """
 
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT
 
 
 class MiniProgram(Kernel):
-    """A mini-app; its rate counts what its page of the documentation says, cells or sites."""
+    """A mini-app; its rate counts cells or sites, as its page of the documentation states."""
 
     layer: ClassVar[Layer] = Layer.APP
     params: type[MiniAppParams] = MiniAppParams
@@ -59,7 +59,7 @@ class Ocean(MiniProgram):
         return replace(command, argv=(*command.argv, *variant))
 
     def parse(self, params: OceanParams, output: Output) -> Iterable[Sample]:
-        """Refuse another variant; programs that had none said nothing of it."""
+        """Refuse another variant; programs without variants do not print one."""
         said = self.report(output).header.get("variant", params.variant)
         if said != params.variant:
             raise ParseError(f"variant {said} instead of {params.variant}")
@@ -98,7 +98,7 @@ _SITES = {
 
 
 def _lattice(problem_class: str, ranks: int) -> str:
-    """Every prime factor of the ranks must divide what is left of y, z or t."""
+    """Every prime factor of the ranks must divide the rest of y, z or t."""
     lengths = list(_SITES[problem_class])
     for factor in sorted(_prime_factors(ranks), reverse=True):
         fit = [length for length in lengths if length % factor == 0]

@@ -1,7 +1,7 @@
 """OpenFOAM: the flow in a cavity under a moving lid, by finite volumes.
 
 The code is run as it is (Debian's package ``openfoam``, built with Open MPI). Its numerics are
-those of unstructured finite volumes, as USM3D's: exchange with neighbouring parts of the mesh, and
+unstructured finite volumes, as in USM3D: exchange with neighbouring parts of the mesh, and
 many small sums over all ranks inside preconditioned conjugate gradients.
 
 References
@@ -115,7 +115,7 @@ PROBE = program_probe(
         min_ranks=2,
         complete=r"^Finalising parallel run$",
         metrics={
-            # Its clock tells whole seconds. A rank that waits for others in MPI does so at work.
+            # Its clock prints whole seconds. A rank that waits in MPI keeps its core busy.
             "time": FigureOfMerit(regex=r"^ExecutionTime = (\S+) s", take="last"),
             "clock_time": FigureOfMerit(
                 regex=r"^ExecutionTime = .* ClockTime = (\d+) s", take="last", detail=True

@@ -1,6 +1,6 @@
 """Any program as a probe: how it is started, which figures it prints, and when its result is right.
 
-A study's ``[app.NAME]`` describes one. No shell is built from what a description says.
+A study's ``[app.NAME]`` describes one. No shell command is built from a description.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+-]*(/[A-Za-z0-9_.,+-]+)*")
 
 #: Runs on every rank, in the working directory of its node. The first rank of a node copies the
-#: case there and makes the steps before the program; the others wait for it.
+#: case there and makes the steps before the program; all other ranks wait for it.
 _SCRIPT = """\
 case_folder=$1
 shift
@@ -77,10 +77,11 @@ class Program(BaseModel):
 
     - `trace`: a trace (``bareline profile --trace``) that simulated platforms replay instead of a
       command.
-    - `title`, `summary`: what its time is, as the subject of a sentence; one line for lists.
+    - `title`, `summary`: its time, as the subject of a sentence; one line for lists.
     - `source`: where the program is from.
-    - `command`: program and arguments. ``{NAME}`` stands for a parameter, ``{ranks}``, ``{nodes}``
-      and ``{threads}`` for the layout's, ``{workdir}`` for the trial's working directory.
+    - `command`: program and arguments. ``{NAME}`` is replaced by a parameter, ``{ranks}``,
+      ``{nodes}`` and ``{threads}`` for the layout's, ``{workdir}`` for the trial's working
+      directory.
     - `mpi`: one process per rank, started by the platform's MPI; else one process on the first
       node.
     - `steps`: commands that run before it, once on every node: meshes, preprocessing. Not timed.
@@ -94,8 +95,8 @@ class Program(BaseModel):
     - `requires`: programs that must be on the path besides those that commands begin with.
     - `params`: parameters of the probe and their defaults.
     - `min_ranks`: fewest ranks.
-    - `complete`: regular expression that only a whole output matches: in the file that the headline
-      is read from, or in what is printed.
+    - `complete`: regular expression that only a complete output matches: in the file that the
+      headline is read from, or in the printed output.
     - `metrics`: figures of a trial, the headline first: by habit ``time``, that of the main loop,
       apart from start-up and files. ``launch_time``, the whole launch, is added.
     - `values`: further numbers, for `verify` alone.
@@ -148,16 +149,25 @@ class Program(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Program:
         known = {*self.metrics, *self.values}
-        for text in self.verify:
-            unknown = sorted(Condition(text).names - known - set(self.params))
-            if unknown:
-                raise ValueError(f"verify = '{text}' names {listing(unknown)}, which is no value")
+        self._check_conditions(known)
         for words in (self.command, *self.steps):
             if any("\n" in word for word in words):
                 raise ValueError("an argument has a line break")
+        self._check_folders()
+        if "launch_time" in known:
+            raise ValueError("launch_time is measured by bareline")
+        return self
+
+    def _check_conditions(self, known: set[str]) -> None:
+        for text in self.verify:
+            unknown = sorted(Condition(text).names - known - set(self.params))
+            if unknown:
+                raise ValueError(f"verify = '{text}' names {listing(unknown)}, not a value")
+
+    def _check_folders(self) -> None:
         for name in self.inputs:
             if not _FILE.fullmatch(name) or ".." in name.split("/"):
-                raise ValueError(f"'{name}' is no name of a file in the working directory")
+                raise ValueError(f"'{name}' is not the name of a file in the working directory")
         if self.case_folder and not self.case_folder.startswith(("/", "{")):
             raise ValueError(f"case_folder = '{self.case_folder}' is not an absolute path")
         if self.folder and not self.folder.startswith("/"):
@@ -166,9 +176,6 @@ class Program(BaseModel):
             raise ValueError(
                 "folder: steps, inputs, case_folder and files need a working directory"
             )
-        if "launch_time" in known:
-            raise ValueError("launch_time is measured by bareline")
-        return self
 
     @property
     def _sources_of_files(self) -> bool:
@@ -178,11 +185,13 @@ class Program(BaseModel):
     def _files_read(self) -> list[str]:
         """Files of the working directory that values are read from."""
         sources = (*self.metrics.values(), *self.values.values())
-        return list(dict.fromkeys([*self.files, *(one.file for one in sources if one.file)]))
+        return list(
+            dict.fromkeys([*self.files, *(source.file for source in sources if source.file)])
+        )
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
-    """Return whether a key holds what a study of before was written with: its default, or ours."""
+    """Return whether a key has the value of an older study: its default, or ours."""
     if key == "metrics":
         return set(given[key]) == {"time"}
     if key in made:
@@ -192,7 +201,7 @@ def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
 
 
 class ProgramProbe(Probe[Any]):
-    """A program that a description says how to run and read."""
+    """A program that is run and read as a description defines."""
 
     layer: ClassVar[Layer] = Layer.APP
     program: ClassVar[Program]
@@ -208,7 +217,7 @@ class ProgramProbe(Probe[Any]):
         steps = [[_filled(word, known) for word in step] for step in program.steps]
         inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
         started = [words[0] for words in (argv, *steps) if "/" not in words[0]]
-        # A platform writes files beside each other; the script puts them into their folders.
+        # A platform writes all files into one folder; the script puts them into their folders.
         flat = {name: name.replace("/", "%") for name in inputs}
         lines = [f"<{flat[name]}\n>{name}\n" for name in inputs if "/" in name]
         lines += ["".join(f"={word}\n" for word in step) + ".\n" for step in steps]
@@ -255,17 +264,17 @@ class ProgramProbe(Probe[Any]):
             condition = Condition(text)
             if not condition.holds(known):
                 values = [f"{name} = {known[name]:g}" for name in sorted(condition.names)]
-                raise ParseError(f"the result is wrong: {text} does not hold ({listing(values)})")
+                raise ParseError(f"the result is wrong: {text} is false ({listing(values)})")
         yield from (Sample(name, value) for name, value in figures.items())
         yield Sample("launch_time", output.duration_s)
 
     def facts(self, params: Any, output: Output) -> Mapping[str, Scalar]:
-        """Return whose kernels its BLAS ran, where it was told to print that."""
+        """Return the processor whose kernels its BLAS ran, if it prints that."""
         return kernels_printed(output) if TELL_KERNELS in self.program.env.items() else {}
 
 
 def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
-    """Return what placeholders stand for: the parameters, and the layout's shape."""
+    """Return the values of placeholders: the parameters, and the layout's shape."""
     shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
     return {**asdict(params), **shape}
 
@@ -290,7 +299,7 @@ def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
     headline = next(iter(metrics))
     summary = f"{program.command[0]}, as the study describes it"
     if program.trace:
-        summary = f"what was traced in {program.trace}, replayed by the simulator"
+        summary = f"the trace {program.trace}, replayed by the simulator"
     return declared(
         ProgramProbe,
         name,

@@ -83,7 +83,7 @@ PROBE = program_probe(
             "iterations": Value(regex=r"convergence has been achieved in +(\d+) iterations"),
         },
         verify=[
-            # Eight atoms; what the cutoff and the few points leave of the limit is below 0.5 Ry.
+            # Eight atoms; the error of the cutoff and of the few points is below 0.5 Ry.
             "abs(energy + 62.9) < 0.8",
             "accuracy < 1e-8",
             "iterations > 1",

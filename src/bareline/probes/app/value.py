@@ -1,4 +1,4 @@
-"""Where a figure is in what a program writes: a number in its output, or its wall time."""
+"""The place of a figure in a program's output: a number, or the wall time."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
 
 
 class Value(_Described):
-    """Where a number stands in what a program writes.
+    """The place of a number in a program's output.
 
     - `regex`: regular expression whose one group is the number; ``^`` and ``$`` match at lines.
     - `json_path`: or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
-    - `wall`: or the wall time of the whole launch, whatever is printed.
-    - `file`: file of the working directory; what is printed without it.
-    - `take`: which of several: the one that there is, the first, last, least or greatest, their
+    - `wall`: or the wall time of the whole launch.
+    - `file`: file of the working directory; the printed output without it.
+    - `take`: the choice among several: the only one, the first, last, least or greatest, their
       sum, mean or number.
-    - `scale`: what one unit of the number is in the metric's unit.
+    - `scale`: the size of the number's unit in the metric's unit.
     """
 
     regex: str = ""
@@ -75,7 +75,7 @@ class Value(_Described):
     def read(self, name: str, output: Output) -> float:
         """Find the number.
 
-        Raises ParseError: it is not there, stands more than once, or is no number.
+        Raises ParseError: it is not there, occurs more than once, or is not a number.
         """
         if self.wall:
             return output.duration_s * self.scale
@@ -111,7 +111,7 @@ class FigureOfMerit(Value):
     @classmethod
     def _known(cls, unit: str) -> str:
         if unit not in BASE_UNITS:
-            raise ValueError(f"'{unit}' is none of {', '.join(sorted(BASE_UNITS))}")
+            raise ValueError(f"'{unit}' is not one of {', '.join(sorted(BASE_UNITS))}")
         return unit
 
 
@@ -123,11 +123,11 @@ def _at(name: str, text: str, path: str) -> float:
     except (ValueError, LookupError, TypeError) as error:
         raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
     if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ParseError(f"{name}: '{path}' is no number")
+        raise ParseError(f"{name}: '{path}' is not a number")
     return float(found)
 
 
 def _number(name: str, text: str) -> float:
     if not _NUMBER.fullmatch(text.strip()):
-        raise ParseError(f"{name}: '{text[:30]}' is no number")
+        raise ParseError(f"{name}: '{text[:30]}' is not a number")
     return float(text.strip().lower().replace("d", "e"))

@@ -33,7 +33,7 @@ _OUTPUT = "hpccoutf.txt"
 _END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\n?\Z", re.MULTILINE)
 _RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
 _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
-#: Imports take these for details of the star figures; here each stands for itself.
+#: Imports take these for details of the star figures; here each is a metric of its own.
 _SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
 _DOUBLE_BYTES = 8
 
@@ -45,7 +45,7 @@ class HpccParams:
     - `memory_bytes`: HPL's matrix and all that follows from it, for each rank: its STREAM arrays
       are a third of this each, its RandomAccess table at most half. Four times the last-level cache
       for an array, and half of a node's memory for HPL, give the figures that are published.
-    - `n`: order of HPL's matrix; 0 takes what fills `memory_bytes` on every rank.
+    - `n`: order of HPL's matrix; 0 takes the order that fills `memory_bytes` on every rank.
     - `nb`: block size of HPL and PTRANS.
     """
 
@@ -65,7 +65,7 @@ class Hpcc(Probe[HpccParams]):
     """The whole suite; every figure of its summary.
 
     ``star`` figures are means over ranks that all run at once, ``single`` ones are of one rank
-    while the others wait. ``hpl_efficiency`` is HPL's rate over that of single DGEMM on every rank.
+    while the rest waits. ``hpl_efficiency`` is HPL's rate over that of single DGEMM on every rank.
     """
 
     name: ClassVar[str] = "hpcc"
@@ -112,7 +112,7 @@ class Hpcc(Probe[HpccParams]):
         yield Sample("hpl_efficiency", values["hpl_rate"] / single)
 
     def arrays(self, params: HpccParams, output: Output) -> Mapping[str, int]:
-        """Return those of STREAM, and RandomAccess's table of one rank; all are of 8-byte words."""
+        """Return the arrays of STREAM, and RandomAccess's table of one rank, of 8-byte words."""
         found = {one.probe: one.params for one in hpcc.read(output.files.get(_OUTPUT, ""))}
         words = {"stream": "vector", "randomaccess": "n"}
         return {
@@ -148,7 +148,7 @@ def _check_whole(text: str) -> int:
 
 
 def input_text(params: HpccParams, ranks: int) -> str:
-    """Write hpccinf.txt: HPL's input, then what it adds for PTRANS."""
+    """Return hpccinf.txt: HPL's input, then the additions for PTRANS."""
     return (
         f"{hpl.input_text(params.order(ranks), params.nb, ranks, to_stdout=False)}"
         "separator\n"

@@ -1,7 +1,7 @@
 """Linpack over ranks: by ScaLAPACK, or by a user's own build of HPL.
 
-ScaLAPACK comes with the distribution; HPL, tuned by whoever owns the machine, is what published
-figures are made with. Where an ``xhpl`` is on the path of the nodes, it is run as it is.
+ScaLAPACK comes with the distribution; HPL, tuned by the owner of the machine, is the source of
+published figures. Where an ``xhpl`` is on the path of the nodes, it is run as it is.
 
 References
 ----------

@@ -1,6 +1,6 @@
-"""Noise: what the system takes from a program that only computes, by a fixed work quantum.
+"""Noise: the time that the system takes from a computing program, by a fixed work quantum.
 
-What comes back regularly is looked for in the lost time: its frequency, its share, and the spectrum
+The probe looks for regular disturbances in the lost time: their frequency, share, and spectrum
 in bands. A disturbance such as a timer tick is short and regular. Its spectrum is a comb: the
 fundamental and its harmonics are about equally strong, and the strongest line may be any of them.
 So combs are compared, not lines.
@@ -35,7 +35,7 @@ class NoiseParams:
     """Parameters of the noise.
 
     - `quantum_s`: length of the work when nothing disturbs it.
-    - `duration_s`: how long it is repeated. Bins of two quanta are searched for what comes back:
+    - `duration_s`: duration of the repetition. Bins of two quanta are searched for regular ones:
       the slowest beat that can be seen has a few periods in this time, the fastest has two bins.
     - `mode`: "single" uses one core, "star" every core at once.
     """
@@ -57,7 +57,7 @@ class NoiseParams:
 
 
 class Noise(Nodebench[NoiseParams]):
-    """Durations of equal work on every core: lost share, jitter, stolen time, what is periodic."""
+    """Durations of equal work on every core: lost share, jitter, stolen time, periodic losses."""
 
     name: ClassVar[str] = "compute.noise"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -86,7 +86,7 @@ class Noise(Nodebench[NoiseParams]):
         point = report.point
         shortest = point.positive("quantum", "min")
         lost = _share(point, "lost_share")
-        # A ratio of slowdowns is what it costs; one of small shares would look like much.
+        # A ratio of slowdowns is the cost; a ratio of small shares would look large.
         yield Sample("slowdown", 1 + lost)
         yield Sample("lost_share", lost)
         yield Sample("lost_share_max", _share(point, "lost_share_max"))
@@ -115,15 +115,15 @@ def _bins(point: MeasuredPoint, count: int) -> list[int]:
     if not isinstance(bins, list) or len(bins) != count:
         raise ParseError(f"there are no {count} bins of lost time")
     if not all(type(value) is int and value >= 0 for value in bins):
-        raise ParseError("a bin of lost time is no time")
+        raise ParseError("a bin of lost time is not a time")
     return bins
 
 
-#: Periods that a series must hold of the slowest beat that is looked for.
+#: Periods of the slowest beat that a series must contain.
 _PERIODS = 4
 #: Lines that a windowed line is spread over.
 _SPREAD = 3
-#: A comb of half the frequency holds the same lines, one of twice the frequency half of them: the
+#: A comb of half the frequency has the same lines, one of twice the frequency half of them: the
 #: fastest that is about as good as the best is meant.
 _AS_GOOD = 0.7
 _BANDS_PER_OCTAVE = 2
@@ -134,8 +134,8 @@ class Disturbance:
     """A regular disturbance.
 
     - `frequency_hz`: how often it comes back; 0 where nothing varies.
-    - `share`: how much of the series' variance it explains, from 0 to 1. Pure noise has a strongest
-      comb, too: its share is a few percent.
+    - `share`: how much of the series' variance it explains, from 0 to 1. Pure noise also has
+      a strongest comb: its share is a few percent.
     - `spectrum`: upper end of each band in Hz, and its share of the variance.
     """
 
@@ -151,7 +151,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     values = np.asarray(series, dtype=float)
     window = np.hanning(values.size)
     power = np.abs(np.fft.rfft((values - values.mean()) * window)) ** 2
-    power[:2] = 0  # the mean, and what the window spreads of it
+    power[:2] = 0  # the mean, and its leakage through the window
     line_hz = 1 / (values.size * step_s)
     edges = _edges(power.size, line_hz)
     total = float(power.sum())

@@ -2,9 +2,9 @@
 
 The peak is measured, not computed: just before and after DGEMM and Linpack the same program runs
 independent multiplications and additions in registers, with the widest instructions that the
-processor shows, on as many cores at once. A nominal frequency says little where clocks follow the
-load, and nothing in a guest. Where a guest's processor model hides wide vectors, their points of
-`compute.peak` are missing there: what remains says how much of the arithmetic is left.
+processor shows, on as many cores at once. A nominal frequency is of little use where clocks follow
+the load, and of none in a guest. Where a guest's processor model hides wide vectors, their points
+of `compute.peak` are missing there: the remaining points show the rate that is left.
 
 References
 ----------
@@ -68,7 +68,7 @@ class DgemmParams:
     - `repeat`: repetitions inside a trial; the median counts.
     - `mode`: "single" uses one core; "star" every core at once, each with matrices of its own
       (HPCC's StarDGEMM; the rate is that of the median core); "all" all cores together on one
-      product. The study's ``threads`` above 1 says how many cores.
+      product. The study's ``threads`` above 1 is the number of cores.
     - `budget_s`: longest time; fewer repetitions are made where it ends.
     """
 
@@ -111,8 +111,8 @@ class FftParams:
     - `n`: points of the one-dimensional transform.
     - `n3`: points along each edge of the three-dimensional transform.
     - `repeat`: repetitions inside a trial; the median counts.
-    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
-      many.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 is their
+      number.
     - `plan`: whether FFTW measures or estimates which algorithm is fastest.
     - `budget_s`: longest time of a transform's repetitions, and of its planning.
     """
@@ -158,8 +158,8 @@ class LinpackParams:
       memory that the node has available, and ``n`` is not used. Platforms then solve systems of
       different order.
     - `repeat`: solutions inside a trial; the median counts.
-    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 says how
-      many.
+    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 is their
+      number.
     - `budget_s`: longest time; fewer solutions are made where it ends.
     """
 

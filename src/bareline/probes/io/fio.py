@@ -1,6 +1,6 @@
 """fio: one job on one file, as the real tool measures it.
 
-The tool is run as it is (package ``fio``); its JSON is read as the outputs of others
+The tool is run as it is (package ``fio``); its JSON is read as imported outputs
 are.
 
 References

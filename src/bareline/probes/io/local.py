@@ -1,8 +1,8 @@
 """Files of one node, by our program ``iobench``: sequential access, and making files.
 
 Sequential access is the job of Nebula's SRW. Writing ends when the data is on the device, in every
-mode, and the file is taken out of the page cache before it is read; what is still in there is a
-caveat of the rate. Making files is the job of fs_mark: N files of a size, made by T threads in S
+mode, and the file is taken out of the page cache before it is read; a part that is still cached is
+a caveat of the rate. Making files is the job of fs_mark: N files of a size, made by T threads in S
 directories.
 """
 

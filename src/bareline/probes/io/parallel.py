@@ -1,12 +1,12 @@
 """Files of all ranks, by our program ``iobench_mpi``: parallel access and metadata.
 
 The patterns of access are IOR's, the phases of metadata mdtest's, which comes with it; parameters
-name their letters. Times hold opening, all calls, the fsync and closing, from the first rank's
+name their letters. Times include opening, all calls, the fsync and closing, from the first rank's
 start to the last one's end, as IOR's bandwidths do; rates are decimal (MB/s), IOR's are binary
 (MiB/s). A phase begins when all ranks have ended the one before.
 
-A rate that is short, or that may be the memory's, is no rate of the storage: IO500 marks such a
-result as invalid, here it carries the caveat that says why.
+A rate of too short a time, or one that may be the memory's, is not a rate of the storage: IO500
+marks such a result as invalid, here it has a caveat with the reason.
 
 References
 ----------
@@ -58,7 +58,7 @@ def _phase_samples(
     doubts: Iterable[str],
     phase: str = "",
 ) -> Iterable[Sample]:
-    """Yield a phase's rate and time, its longest call, and what its slowest and median rank had.
+    """Yield a phase's rate and time, its longest call, and figures of its slowest and median rank.
 
     - `phase`: the point of the times, where the metrics of all phases are the same.
 
@@ -91,8 +91,8 @@ def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) ->
     if point.number("cached_before_read_bytes") > 0:
         yield "page-cache"
     remote, own = report.header.get("remote"), report.header.get("own_readers")
-    # What a network file system's own client keeps, no page cache shows; that servers have memory,
-    # too, the platform says.
+    # No page cache shows the data that a network file system's client keeps; the platform has the
+    # caveat about the memory of servers.
     if remote is not False and own != 0 and read_bytes < report.count("memory_bytes"):
         yield "own-data"
 
@@ -111,7 +111,7 @@ class ParallelParams:
     - `duration_s`: writing ends after so long, with as many calls of every rank as the fastest one
       made (``-D`` with wear-out); 0 writes all segments.
     - `mode`: ``buffered`` goes through the page cache, ``direct`` (O_DIRECT) around it.
-    - `readers`: who reads what a rank wrote: one of ``other`` nodes (on one node the next rank;
+    - `readers`: the reader of a rank's data: one of ``other`` nodes (on one node the next rank;
       ``-C``), or the ``same`` rank.
     - `sync`: ``fsync`` at the end of writing, within its time (``-e``), or ``none``.
     """
@@ -128,7 +128,7 @@ class ParallelParams:
 
     def __post_init__(self) -> None:
         if self.block_bytes % self.transfer_bytes:
-            raise ValueError("block_bytes is no multiple of transfer_bytes")
+            raise ValueError("block_bytes is not a multiple of transfer_bytes")
         if self.mode == "direct" and self.api != "posix":
             raise ValueError('MPI-IO has no direct I/O: mode = "direct" needs api = "posix"')
         if self.mode == "direct" and self.transfer_bytes % _PAGE_BYTES:
@@ -142,7 +142,7 @@ class ParallelParams:
 
 
 class Parallel(Probe[ParallelParams]):
-    """Written by all ranks, synced, taken out of the page caches, read by others, compared."""
+    """Files written by all ranks, synced, dropped from the page caches, read by other ranks."""
 
     name: ClassVar[str] = "io.parallel"
     layer: ClassVar[Layer] = Layer.IO
@@ -212,8 +212,8 @@ class MetadataParams:
     - `file_bytes`: size of each (``-w``, ``-e``); 3901 is that of IO500's hard pattern, 0 of its
       easy one.
     - `files`: in one directory ``shared`` by all ranks, or each rank in its ``own`` (``-u``).
-    - `readers`: who looks at, reads and removes what a rank made: one of ``other`` nodes (on one
-      node the next rank; ``-N``), or the ``same`` rank.
+    - `readers`: the rank that looks at, reads and removes a rank's files: one of ``other`` nodes
+      (on one node the next rank; ``-N``), or the ``same`` rank.
     - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, as mdtest does by
       itself.
     """

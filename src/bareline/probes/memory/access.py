@@ -1,6 +1,6 @@
 """Access to memory on a node: STREAM's bandwidth, RandomAccess's updates, the latency of a load.
 
-Where a working set exceeds what the processor remembers of the page tables, a load with 4 KiB pages
+Where a working set exceeds the processor's cache of the page tables, a load with 4 KiB pages
 also pays for finding its page. The difference to 2 MiB pages is the cost of address translation,
 which virtualization multiplies: a guest's page tables are themselves translated.
 
@@ -49,7 +49,7 @@ class StreamParams:
 
     - `array_bytes`: size of each of the three arrays; 0 takes four times the last-level cache.
     - `repeat`: repetitions inside a trial; the median counts.
-    - `stores`: "regular", "nontemporal" (past the cache, without reading what is overwritten) or
+    - `stores`: "regular", "nontemporal" (past the cache, without reading the old content) or
       "best": both are run, and for each kernel the better counts.
     - `mode`: "single" uses the layout's threads, one without any; "all" every core of the node.
     """
@@ -145,7 +145,8 @@ class LatencyParams:
 
     - `min_bytes`, `max_bytes`: working sets: powers of two and the sizes half-way between, within
       these.
-    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". What the node does not give is cut.
+    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". Pages that the node does not provide are
+      cut.
     - `budget_s`: time of each point.
     """
 
@@ -157,7 +158,7 @@ class LatencyParams:
     def __post_init__(self) -> None:
         if not self.points():
             raise ValueError(
-                f"no working set lies between min_bytes = {self.min_bytes} and "
+                f"no working set is between min_bytes = {self.min_bytes} and "
                 f"max_bytes = {self.max_bytes}"
             )
 

@@ -1,4 +1,4 @@
-"""What the probes of ``mpibench``, our program for MPI functions, have in common."""
+"""Common parts of the probes of ``mpibench``, our program for MPI functions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class MpiParams:
     - `iterations`: iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
     - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
       ``-x``.
-    - `budget_s`: longest time for each size; what exceeds it even with the fewest iterations is
-      cut.
+    - `budget_s`: longest time for each size; a size that exceeds it even with the fewest iterations
+      is cut.
     - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
       there.
     """
@@ -96,8 +96,8 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
     """Make the mean over the plain loop the headline of a simulated collective.
 
     Before each call that is timed by itself all simulated ranks wait for the same moment, so that
-    its time is that of ranks which enter at once, and the same each time. In a loop they enter as
-    they come out of the call before, as in a program; that is also what was published.
+    its time is for ranks that enter at once, and the same each time. In a loop they enter as
+    they come out of the call before, as in a program and in published figures.
     """
     found = tuple(samples)
     mean = next(sample.value for sample in found if sample.metric == "latency_loop_mean")
@@ -116,8 +116,8 @@ def rate_samples(
 class MpiFunction(Probe[Any]):
     """A function of MPI by message size, as a benchmark of mpibench measures it.
 
-    ``latency`` is the median over iterations of the slowest rank. What classic programs report
-    stands beside it: ``latency_loop_mean``, the mean over a plain loop and all ranks (OSU's
+    ``latency`` is the median over iterations of the slowest rank. The figures of classic programs
+    are also measured: ``latency_loop_mean``, the mean over a plain loop and all ranks (OSU's
     latency, t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier), ``latency_loop_mean_max``,
     that of the slowest rank (their t_max, HPC Challenge's rings), and ``latency_rank_mean`` and
     ``latency_rank_mean_max``, the mean over calls that are timed one by one, over all ranks and of
@@ -128,7 +128,7 @@ class MpiFunction(Probe[Any]):
     params: type[Any] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
-    #: Name in mpibench where it is not the probe's; parameters stand in braces.
+    #: Name in mpibench where it is not the probe's; parameters are in braces.
     benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 

@@ -45,7 +45,8 @@ class WindowParams(MpiParams):
     window: Annotated[int, Field(ge=0, le=65536)] = 0
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        # Without super(): a dataclass with slots is made anew, and its methods know the old one.
+        # Without super(): a dataclass with slots is a new class, and its methods refer to the old
+        # one.
         return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
 
@@ -76,7 +77,8 @@ Operation = Literal[
 class OverlapParams(MpiParams):
     """Parameters of an overlap measurement.
 
-    - `operation`: "p2p" is MPI_Isend and MPI_Irecv between all pairs; the others are collectives.
+    - `operation`: "p2p" is MPI_Isend and MPI_Irecv between all pairs; all other operations are
+      collectives.
     """
 
     operation: Operation = "iallreduce"
@@ -130,7 +132,7 @@ def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
-    """Add the bandwidth of messages that are not empty: what a rank sends and receives."""
+    """Add the bandwidth of messages that are not empty: a rank sends and receives."""
     yield from latency_samples(point)
     if point.at.get("size_bytes"):
         yield from rate_samples(point)
@@ -142,7 +144,7 @@ def _of_pairs(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield what a message costs each end itself.
+    """Yield the cost of a message at each end.
 
     ``send`` is the time of ``MPI_Send`` while nothing else is under way, ``receive`` that of
     ``MPI_Recv`` of a message that has arrived; the rest of the latency is its way. ``send`` of a
@@ -174,9 +176,9 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield what code takes after a message, and after itself; means without lost cores.
+    """Yield the time of code after a message, and after itself; means without lost cores.
 
-    Beside it an all-reduce of 8 B, and one after 100 us of reading memory.
+    In addition, the time of an all-reduce of 8 B, and of one after 100 us of reading memory.
     """
     times = {}
     for name in ("between", "alone"):
@@ -265,7 +267,7 @@ PROBES = (
     _function(
         "mpi.overhead",
         title="MPI overhead of a message",
-        summary="what a message costs sender and receiver themselves (LogP)",
+        summary="processor time of a message at sender and receiver (LogP)",
         source="Culler et al. 1993",
         smallest_bytes=1,
         metrics={"send": _TIME, "receive": _TIME},
@@ -273,7 +275,7 @@ PROBES = (
     ),
     _function(
         "mpi.overlap",
-        title="non-blocking communication beside computation",
+        title="non-blocking communication during computation",
         summary="computation hidden behind non-blocking communication",
         source="osu_iallreduce and its kin",
         params=OverlapParams,
@@ -327,7 +329,7 @@ PROBES = (
     _sizeless(
         "mpi.beside_compute",
         title="computing between messages",
-        summary="what the network costs the processor: code after messages and after itself",
+        summary="cost of the network for the processor: code after messages and after itself",
         source="bareline",
         metrics={
             "ratio": Metric("1", "lower"),

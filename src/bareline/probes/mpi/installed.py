@@ -1,6 +1,6 @@
 """OSU's programs and Intel's IMB-MPI1 as a user installed them, one program a trial.
 
-A folder and an environment module are those of the nodes, so only there can be looked for them.
+A folder and an environment module belong to the nodes, so only the nodes can look for them.
 They run in the same blocks as bareline's own benchmarks, so that both can be compared like two
 platforms are.
 
@@ -30,7 +30,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
-#: Runs on every rank. Where the program is missing, one rank says so.
+#: Runs on every rank. Where the program is missing, one rank reports it.
 _SCRIPT = """\
 modules=$1 folder=$2 program=$3
 shift 3
@@ -71,8 +71,8 @@ def check_folder(folder: str) -> None:
 def installed_command(program: str, options: Sequence[str], params: Any, variable: str) -> Command:
     """Run an installed program under MPI.
 
-    - `params`: those of the probe: the `folder` of the nodes with the program, or up to two above
-      it, and the environment `module` that is loaded before; each may be "".
+    - `params`: the probe's parameters: the `folder` of the nodes with the program, or up to two
+      above it, and the environment `module` that is loaded before; each may be "".
     - `variable`: environment variable that names the folder where the parameter does not; the
       program is on the path without either.
     """
@@ -102,7 +102,7 @@ def only_samples(
     last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in samples)
     if largest_bytes and last_bytes != largest_bytes:
         raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
-    # That the output ends where it was told to is no caveat.
+    # An output that ends at the requested size has no caveat.
     return [Sample(one.metric, one.value, one.point) for one in samples if one.metric in wanted]
 
 
@@ -114,8 +114,8 @@ class InstalledOsuParams:
     - `iterations`, `warmup`: iterations that count and that do not, of each size; 0 leaves the
       program's own. OSU's ``-i`` and ``-x``.
     - `folder`: folder of the nodes with the programs, or up to two folders above them, as an
-      absolute path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` says it, else the
-      path.
+      absolute path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` is used, else
+      the path.
     - `module`: environment module that is loaded on every rank before.
     """
 
@@ -167,7 +167,7 @@ class Osu(Probe[Any]):
     min_ranks: ClassVar[int] = 2
 
     def command(self, params: Any, layout: Layout) -> Command:
-        # A barrier has no sizes, and refuses to be told some.
+        # A barrier has no sizes, and refuses these options.
         options = () if params.program == "barrier" else params.options()
         return installed_command(f"osu_{params.program}", options, params, _OSU_FOLDER)
 
@@ -190,12 +190,12 @@ class ImbParams:
     - `benchmark`: IMB's name.
     - `max_bytes`: largest message, a power of two; 0 leaves IMB's 4 MiB. IMB's ``-msglog``.
     - `iterations`: most repetitions of a size; 0 leaves IMB's choice. IMB's ``-iter``.
-    - `red_data_type`: what reductions sum. "double" is what `mpi.allreduce` does, "float" IMB's own
-      default.
+    - `red_data_type`: the type that reductions sum: "double" as in `mpi.allreduce`, "float" is
+      IMB's default.
     - `root_shift`, `sync`: whether the root moves on with every call, and whether a barrier follows
       every call; IMB's own defaults since 2017.
     - `folder`: folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute
-      path. Without it, the environment variable ``BARELINE_IMB_FOLDER`` says it, else the path.
+      path. Without it, the environment variable ``BARELINE_IMB_FOLDER`` is used, else the path.
     - `module`: environment module that is loaded on every rank before.
     """
 
@@ -214,7 +214,7 @@ class ImbParams:
     def __post_init__(self) -> None:
         check_folder(self.folder)
         if self.max_bytes & (self.max_bytes - 1) or self.max_bytes == 1:
-            raise ValueError(f"max_bytes = {self.max_bytes} is no power of two above 1")
+            raise ValueError(f"max_bytes = {self.max_bytes} is not a power of two above 1")
 
     def options(self, ranks: int) -> tuple[str, ...]:
         summed = self.red_data_type if self.benchmark in _REDUCTIONS else "float"
@@ -256,7 +256,7 @@ class Imb(Probe[ImbParams]):
         return self.metrics
 
     def parse(self, params: ImbParams, output: Output) -> Iterable[Sample]:
-        """Read IMB's table; a ping-pong of many ranks lets the others wait."""
+        """Read IMB's table; in a ping-pong of many ranks all but two wait."""
         if imb.END not in output.stdout:
             raise ParseError("the output is truncated: IMB's last line is missing")
         readings = list(imb.read(output.stdout))
@@ -268,7 +268,7 @@ class Imb(Probe[ImbParams]):
             probe = readings[0].probe if readings[0].probe == f"{probe}.subset" else probe
         said = readings[0].params.get("red_data_type", "float")
         if params.benchmark in _REDUCTIONS and said != params.red_data_type:
-            raise ParseError(f"IMB says red_data_type = {said}, not {params.red_data_type}")
+            raise ParseError(f"IMB reports red_data_type = {said}, not {params.red_data_type}")
         largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
         return only_samples(readings, probe, self.metrics, largest_bytes)
 

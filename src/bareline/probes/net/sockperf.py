@@ -122,7 +122,7 @@ def _only(pattern: re.Pattern[str], lines: list[str], what: str) -> tuple[str, .
 
 def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text) or float(text) <= 0:
-        raise ParseError(f"'{text}' is no measured value")
+        raise ParseError(f"'{text}' is not a valid measurement")
     return float(text)
 
 

@@ -61,7 +61,7 @@ class Nuttcp(Probe[NuttcpParams]):
         )
 
     def delivers(self, params: NuttcpParams) -> Mapping[str, Metric]:
-        """Leave out what nuttcp does not say of several streams."""
+        """Leave out metrics that nuttcp does not print for several streams."""
         if params.streams == 1:
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}

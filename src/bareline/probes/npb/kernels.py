@@ -1,8 +1,8 @@
-"""The NAS Parallel Benchmarks, a row of a table each: what they do, and on how many ranks.
+"""The NAS Parallel Benchmarks, a row of a table each: their purpose, and their rank counts.
 
-Each is a program of ours that holds its result against the published values. What ours do for each
-operation that the benchmarks count, arithmetic and bytes, is declared here; docs/method/npb.md
-derives it.
+Each is a program of ours that compares its result with the published values. The arithmetic and the
+bytes of our programs for each operation that the benchmarks count are declared here;
+docs/method/npb.md derives it.
 
 References
 ----------
@@ -36,8 +36,8 @@ BYTES_PER_COUNTED = {
 #: Classes whose arrays are.
 BEYOND_CACHES = "ABCDE"
 
-#: What the classes are: logarithms to the base 2 of EP's pairs and of IS's keys; CG's rows,
-#: nonzeros of a generating vector and iterations; of the others points in a direction (of FT the
+#: Sizes of the classes: logarithms to the base 2 of EP's pairs and of IS's keys; CG's rows,
+#: nonzeros of a generating vector and iterations; for the rest points in a direction (of FT the
 #: logarithm to the base 2 of all) and iterations.
 _CLASSES: Mapping[str, Sequence[tuple[int, ...]]] = {
     "ep": ((24,), (25,), (28,), (30,), (32,), (36,), (40,)),
@@ -110,7 +110,7 @@ class NpbParams(ClassParams):
     - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times the one
       before.
     - `iterations`: run only the first so many of its iterations; 0 runs all. A part cannot be
-      verified, which stands beside its times; it is there for large simulations.
+      verified, which is a caveat of its times; it is meant for large simulations.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0
@@ -132,12 +132,12 @@ class NpbProgram(Kernel):
         return params.iterations if isinstance(params, NpbParams) else 0
 
     def delivers(self, params: ClassParams) -> Mapping[str, Metric]:
-        """Leave out arithmetic where there is none, and traffic where the caches hold the data."""
+        """Leave out arithmetic where there is none, and traffic where the data fit into caches."""
         absent = {"arithmetic", "traffic"} - self._amounts(params).keys()
         return {name: metric for name, metric in self.metrics.items() if name not in absent}
 
     def parse(self, params: ClassParams, output: Output) -> Iterable[Sample]:
-        """Add to what every kernel measures what the rate means in arithmetic and in bytes."""
+        """Add the rate in arithmetic and in bytes to the samples of every kernel."""
         for sample in super().parse(params, output):
             yield sample
             if sample.metric == "rate":

@@ -1,4 +1,4 @@
-"""A user's own binaries of the NAS Parallel Benchmarks, beside ours.
+"""A user's own binaries of the NAS Parallel Benchmarks, next to ours.
 
 NPB as NASA publishes it is compiled by its users, once per benchmark and class (``cg.A.x``), up to
 version 3.3 also per number of processes (``cg.A.4``). This probe runs such a binary and reads the
@@ -23,8 +23,8 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 
 FOLDER_VARIABLE = "BARELINE_NPB_FOLDER"
 
-#: Runs on every rank: the folder is one of the node's, so only there can it be looked into. Where
-#: the binary is missing, one rank says so.
+#: Runs on every rank: the folder is on the node, so only the node can look into it. Where
+#: the binary is missing, one rank reports it.
 _SCRIPT = """\
 folder=$1 kernel=$2 class=$3 ranks=$4
 for name in "$kernel.$class.x" "$kernel.$class.$ranks"; do
@@ -51,7 +51,7 @@ exit 2
 """
 _SCRIPT_NAME = "npb-reference.sh"
 
-#: Its operation counts hold constants of single precision.
+#: Its operation counts contain constants of single precision.
 _SINGLE_PRECISION = 1e-5
 
 
@@ -61,8 +61,8 @@ class ReferenceParams:
 
     - `kernel`: the benchmark.
     - `problem_class`: size of the problem: S, W, A, B, C, D or E.
-    - `folder`: folder with the binaries, or with a ``bin`` that holds them, as an absolute path on
-      the platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` says it.
+    - `folder`: folder with the binaries, or with a ``bin`` that contains them, as an absolute path
+      on the platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` is used.
     """
 
     kernel: Literal["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"] = "cg"
@@ -76,7 +76,7 @@ class ReferenceParams:
 class Reference(Probe[ReferenceParams]):
     """A benchmark of NPB as its users compiled it.
 
-    Versions 2 and 3 over MPI. Nothing is told about computation and communication, because NPB
+    Versions 2 and 3 over MPI. There are no figures of computation and communication, because NPB
     does not measure them.
     """
 
@@ -102,7 +102,7 @@ class Reference(Probe[ReferenceParams]):
         )
 
     def check_ranks(self, params: ReferenceParams, ranks: int, *, where: str | None = None) -> None:
-        """Hold the number of ranks against the benchmark's own rule, which is ours as well."""
+        """Check the number of ranks by the benchmark's own rule, which is also ours."""
         own = find_probe(f"npb.{params.kernel}")
         own.check_ranks(
             own.make_params({"problem_class": params.problem_class}), ranks, where=where

@@ -220,6 +220,7 @@ def fact_blocks(
     left_out = len(rows) - len(shown) - same
     if details or not (left_out or same):
         return
-    folded = [f"{count(left_out, 'detail')} that differ"] if left_out else []
+    differ = "differs" if left_out == 1 else "differ"
+    folded = [f"{count(left_out, 'detail')} that {differ}"] if left_out else []
     folded += [f"{count(same, 'characteristic')} the same everywhere"] if same else []
     yield Remark(f"{' and '.join(folded)}; --all shows them.", "muted")

@@ -1,7 +1,7 @@
 """Archives of images in the formats of OCI and Docker, read within a budget.
 
-A stranger's archive passes through here before umoci sees it: its descriptions are held against
-their digests, each layer is written anew with the entries that a container needs, and everything is
+An untrusted archive passes through here before umoci sees it: its descriptions are checked against
+their digests, each layer is rewritten with the entries that a container needs, and everything is
 counted before it is written. No name that an archive gives becomes a path of this machine.
 
 References
@@ -61,7 +61,7 @@ class ArchiveError(ValueError):
 
 
 class _XzReader(io.RawIOBase):
-    """What a file in xz unpacks to, in bounded memory: `lzma.open` takes what a header wants."""
+    """The content of a file in xz, in bounded memory: `lzma.open` takes all that a header wants."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -94,7 +94,7 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Yield what a file unpacks to, by its first bytes: gzip, bzip2, xz, zstd, or as it is.
+    """Yield the unpacked content of a file, by its first bytes: gzip, bzip2, xz, zstd, or as it is.
 
     - `place`: a folder for a file that a program of its own unpacks.
 
@@ -171,7 +171,7 @@ _EXTENSIONS = (
 class _Forward:
     """A stream that `tarfile` reads as a file: it goes forward, and at most one byte back.
 
-    What is read outside of `content` is headers, which are bounded entry by entry.
+    Bytes read outside of `content` are headers, which are bounded entry by entry.
     """
 
     def __init__(self, file: BinaryIO, budget: UnpackingBudget) -> None:
@@ -236,12 +236,12 @@ class _Forward:
             raise ArchiveError("a header has a number of hundreds of digits")
 
     def begin_header(self) -> None:
-        """Count what is read from here on as headers of one entry."""
+        """Count the bytes read from here on as headers of one entry."""
         self._header_bytes = 0
 
     @contextmanager
     def content(self) -> Iterator[None]:
-        """Take what is read within for the content of a file."""
+        """Count the bytes read within as the content of a file."""
         self._header_bytes = None
         try:
             yield
@@ -279,7 +279,7 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
         raise ArchiveError(f"{entry.name[:80]}... is too long a path")
     if entry.isdev():
         return None
-    # A folder that nobody may write to takes no places for the node's folders.
+    # The node's folders cannot be mounted below a folder without write permission.
     mode = entry.mode & 0o755 | (0o700 if entry.isdir() else 0)
     # Not `TarInfo.replace`, which stock Debian 12 lacks: its Python is 3.11.2.
     entry_copy = copy.copy(entry)
@@ -303,7 +303,7 @@ _KINDS = (
 
 
 def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
-    """Write a layer anew without compression, with its harmless entries alone.
+    """Rewrite a layer without compression, with its harmless entries only.
 
     Raises
     ------
@@ -424,9 +424,9 @@ class ImageArchive:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
-        """Yield a member's content, and hold it against the digest in its name afterwards.
+        """Yield a member's content, and compare it with the digest in its name afterwards.
 
-        Raises ArchiveError: it is truncated, or not what its digest says.
+        Raises ArchiveError: it is truncated, or differs from its digest.
         """
         entry = self._member(name)
         part = _Part(self.file, entry.offset_data, entry.size)
@@ -445,7 +445,7 @@ class ImageArchive:
         if size != part.size:
             raise ArchiveError(f"{name[:120]} is truncated")
         if digest and found.hexdigest() != digest:
-            raise ArchiveError(f"{name[:120]} is not what its digest says")
+            raise ArchiveError(f"{name[:120]} differs from its digest")
 
 
 class _Part(io.RawIOBase):

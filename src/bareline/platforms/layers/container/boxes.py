@@ -1,7 +1,7 @@
-"""Containers in use: what every program of an allocation's trials is started in.
+"""Containers in use, in which every program of an allocation's trials is started.
 
-A container of each rank needs nothing beside its command line. One that a node's ranks share is
-held by a process on the node, which reads the end of its input when bareline ends, in whatever way.
+A container of each rank only needs its command line. One that a node's ranks share is kept open
+by a process on the node, which reads the end of its input when bareline ends, in any way.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class Boxes:
 
     @property
     def whole(self) -> bool:
-        """Whether MPI's launcher has to be inside, too."""
+        """Whether MPI's launcher also has to be inside."""
         return self.runtime.whole
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Name what makes numbers doubtful."""
+        """Return the reasons to doubt the numbers."""
         return ("sandbox-kernel",) if self.whole else ()
 
     def enter(self, argv: Sequence[str]) -> list[str]:
@@ -84,7 +84,7 @@ class Boxes:
     @property
     def _box(self) -> Box:
         work = self._nodes.work_folder()
-        # In /tmp MPI libraries leave what ranks of a node find each other by.
+        # In /tmp MPI libraries leave the files by which ranks of a node find each other.
         writable = set(_outermost(("/tmp", work, *self._options.bind)))
         seen = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
@@ -97,9 +97,9 @@ class Boxes:
         )
 
     def _make_ready(self) -> None:
-        """See that the runtime is there and that shared containers are up; anew where one ended."""
+        """Check the runtime, and start shared containers, again where one ended."""
         names = tuple(node.name for node in self._nodes.nodes)
-        if names == self._ready and all(one.poll() is None for one in self._holders):
+        if names == self._ready and all(holder.poll() is None for holder in self._holders):
             return
         self.close()
         for node, name in enumerate(names):
@@ -135,7 +135,7 @@ class Boxes:
             raise PlatformError(what, where=where, hint=hint)
         if self.runtime.needs_places:
             own = "" if box.kind is ImageKind.PATH else "make"
-            # What lies below a folder that is shown is there without a place of its own.
+            # A path below a folder that is shown needs no place of its own.
             places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
             done = ask(node, ["sh", "-c", _PLACES, "sh", box.image, own, *places])
             if lacking := done.stdout.split():
@@ -151,7 +151,7 @@ class Boxes:
                 self._nodes.on_node(node, ["rm", "-rf", "--", self._folder])
 
     def close(self) -> None:
-        """End every container that is held; idempotent."""
+        """End every shared container; idempotent."""
         self._holders.clear()
         self._ready = ()
         self._stack.close()
@@ -166,7 +166,7 @@ class Boxes:
             raise PlatformError(
                 f"{self.runtime.title} starts no container here: {inside.why}",
                 where=self._where,
-                hint="docs/how-to/containers.md says what each runtime needs",
+                hint="docs/how-to/containers.md lists the requirements of each runtime",
             )
         self._looks = look.read_look(inside.stdout), look.read_look(outside.stdout)
         if mpi is not None:
@@ -184,7 +184,7 @@ class Boxes:
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Return the containers and what programs see in them."""
+        """Return the facts of the containers and of the view inside them."""
         self._make_ready()
         assert self._looks is not None
         ask, options, runtime = self._nodes.on_node, self._options, self.runtime

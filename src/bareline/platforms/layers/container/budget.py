@@ -10,7 +10,7 @@ from bareline.vocabulary.units import count
 
 #: No image has more files, folders and links.
 MOST_ENTRIES = 1_000_000
-#: Text and programs are packed to a fifth; only what was made to hurt to less than this part.
+#: Text and programs are packed to a fifth; only a malicious archive to less than this part.
 MOST_RATIO = 200
 #: A small archive of empty files may have any ratio.
 RATIO_FROM_BYTES = 256 << 20
@@ -24,13 +24,13 @@ class OverBudget(ValueError):
 
 
 def default_bytes(folder: Path) -> int:
-    """Return how many bytes an archive may unpack to in a folder: a quarter of what is free."""
+    """Return how many bytes an archive may unpack to in a folder: a quarter of the free space."""
     return shutil.disk_usage(folder).free // SHARE_OF_FREE
 
 
 @dataclass(slots=True)
 class UnpackingBudget:
-    """What an archive has been unpacked to so far.
+    """The amount to which an archive has been unpacked so far.
 
     - `most_bytes`: content of all files; a sparse file counts with the size that it declares.
     - `packed_bytes`: size of the archive itself.

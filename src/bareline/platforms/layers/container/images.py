@@ -1,4 +1,4 @@
-"""Images: what a container's root is made of, built here or unpacked from an archive.
+"""Images: the roots of containers, built here or unpacked from an archive.
 
 An archive is read within a budget (`archive`, `budget`). umoci then gets its layers as an image of
 their own, and resolves every path within the root.
@@ -46,14 +46,14 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.files import open_regular, step_to_read
 
 _LOG = logging.getLogger(__name__)
-#: What describes a node, beside what the probes run.
+#: Programs that describe a node, in addition to the programs of the probes.
 _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 _OCI = "application/vnd.oci.image"
 _SAVE = "save one with `podman save` or `docker save`"
 _LARGER = "free space in the cache folder, or set `unpack_gib` of the container if you trust it"
 _TIMEOUT_S = 3600.0
 _CHUNK_BYTES = 1 << 20
-#: What a damaged archive raises where it is read, besides errors of the disk.
+#: Exceptions of a damaged archive, in addition to errors of the disk.
 _DAMAGED = (
     *(tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RecursionError, MemoryError),
     *(ValueError, LookupError, ArithmeticError, OSError),
@@ -75,7 +75,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
     Raises
     ------
     PlatformError
-        It cannot be read, is damaged, exceeds its budget, or has what must not be unpacked.
+        It cannot be read, is damaged, exceeds its budget, or has entries that must not be unpacked.
     ToolMissing
         umoci is not installed.
     """
@@ -100,7 +100,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
 
 
 def _refusal(error: BaseException, archive: Path) -> PlatformError:
-    """Return what a user reads of an archive that is not unpacked."""
+    """Return the error for an archive that is not unpacked."""
     where = str(archive)
     if isinstance(error, OverBudget):
         return PlatformError(f"is not unpacked: {error}", where=where, hint=_LARGER)
@@ -123,7 +123,7 @@ def _digest_of(file: BinaryIO) -> str:
     return found.hexdigest()
 
 
-#: Below a root's place while it is made: what becomes the root.
+#: The folder that becomes the root, below its place while it is made.
 _ROOT = "root"
 
 
@@ -157,7 +157,7 @@ def _left_of(root: Path) -> list[Path]:
 
 
 def _remove_left(root: Path) -> list[Path]:
-    """Remove what a killed process left of making a root, whose lock is ours."""
+    """Remove the remains of a killed process that made a root, whose lock is ours."""
     places = _left_of(root)
     for place in places:
         shutil.rmtree(place, ignore_errors=True)
@@ -170,7 +170,7 @@ def _remove_left(root: Path) -> list[Path]:
 
 
 def clean_images(cache: Path) -> list[str]:
-    """Remove what killed processes left of unpacking and building; return a line for each."""
+    """Remove the remains of unpacking and building by killed processes; return a line for each."""
     folder = cache / "containers"
     left = [*folder.glob("*.new*"), *folder.glob("*.workplace")]
     lines = []
@@ -219,7 +219,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iter
 
 
 def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) -> None:
-    """Write the layers as one image for umoci, packed anew: it reads the names that we checked."""
+    """Write the layers as one image for umoci, packed again: it reads the names that we checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
     layers = []
@@ -248,13 +248,13 @@ def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) ->
 
 
 def _described(content: Mapping[str, Any], image: Path, kind: str) -> dict[str, Any]:
-    """Write a description into an image; return how others name it."""
+    """Write a description into an image; return its descriptor."""
     (image / "new").write_text(json.dumps(content), encoding="utf-8")
     return _stored(image / "new", image / "blobs" / "sha256", kind)
 
 
 def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
-    """Move a file to the blobs of an image; return how others name it."""
+    """Move a file to the blobs of an image; return its descriptor."""
     with file.open("rb") as content:
         digest = _digest_of(content)
     blob = blobs / digest
@@ -281,7 +281,7 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
-    """Return the root that holds what guests hold, but what they boot with; built once."""
+    """Return the root with the packages of guests, without their boot files; built once."""
     suite, where = host_suite(), f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
         raise PlatformError(

@@ -1,4 +1,4 @@
-"""What is seen from inside a container, and whether programs from outside can run there."""
+"""The view from inside a container, and whether programs from outside can run there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerView:
-    """What a program sees around it; `libraries`: flavour and version of each MPI library there."""
+    """A program's view around it; `libraries`: flavour and version of each MPI library there."""
 
     said: Mapping[str, str]
     libraries: tuple[tuple[str, str], ...]
@@ -41,7 +41,7 @@ class ContainerView:
 
 
 def read_look(text: str) -> ContainerView:
-    """Read what the script printed."""
+    """Read the output of the script."""
     said: dict[str, str] = {}
     libraries = []
     for line in text.splitlines():
@@ -65,7 +65,7 @@ def check_mpi(
     own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
     wanted = f"{title} {_minor(mpi.version)}"
     own_pmix, other_pmix = (look.said.get("pmix", "") for look in (inside, outside))
-    # What changes when callers must: ``2`` of libpmix.so.2.5.2.
+    # The part of the version that callers depend on: ``2`` of libpmix.so.2.5.2.
     majors = {pmix.partition(".so.")[2].partition(".")[0] for pmix in (own_pmix, other_pmix)}
     if not own:
         others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
@@ -83,7 +83,7 @@ def check_mpi(
 
 
 def check_libc(inside: ContainerView, needed: str, where: str) -> None:
-    """Refuse an image whose C library is older than what bareline's own programs need."""
+    """Refuse an image whose C library is older than bareline's own programs need."""
     if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
     what = f"the image has another C library than glibc, of which programs need {needed}"
@@ -102,11 +102,21 @@ def _ordered(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
+def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> list[str]:
+    """Return the kinds of namespaces in which the inside differs from the outside."""
+    kinds = []
+    for kind in _KINDS:
+        namespace = inside.get(f"ns.{kind}")
+        if namespace and namespace != outside.get(f"ns.{kind}"):
+            kinds.append(kind)
+    return kinds
+
+
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
-    """Return what a program in the container sees, and what of it is not what is outside."""
-    own, other = inside.said, outside.said
-    keys = {kind: f"ns.{kind}" for kind in _KINDS}
-    kinds = [kind for kind, ns in keys.items() if own.get(ns) and own[ns] != other.get(ns)]
+    """Return the facts of the container's inside, and its differences from the outside."""
+    own = inside.said
+    other = outside.said
+    kinds = _own_namespaces(own, other)
     facts: dict[str, Scalar] = {
         "container.namespaces": ", ".join(_KINDS[kind] for kind in kinds) or "none",
         "container.userns": f"per-{share}" if "user" in kinds else "none",
@@ -117,7 +127,7 @@ def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dic
     limits = {name: own.get(f"cgroup.{name}.max", "") for name in ("cpu", "memory", "pids")}
     limited = [f"{name} {limit}" for name, limit in limits.items() if limit not in _UNLIMITED]
     facts["container.limits"] = ", ".join(limited) or "none"
-    # What programs see is what counts: the image's system, and gVisor's own kernel.
+    # The view of programs counts: the image's system, and gVisor's own kernel.
     if own.get("os"):
         facts["os.name"] = own["os"]
     if inside.libc:

@@ -1,4 +1,4 @@
-"""The option `container`: what every program of a platform's trials is started in."""
+"""The option `container`: the container of every program of a platform's trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.+@=-]+)+$")]
 #: Names of images in a runtime's own store: registry, name, tag or digest.
 _STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,254}")
-#: What is an archive of an image, not an image that a runtime takes as it is.
+#: Suffixes of archives of images, which a runtime does not take as they are.
 _ARCHIVES = (".tar", ".tar.gz", ".tgz")
 
 
@@ -31,13 +31,14 @@ def _installed(name: object) -> object:
 class Container(BaseModel):
     """A container around the programs of trials.
 
-    - `runtime`: what makes it.
-    - `image`: what it shows as its root: ``host`` (the node's own root, which it may not write to),
+    - `runtime`: its runtime.
+    - `image`: its root: ``host`` (the node's own root, which it may not write to),
       ``bareline`` (built from the packages that guests have), the path of a root folder or of an
       archive in the format of OCI or Docker, or the name of an image in the runtime's store.
-    - `share`: ``rank``: every rank has a container of its own; ``node``: those of a node have one.
-    - `unpack_gib`: the most that an archive may unpack to, in GiB; by default a quarter of what is
-      free in the cache folder.
+    - `share`: ``rank``: every rank has a container of its own; ``node``: the ranks of a node share
+      one.
+    - `unpack_gib`: the most that an archive may unpack to, in GiB; by default a quarter of the
+      free space of the cache folder.
     - `bind`: further folders of the nodes that programs inside see, at the same path.
     """
 
@@ -50,7 +51,7 @@ class Container(BaseModel):
 
     @property
     def kind(self) -> ImageKind:
-        """What kind of image is meant."""
+        """The kind of image."""
         if self.image in ("host", "bareline"):
             return ImageKind(self.image)
         if not self.image.startswith("/"):
@@ -61,7 +62,7 @@ class Container(BaseModel):
     def _fits_together(self) -> Container:
         runtime = runtimes()[self.runtime]
         if self.kind is ImageKind.STORED and not _STORED.fullmatch(self.image):
-            raise ValueError(f"`image`: '{self.image}' is no name of an image")
+            raise ValueError(f"`image`: '{self.image}' is not the name of an image")
         is_path = self.kind in (ImageKind.PATH, ImageKind.ARCHIVE)
         if is_path and ".." in PurePosixPath(self.image).parts:
             raise ValueError("`image`: write its path without '..'")
@@ -85,7 +86,7 @@ class Container(BaseModel):
 class ContainerKeys(Options):
     """The option of platforms whose programs may be started in containers.
 
-    - `container`: what every program of a trial is started in; see `Container`.
+    - `container`: the container of every program of a trial; see `Container`.
     """
 
     container: Container | None = None

@@ -1,12 +1,12 @@
-"""Container runtimes, one row each: how a container starts, is held, and is joined.
+"""Container runtimes, one row each: how a container is started, kept open, and joined.
 
-Others install theirs under the entry-point group ``bareline.runtimes``: a `Runtime`.
+Plug-ins install theirs under the entry-point group ``bareline.runtimes``: a `Runtime`.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -16,7 +16,7 @@ from bareline.vocabulary.plugins import brought, checked, named
 
 
 class ImageKind(StrEnum):
-    """What a container shows as its root."""
+    """The kinds of a container's root."""
 
     HOST = "host"
     BARELINE = "bareline"
@@ -26,7 +26,7 @@ class ImageKind(StrEnum):
 
     @property
     def words(self) -> str:
-        """Return the name as it stands in a sentence."""
+        """Return the name in the form of a sentence."""
         return _WORDS.get(self, f'"{self}"')
 
 
@@ -43,18 +43,19 @@ class Expanded(str):
     """A word that the shell expands, and is not quoted therefore."""
 
 
-#: The working directory, the number of the process that holds a container, a variable's names.
+#: The working directory, the process that keeps a container open, a variable's names.
 HERE = Expanded('"$PWD"')
 HOLDER = Expanded('"$pid"')
 #: Every variable's name as an option ``--env NAME``, for runtimes that pass none by themselves.
 EVERY_NAME = Expanded("$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')")
 #: The user inside is the one outside; root is that anyway, and Podman refuses to keep it.
 KEEPING_USER = Expanded('$([ "$(id -u)" = 0 ] || echo --userns=keep-id)')
-#: Inside: go to the directory, if it is there, and become the program. env(1) says of a program
-#: that is not there what exec says of it outside.
+#: Inside: go to the directory, if it is there, and become the program. env(1) reports a missing
+#: program as exec does outside.
 _INSIDE = ("sh", "-c", 'cd -- "$1" 2>/dev/null; shift; exec env "$@"', "sh", HERE)
-#: Between user namespaces the kernel refuses what UCX shares memory by: a rank's files through its
-#: /proc, and reading its memory (CMA). Open MPI sees that and does without, UCX 1.13 ends the job.
+#: Between user namespaces the kernel refuses the ways in which UCX shares memory: a rank's files
+#: through its /proc, and reading its memory (CMA). Open MPI sees that and does without, UCX 1.13
+#: ends the job.
 _APART = """\
 export UCX_POSIX_USE_PROC_LINK="${UCX_POSIX_USE_PROC_LINK:-n}"
 case ,${UCX_TLS:=^cma}, in *,sm,*)
@@ -68,7 +69,7 @@ _HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What containers of a platform show of a node, and what they are called.
+    """The folders of a node that containers of a platform show, and the containers' names.
 
     - `image`: path of the root, or the name of an image in the runtime's store.
     - `writable`, `readable`: folders of the node, seen at their own paths; outer ones come first.
@@ -85,13 +86,13 @@ class Box:
 
     @property
     def holder_file(self) -> Expanded:
-        """The file with the number of the process that holds the node's container."""
+        """The file with the number of the process that keeps the node's container open."""
         return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
 
 
 #: In the place of the options that show folders, and of the words for the image.
 SHOWN, IMAGE = "{folders}", "{image}"
-#: Of a file its content; of a root folder names, sizes and modes, but not those of the places
+#: Of a file its content; of a root folder names, sizes and modes, but not of the places
 #: where the node's own folders are seen.
 _HASH = """\
 if [ -d "$1" ]; then
@@ -106,19 +107,19 @@ fi"""
 class Runtime:
     """A container runtime.
 
-    - `images`: what it takes as a root.
+    - `images`: the kinds of roots that it takes.
     - `start`: the words before a command that starts in a container of its own.
     - `join`: the words before one that starts in the node's container; none where nothing joins it.
     - `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
-    - `root`, `stored`: the words for an image that is a path, and for one of its store.
-    - `stored_id`: the command line that prints what identifies an image of its store.
-    - `joins_with`: programs beside its own that joining takes.
-    - `whole`: MPI's launcher has to be inside, too: it has a kernel of its own.
+    - `root`, `stored`: the words for an image that is a path, and for an image of its store.
+    - `stored_id`: the command line that prints the identity of an image of its store.
+    - `joins_with`: programs in addition to its own that joining needs.
+    - `whole`: MPI's launcher also has to be inside: it has a kernel of its own.
     - `named`: the node's container has a name.
     - `instance`: the node's container is an instance, which is started and stopped.
     - `has_tmp`: it shows /tmp by itself.
     - `needs_places`: folders that are shown must have their place in the image before.
-    - `before`: lines of a shell that set what it needs.
+    - `before`: lines of a shell that set its variables.
     - `tried`, `remedy`: the command line that fails where it cannot make containers on this
       machine, and the next step then.
     """
@@ -160,19 +161,19 @@ class Runtime:
         return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
 
     def holder(self, box: Box) -> list[str]:
-        """Return the command line that makes the node's container and holds it."""
+        """Return the command line that makes the node's container and keeps it open."""
         words = self._filled(self.start, box)
         if self.named:
             words.insert(2, f"--name={box.name}")
         if self.instance:
             begin = shlex.join([self.program, "instance", "start", *words[2:], box.name])
             end = shlex.join([self.program, "instance", "stop", box.name])
-            # In a session of its own: it has to outlive whoever is killed, to stop the instance.
+            # In a session of its own: it has to outlive a killed parent, to stop the instance.
             words = ["setsid", "--wait", "sh", "-c", f'{begin} >&2 && "$@"; {end} >&2', "sh"]
         return self._shell("", (*words, *_HOLD, box.holder_file))
 
     def image_id(self, box: Box) -> list[str]:
-        """Return the command line that prints what identifies the image.
+        """Return the command line that prints the identity of the image.
 
         None where nothing does.
         """
@@ -187,9 +188,8 @@ class Runtime:
         filled: list[str] = []
         for word in words:
             if word == SHOWN:
-                for way, paths in ((self.read_only, box.readable), (self.writable, box.writable)):
-                    shown = [path for path in paths if path != "/tmp" or not self.has_tmp]
-                    filled += [part.replace("{}", path) for path in shown for part in way]
+                filled += self._shown(self.read_only, box.readable)
+                filled += self._shown(self.writable, box.writable)
             elif word == IMAGE:
                 way = self.stored if box.kind is ImageKind.STORED else self.root
                 filled += [part.replace("{}", box.image) for part in way]
@@ -198,6 +198,12 @@ class Runtime:
             else:
                 filled.append(word.replace("{name}", box.name))
         return filled
+
+    def _shown(self, way: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+        """Yield the words that show folders in one way; not /tmp, if the runtime has its own."""
+        for path in paths:
+            if path != "/tmp" or not self.has_tmp:
+                yield from (part.replace("{}", path) for part in way)
 
     def _shell(self, lines: str, words: Sequence[str]) -> list[str]:
         line = " ".join(word if isinstance(word, Expanded) else shlex.quote(word) for word in words)
@@ -255,9 +261,9 @@ def _podman(name: str, title: str, user: Sequence[str], images: frozenset[ImageK
 
 
 _ROWS = (
-    # Always with a user namespace: as root, too, it does what it does for all others. Without /sys
+    # Always with a user namespace, so that root has the same container as other users. Without /sys
     # no library learns the processor's topology. Bound devices, because a /dev of its own would
-    # need a second user namespace, in which nobody may join the first one's.
+    # need a second user namespace, from which the first one's cannot be joined.
     Runtime(
         name="bwrap",
         title="bubblewrap",
@@ -324,7 +330,7 @@ _ROWS = (
 
 @cache
 def runtimes() -> Mapping[str, Runtime]:
-    """Return every runtime by the name that platform files give, those of plug-ins included."""
+    """Return every runtime by its name in platform files, including runtimes of plug-ins."""
     own = ((__name__, one) for one in _ROWS)
     found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
     return named("container runtime", found, lambda runtime: runtime.name)

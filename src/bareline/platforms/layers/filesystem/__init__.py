@@ -1,1 +1,1 @@
-"""File systems as a layer: what a platform mounts for its trials, whatever its type."""
+"""File systems as a layer: mounts for the trials of a platform of any type."""

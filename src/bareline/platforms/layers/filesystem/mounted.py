@@ -2,7 +2,7 @@
 
 The kernel's NFS server belongs to its machine's network; NFS-Ganesha is a program, which runs in
 any network and ends with its namespaces. The same program serves everywhere, so that platforms
-whose servers lie elsewhere differ in that alone.
+with servers in different places differ only in that.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Run = Callable[[Sequence[str], str], Finished]
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """A mounted folder; `facts`: what no node sees of it, `caveats`: of storage measured on it."""
+    """A mounted folder; `facts` that no node sees, `caveats` of storage measured on it."""
 
     folder: str
     facts: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
@@ -36,7 +36,7 @@ class Mounted:
 
 @dataclass(frozen=True, slots=True)
 class MountingNode:
-    """A node that others of a platform reach."""
+    """A node that other nodes of a platform reach."""
 
     name: str
     address: str
@@ -45,7 +45,7 @@ class MountingNode:
 
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
-    """Yield a folder for what a file system lies in; remove it, and those of killed barelines."""
+    """Yield a folder for a file system's files; remove it, and folders of killed barelines."""
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
             _remove(left)
@@ -58,7 +58,7 @@ def folder_below(folder: Path) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    # Should something be mounted below all the same, that is not what has to go.
+    # If something is still mounted below, its content must not be removed.
     subprocess.run(["rm", "-rf", "--one-file-system", "--", str(folder)], check=False)
 
 
@@ -66,7 +66,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
     """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     done = run(["sh", "-s", "--", *arguments], text)
-    hint = "`bareline doctor` says which programs are missing"
+    hint = "`bareline doctor` lists the missing programs"
     done.must("the file system cannot be mounted", where="filesystem", hint=hint)
     lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
@@ -74,7 +74,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """A mount namespace of this machine, and a process namespace for what serves it."""
+    """A mount namespace of this machine, and a process namespace for its servers."""
 
     pid: int
 
@@ -83,14 +83,14 @@ class Mounts:
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:
-        """Run what mounts or serves; whatever it leaves running ends with the namespaces."""
+        """Run a command that mounts or serves; processes that it leaves end with the namespaces."""
         line = [tool("nsenter"), f"--target={self.pid}", "--mount", "--pid", "--", *argv]
         return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
 
 
 @contextmanager
 def private_mounts() -> Iterator[Mounts]:
-    """Hold a mount namespace, which ends with this context or with bareline."""
+    """Open a mount namespace, which ends with this context or with bareline."""
     kinds = ("--mount", "--pid", "--fork", "--kill-child")
     argv = [tool("unshare"), *kinds, "--", "sh", "-c", WAIT]
     with holding(argv, env=system_environment()) as process:
@@ -147,7 +147,7 @@ EXPORT {{
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A folder that a server offers; its `path` was checked to hold neither quotes nor spaces."""
+    """A folder that a server offers; its `path` has neither quotes nor spaces."""
 
     path: str
     name: str
@@ -173,7 +173,7 @@ def mount_served(
 ) -> Mounted:
     """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
-    - `below`: folder of the serving node, for what is served and for what the server keeps.
+    - `below`: folder of the serving node, for the served files and the server's own.
     """
     source = chosen.remote
     if source is None:
@@ -187,7 +187,7 @@ def mount_served(
 
 
 def facts_of(chosen: Nfs) -> dict[str, Scalar]:
-    """Return what no client sees of its server."""
+    """Return the facts of the server that no client sees."""
     if chosen.remote:
         return {"fs.layer": chosen.type, "fs.server": "remote"}
     return {

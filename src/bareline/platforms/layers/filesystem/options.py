@@ -1,4 +1,4 @@
-"""The option `filesystem`: what trials work on, and whether this machine can mount it."""
+"""The option `filesystem`: the file system of trials, and whether this machine can mount it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bareline.platforms.holder import system_path, tool
 from bareline.vocabulary.errors import PlatformError
 
-#: Options of mount(8), as they stand in its manual page.
+#: Options of mount(8), as in its manual page.
 MountOptions = Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")]
 _REMOTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:/[A-Za-z0-9_./-]*")
 #: mkfs.xfs makes none below 300 MiB.
@@ -25,7 +25,7 @@ class _Part(BaseModel):
 
 
 class Local(_Part):
-    """What is there: the file system of the platform's own working folder.
+    """The present file system of the platform's own working folder.
 
     - `type`: which it is.
     """
@@ -37,7 +37,7 @@ class Tmpfs(_Part):
     """A file system in memory.
 
     - `type`: which it is.
-    - `size_bytes`: what it may hold.
+    - `size_bytes`: its capacity.
     - `options`: further mount options, as ``huge=always``.
     """
 
@@ -50,7 +50,7 @@ class Loop(_Part):
     """A file system of its own kind in a sparse file.
 
     - `type`: which it is.
-    - `size_bytes`: what the file may grow to.
+    - `size_bytes`: the largest size of the file.
     - `direct`: whether the loop device goes around the page cache below it.
     - `options`: mount options, as ``noatime``.
     """
@@ -70,9 +70,9 @@ class Nfs(_Part):
     """A folder of a file server.
 
     - `type`: which it is.
-    - `server`: where the server is. ``node``: the first node, which trials use, too; ``own``: a
+    - `server`: where the server is. ``node``: the first node, which trials also use; ``own``: a
       node of its own behind the network, which has no ranks; ``host``: the machine below the nodes,
-      beside the disk; ``HOST:/FOLDER``: a server of yours.
+      next to the disk; ``HOST:/FOLDER``: a server of yours.
     - `version`: version of the protocol.
     - `options`: further mount options, as ``rsize=1048576,wsize=1048576``.
     """
@@ -91,12 +91,12 @@ class Nfs(_Part):
 
     @property
     def remote(self) -> str | None:
-        """The user's own server and its folder, where that is what is measured."""
+        """The user's own server and its folder, if that is measured."""
         return self.server if ":" in self.server else None
 
 
 class Gluster(_Part):
-    """A distributed volume of GlusterFS: each file lies on one brick, chosen by its name.
+    """A distributed volume of GlusterFS: each file is on one brick, chosen by its name.
 
     - `type`: which it is.
     - `bricks`: folders that it is spread over, on as many nodes; more than there are nodes go
@@ -113,7 +113,7 @@ class Virtiofs(_Part):
     """A folder of the host through a virtual device that the host's kernel serves with FUSE.
 
     - `type`: which it is.
-    - `cache`: what guests may keep of it.
+    - `cache`: caching in guests.
     """
 
     type: Literal["virtiofs"]
@@ -124,7 +124,7 @@ class NineP(_Part):
     """A folder of the host through a virtual device that talks 9P.
 
     - `type`: which it is.
-    - `cache`: what guests may keep of it: ``none``, ``loose`` (for one guest alone) or ``mmap``.
+    - `cache`: caching in guests: ``none``, ``loose`` (for one guest alone) or ``mmap``.
     - `msize_bytes`: largest message.
     """
 
@@ -134,7 +134,7 @@ class NineP(_Part):
 
 
 FileSystem = Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP
-#: What one machine can mount for itself, what nodes with a network, and what guests.
+#: The file systems of one machine, of nodes with a network, and of guests.
 OneNode = Annotated[Local | Tmpfs | Loop | Nfs, Field(discriminator="type")]
 Networked = Annotated[Local | Tmpfs | Loop | Nfs | Gluster, Field(discriminator="type")]
 Guests = Annotated[FileSystem, Field(discriminator="type")]
@@ -144,7 +144,7 @@ _WHERE = "filesystem"
 def check_here(
     chosen: FileSystem | None, *, root: bool, user_namespace: bool, network: bool
 ) -> None:
-    """See that this machine has what a file system needs.
+    """Check that this machine meets the requirements of a file system.
 
     - `root`: whether devices of this machine can be mounted.
     - `user_namespace`: whether nodes have one, in which some file systems can be mounted.
@@ -187,7 +187,7 @@ def _misplaced(chosen: Nfs, network: bool) -> str:
 
 
 def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
-    """Name the programs that it takes, and what the kernel must have."""
+    """Return the programs that it needs, and the kernel's feature."""
     match chosen:
         case Loop():
             return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
