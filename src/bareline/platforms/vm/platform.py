@@ -79,7 +79,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def emulated(cls, spec: PlatformSpec[VmOptions]) -> str:
         if spec.options.acceleration == "tcg":
-            return "its file asks for it"
+            return 'its file has acceleration = "tcg"'
         verdict = known_verdict(cache_folder())
         tried = spec.options.acceleration == "auto" and verdict is not None
         return verdict.reason if tried and verdict and not verdict.works else ""

@@ -26,6 +26,8 @@ from bareline.vocabulary.place import Place
 #: Conditions that describe the size of another system: they are told, not matched.
 _SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
+#: Two printings of one number differ by no more than this, on a log scale.
+_ROUNDED = 0.02
 #: Conditions that say where in a system a figure was measured.
 _WHERE = ("ranks", "nodes", "placement")
 
@@ -97,6 +99,14 @@ class PublishedPoint:
         whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
         return [(float(value), float(value)) for value in whole]
 
+    def repeats(self, other: PublishedPoint) -> bool:
+        """Whether it is another printing of one number, e.g. a factor and the loss in percent."""
+        same = (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform) == (
+            other.ratio.benchmark, other.ratio.metric, other.ratio.at, other.platform
+        )  # fmt: skip
+        single = self.low == self.high and other.low == other.high
+        return same and single and abs(math.log(self.middle / other.middle)) < _ROUNDED
+
     def about(self, cell: Row) -> bool:
         """Return whether it speaks of what a cell measured, on that cell's platform.
 
@@ -108,9 +118,9 @@ class PublishedPoint:
     def elsewhere(self, place: Place) -> str:
         """Describe where it was measured if that is not this place, e.g. ``128 ranks``.
 
-        Else nothing.
+        Else nothing, as where ranks play no part: one of them, and none named.
         """
-        if same_place(self.ratio, place):
+        if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
         printed = dict(self.ratio.at)
         other: dict[str, Any] = {
@@ -133,11 +143,16 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
-    known = place.coordinates
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-    if ("directories" in ratio.conditions) != ("directories" in known):
+    if ("directories" in ratio.conditions) != ("directories" in place.coordinates):
         return False
-    for name, condition in ratio.conditions.items():
+    return _agrees(ratio.conditions, place)
+
+
+def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
+    """Return whether sizes, modes and placement agree, as far as the place has them."""
+    known = place.coordinates
+    for name, condition in at.items():
         if name == "placement":
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
@@ -203,12 +218,16 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A published absolute value, and its printed `gain` over another; empty without."""
+    """A published absolute value, and its printed `gain` over another; empty without.
+
+    - `part`: the table or figure that prints it, as exhibits name them.
+    """
 
     value: float
     text: str
     gain: str
     source: str
+    part: str
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
@@ -225,7 +244,8 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, Printe
             gain = next((r for r in own if r.kind == "factor" and r.relation == "better_by"), None)
             number = float(value.value * UNITS[value.unit][1])
             source = f"{study.publication.short}, {study.part(value.part).label}"
-            printed = PrintedValue(number, value.words, str(gain) if gain else "", source)
+            part = f"{study.id}:{value.part}"
+            printed = PrintedValue(number, value.words, str(gain) if gain else "", source, part)
             found.setdefault(str(role.platform), printed)
     return found
 
@@ -238,6 +258,7 @@ def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
         and not result.restates
         and fnmatchcase(cell.place.probe, benchmark.probe)
         and benchmark.metrics.get(result.metric) == cell.place.metric
+        and _agrees(result.at, cell.place)
     )
 
 
@@ -257,8 +278,21 @@ def points_for(
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
-    """Choose a cell's published ratios: those for its number of ranks, or all if there are none."""
+    """Choose a cell's published ratios, each number once.
+
+    Those for its ranks or for its place, else those that name no ranks, else all.
+    """
     found = [point for point in points if point.about(cell)]
     ranks = cell.place.ranks
-    exact = [one for one in found if any(low <= ranks <= high for low, high in one.places("ranks"))]
-    return exact or found
+    exact = [
+        point
+        for point in found
+        if any(low <= ranks <= high for low, high in point.places("ranks"))
+        or same_place(point.ratio, cell.place)
+    ]
+    general = [point for point in found if "ranks" not in point.ratio.conditions]
+    chosen: list[PublishedPoint] = []
+    for point in exact or general or found:
+        if not any(map(point.repeats, chosen)):
+            chosen.append(point)
+    return chosen

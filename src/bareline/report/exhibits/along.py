@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bareline.analysis.numbers.row import Estimate, Row
+from bareline.published.catalogue import conditions
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
@@ -41,6 +42,21 @@ DIAMONDS = (
     "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
     "measured elsewhere than here, which is written beside."
 )
+
+
+def diamonds_note(chosen: Chosen) -> str:
+    """Describe diamonds, and the published ratios that have no place on the axis."""
+    x = chosen.x
+    named = [point for point in chosen.published if x in point.ratio.conditions]
+    nowhere = [point for point in named if not point.places(x)]
+    notes = [DIAMONDS] if len(nowhere) < len(chosen.published) else []
+    if nowhere:
+        ranges = "; ".join(
+            f"{point.factor} times worse ({conditions({x: point.ratio.conditions[x]})})"
+            for point in nowhere
+        )
+        notes.append(f"Published without numbers on this axis: {ranges}.")
+    return " ".join(notes)
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:

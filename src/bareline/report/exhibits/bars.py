@@ -352,7 +352,7 @@ EXHIBITS = (
         summary="performance lost in percent by application and ranks, one bar per platform",
         query=_degraded,
         columns=lambda chosen: columns(
-            chosen, "benchmark platforms lost verdict printed n", lambda row: row.title
+            chosen, "benchmark platforms lost verdict printed_loss n", lambda row: row.title
         ),
         title=_degradation_title,
         mark=_losses,

@@ -6,7 +6,8 @@ published, then the values that they rest on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from statistics import fmean
 from typing import Self, TypeVar
 
@@ -15,7 +16,12 @@ from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.published import PublishedPoint, points_of
+from bareline.report.content.published import (
+    PrintedValue,
+    PublishedPoint,
+    points_of,
+    printed_values,
+)
 from bareline.report.content.wording import axis_name, metric_name, verdict_tone, verdict_word
 from bareline.report.exhibits.base import Chosen, TableRow
 from bareline.report.figures.scales import Scale
@@ -88,11 +94,32 @@ class CellRows(Rows[R]):
         self.fields("ratio", map(_ratio, self.cells))
         return self.interval(lambda row: self.cell(row).ratio).verdict()
 
-    def published(self, points: Sequence[PublishedPoint]) -> Self:
+    def published(
+        self,
+        points: Sequence[PublishedPoint],
+        title: str = "published ratio",
+        write: Callable[[PublishedPoint], str] = attrgetter("factor"),
+    ) -> Self:
         """Add the published ratios that speak of the rows' cells, if any does."""
         ratios = [points_of(points, cell) for cell in self.cells] if points else []
-        fields = map(_published, ratios, self.cells)
-        return self.fields("published ratio", fields, "text") if any(ratios) else self
+        fields = [
+            _published(own, cell, write) for own, cell in zip(ratios, self.cells, strict=False)
+        ]
+        return self.fields(title, fields, "text") if any(ratios) else self
+
+    def printed_values(self, document: Document, parts: Collection[str]) -> Self:
+        """Add the values that parts of a publication print of the baseline and of the platform."""
+        known = [printed_values(document.roles, cell) if parts else {} for cell in self.cells]
+
+        def of(found: Mapping[str, PrintedValue], platform: str) -> Field:
+            value = found.get(platform)
+            return Field(value.text if value and value.part in parts else "")
+
+        base = [of(found, document.baseline) for found in known]
+        own = [of(found, cell.platform) for found, cell in zip(known, self.cells, strict=True)]
+        if any(field.text for field in own):
+            self.fields(f"printed, {document.baseline}", base).fields("printed value", own)
+        return self
 
 
 def _ratio(cell: Row) -> Field:
@@ -109,13 +136,23 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
     return Field(words, tone=verdict_tone(verdict))
 
 
-def _published(points: Sequence[PublishedPoint], cell: Row) -> Field:
+def loss_words(point: PublishedPoint) -> str:
+    """Write a published ratio as the performance that it loses, in percent."""
+    ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
+    if point.low is None or point.high is None:
+        return f"{'at most' if point.low is None else 'at least'} {ends[0]}"
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _published(
+    points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
+) -> Field:
     """Write published ratios; they lead to their sources, and say where else they were measured."""
     if not points:
         return Field("")
     factors: dict[str, list[str]] = {}
     for point in points:
-        factors.setdefault(point.elsewhere(cell.place), []).append(point.factor)
+        factors.setdefault(point.elsewhere(cell.place), []).append(write(point))
     parts = [
         "; ".join(dict.fromkeys(own)) + (f" ({there})" if there else "")
         for there, own in factors.items()
@@ -170,6 +207,8 @@ def columns(chosen: Chosen, names: str, group: Callable[[TableRow], object] | No
         "ratio": rows.ratio,
         "verdict": rows.verdict,
         "printed": lambda: rows.published(chosen.published),
+        "printed_loss": lambda: rows.published(chosen.published, "published loss (%)", loss_words),
+        "printed_values": lambda: rows.printed_values(chosen.document, chosen.spec.published),
         "factor": lambda: rows.estimate(
             "factor",
             lambda row: row.ratio,

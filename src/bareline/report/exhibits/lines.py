@@ -20,7 +20,14 @@ from bareline.report.content.wording import (
     summed_up,
     value_words,
 )
-from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, is_within, largest, placed
+from bareline.report.exhibits.along import (
+    ALL_LARGE,
+    Along,
+    diamonds_note,
+    is_within,
+    largest,
+    placed,
+)
 from bareline.report.exhibits.base import (
     Chosen,
     Declared,
@@ -91,7 +98,7 @@ def panels_of(chosen: Chosen, panels: Sequence[Chart]) -> Drawing:
 
 def _curve_notes(chosen: Chosen) -> Iterable[str]:
     notes = (_trials(chosen, rows).note for rows in chosen.groups.values())
-    return next(filter(None, notes), ""), DIAMONDS if chosen.published else ""
+    return next(filter(None, notes), ""), diamonds_note(chosen)
 
 
 def _curve_words(chosen: Chosen) -> str:
@@ -314,7 +321,7 @@ EXHIBITS = (
         mark=_relative_panels,
         notes=lambda chosen: (
             "Above 1 is worse; bands are 95 % intervals.",
-            DIAMONDS if chosen.published else "",
+            diamonds_note(chosen),
         ),
         words=_relative_words,
     ),
@@ -322,7 +329,7 @@ EXHIBITS = (
         kind="relative-performance",
         summary="speed against the baseline's at its fewest ranks, log-log, with the ideal line",
         query=_speeds,
-        columns=lambda chosen: columns(chosen, "benchmark platforms x speed n"),
+        columns=lambda chosen: columns(chosen, "benchmark platforms x speed printed n"),
         title=lambda chosen: f"Performance relative to {_fewest(chosen)}",
         mark=_speed_panels,
         notes=_speed_notes,

@@ -26,7 +26,7 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
-from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
+from bareline.report.exhibits.along import RATIO_HEIGHT_PX, Along, diamonds_note, placed
 from bareline.report.exhibits.base import Chosen, Declared, TableRow, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
@@ -275,7 +275,7 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
         if len({ranks for _, ranks in starts}) > 1:
             places = [f"{name} {chosen.whole(ranks)}" for name, ranks in starts]
             yield f"Efficiency is 100 % at different places: {listing(places)}."
-    yield DIAMONDS if chosen.published else ""
+    yield diamonds_note(chosen)
 
 
 def _words(chosen: _Scaled) -> str:

@@ -189,14 +189,15 @@ EXHIBITS = (
         query=_factors,
         columns=lambda chosen: columns(
             chosen,
-            "benchmark platforms factor verdict printed lost_share baseline compared n",
+            "benchmark platforms factor verdict printed lost_share baseline compared "
+            "printed_values n",
             lambda row: row.cell.place,
         ),
         title=lambda chosen: f"Performance against {chosen.document.baseline}",
         notes=lambda chosen: (
             "A factor above 1 is worse; the loss is 1 - 1/factor of the baseline's performance.",
             rule_text(chosen.spec.rule, chosen.document.baseline),
-            "Published are only ratios of other systems; in brackets where they were "
+            "Published values and ratios are of other systems; in brackets where they were "
             "measured, if not on as many ranks and nodes."
             if chosen.published and not chosen.label
             else "",
