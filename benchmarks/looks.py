@@ -28,7 +28,7 @@ from bareline.stats.stack import BoolArray, FloatArray
 from bareline.vocabulary.looks import DEFAULT_LOOKS, SPENT_AT_ONCE, spending
 
 SEED = 20_261_129
-LOSSES = (1.0, 1.05, 1.1, 1.2, 1.4)
+LOSSES = (1.05, 1.1, 1.2, 1.4)
 #: The looks of each plan: after how many blocks, and at which error.
 Plans = dict[str, tuple[tuple[int, float], ...]]
 
