@@ -70,3 +70,15 @@ def test_images_copy_what_there_is():
             assert (ROOT / path).stat().st_mode & 0o111
     script = PACKAGING / "container" / "install.sh"
     subprocess.run(["sh", "-n", str(script)], check=True)
+
+
+def test_no_page_installs_bareline_from_an_index_that_lacks_it():
+    """Extras (``bareline[vm]``) work: pip takes the bareline that is installed already."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *PACKAGING.rglob("*.yml")]
+    wrong = [
+        (page.name, line)
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if re.search(r"\b(pip|pipx|uv tool) install (-\S+ )*'?bareline'?(\s|`|$|[<=>~])", line)
+    ]
+    assert wrong == []

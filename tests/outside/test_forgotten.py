@@ -67,7 +67,7 @@ def test_methods_that_must_be_written_are_named_with_what_they_do(tmp_path):
     with pytest.raises(PlatformError) as told, open_bench(Own, tmp_path):
         pass
     said = str(told.value)
-    assert "Bare lacks mpi_argv (Give the local command line that runs `argv` once per" in said
+    assert "Bare lacks mpi_argv (Return the local command line that runs `argv` once per" in said
     assert "native_folder (" in said and "work_folder (" in said
 
 

@@ -43,7 +43,7 @@ def profile(
         option("--wait", "S", "Longest wait for a rank (20; at the end 600).", min=1, max=1000000),
     ] = None,
 ) -> None:
-    """Run an MPI program and write what it asks of MPI; its exit code is ours."""
+    """Run an MPI program and write a profile of its MPI calls; its exit code is kept."""
     from bareline.session.profiling import parse_limit, parse_regions, profile_command
 
     done = profile_command(
@@ -150,7 +150,7 @@ class PredictOptions:
 @prints("predict-messages", "predict.messages.MessageRow")
 @prints("predict-validate", "predict.validation.ValidationRow")
 def predict(asked: PredictOptions) -> None:
-    """Show what a profiled application will take on another platform, and how sure that is."""
+    """Predict the time of a profiled application on another platform, with its interval."""
     paths = asked.paths or []
     if asked.ranks is not None:
         _grow(asked, paths, asked.ranks)

@@ -60,7 +60,7 @@ def calibrate(
     ] = 65_536,
     quiet: QuietOption = False,
 ) -> None:
-    """Make a simulated platform from a run, and say how well it agrees with that run."""
+    """Make a simulated platform from a run, and print its agreement with that run."""
     import tomli_w
 
     from bareline.report.terminal.listings import calibrated_blocks
@@ -219,7 +219,7 @@ def reference(
         option("--tolerance", "T", "Tolerance to both sides, relative.", min=0.0, max=10.0),
     ] = 0.1,
 ) -> None:
-    """Write the medians of a run as reference values, which `--reference` holds others against."""
+    """Write the medians of a run as reference values for `--reference`."""
     import tomli_w
 
     from bareline.analysis.numbers.references import references_of

@@ -50,7 +50,7 @@ class ForecastOptions:
 @prints("forecast", "session.forecast.Forecast")
 @prints("forecast-dry-run", "session.forecast.StepRow")
 def forecast(asked: ForecastOptions) -> None:
-    """Show what a program will take on another platform: profile, measure, predict."""
+    """Forecast the time of a program on another platform: profile, measure, predict."""
     if asked.source is not None:
         _of_run(asked, asked.source)
         return

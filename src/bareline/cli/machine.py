@@ -25,7 +25,7 @@ def doctor(
     ] = None,
     platforms: PlatformsOption = None,
 ) -> None:
-    """Show what this machine is ready for, what it is not, and what mends it."""
+    """Check this machine: working features, missing ones, and the commands that add them."""
     from bareline.doctor.check import examine
     from bareline.doctor.render import render, render_purposes, to_rows
 

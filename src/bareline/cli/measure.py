@@ -136,7 +136,7 @@ def continue_(
     quiet: QuietOption = False,
     stop_on_failure: StopOption = False,
 ) -> None:
-    """Run what a run directory still lacks, after a kill or a repair."""
+    """Run the trials that a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of, see_to_trust
     from bareline.session.pauses import look, see_to_quiet
     from bareline.session.submission import see_to_jobs
@@ -277,7 +277,7 @@ def runs(
 @app.command()
 @prints("status", "session.status.Standing")
 def status(path: RunArgument) -> None:
-    """Show how a run stands: what is planned, measured, failed and left."""
+    """Show the state of a run: trials planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks
     from bareline.session.status import status_of
     from bareline.session.submission import last_words, states_of, submission_of

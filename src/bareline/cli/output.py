@@ -26,6 +26,7 @@ from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.texts import escaped_json
+from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +76,9 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
         why = "" if undecided else ", as in continuous integration (CI is set)"
         complain(f"exit code {EXIT_UNDECIDED}{why}; --undecided pass lets it pass")
         raise typer.Exit(EXIT_UNDECIDED)
-    complain("what is undecided passes here; --undecided fail, or CI in the environment, fails it")
+    complain(
+        "undecided conditions pass here; --undecided fail, or CI in the environment, fails them"
+    )
 
 
 def fails_undecided(undecided: str | None) -> bool:
@@ -93,11 +96,13 @@ def fails_undecided(undecided: str | None) -> bool:
 def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
     """Yield the result of a condition with the nearest row, then other rows that it is about."""
     asked = f"{outcome.condition}: "
-    tested = f"{outcome.tested} rows tested"
+    tested = f"{count(outcome.tested, 'row')} tested"
     number = len(outcome.undecided)
     if outcome.violations:
+        met = len(outcome.violations)
+        verb = outcome.verb_of_one if met == 1 else outcome.verb
         others = f", {number} may" if number else ""
-        yield f"FAIL {asked}{tested}, {len(outcome.violations)} {outcome.verb}{others}"
+        yield f"FAIL {asked}{tested}, {met} {verb}{others}"
         yield from _some(outcome.head, outcome.violations)
     elif outcome.undecided:
         yield f"UNDECIDED {asked}{tested}, {number} cannot be decided; {outcome.remedy}"

@@ -66,7 +66,7 @@ def show(
         False
     ),
 ) -> None:
-    """Show the medians of a run with their intervals, what its platforms are, or a profile."""
+    """Show the medians of a run with their intervals, its platforms, or a profile."""
     from bareline.profile.files import is_profile, read_profile, to_rows
 
     if is_profile(path):
@@ -247,7 +247,7 @@ def explain(
     ] = None,
     everything: Annotated[bool, flag("--all", "Also every finding and what suits.")] = False,
 ) -> None:
-    """Show in words how much each layer loses, how sure that is, and what the platforms suit."""
+    """Explain the loss of each layer, its certainty and its cause."""
     if application is not None and why_not is not None:
         raise UsageError(
             "--app and --why-not ask different questions", hint="give one of them at a time"

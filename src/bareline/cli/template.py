@@ -83,7 +83,7 @@ def new(
         Path | None, option("-o --out", "DIR", "Folder to make (default: bareline-NAME).")
     ] = None,
 ) -> None:
-    """Write a package that brings a plug-in of your own, with its test, which passes at once."""
+    """Write a package with a plug-in of your own and its test."""
     from bareline.report.writers.console import print_next
 
     made = write_package(kind, name, out)

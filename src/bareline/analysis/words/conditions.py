@@ -25,7 +25,7 @@ from bareline.analysis.words.history import present_words
 from bareline.analysis.words.parts import sentence
 from bareline.stats import launches_to_decide
 from bareline.vocabulary.errors import UsageError
-from bareline.vocabulary.units import significant
+from bareline.vocabulary.units import count, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict, with_sureness
 
 
@@ -46,7 +46,8 @@ class ConditionOutcome:
     - `undecided`: a line for each row that may meet it, for all that these launches say.
     - `remedy`: how many launches would decide these; empty without them.
     - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
-    - `head`, `verb`: what is said of a row that meets it, in front of it and of their number.
+    - `head`, `verb`, `verb_of_one`: words of rows that meet it: in front of each, and after the
+      number of several and of one.
     """
 
     condition: str
@@ -57,6 +58,7 @@ class ConditionOutcome:
     nearest: str = ""
     head: str = "condition met"
     verb: str = "meet it"
+    verb_of_one: str = "meets it"
 
     @property
     def result(self) -> GateResult:
@@ -100,7 +102,7 @@ def _distance(condition: FailCondition, row: Row) -> float:
 
 def _open_words(row: Row) -> str:
     if has_few(row):
-        return f"cannot be judged: {row.n_both} trials, {MIN_LAUNCHES} are needed"
+        return f"cannot be judged: {count(row.n_both, 'trial')}, {MIN_LAUNCHES} are needed"
     if row.ratio is None:
         return f"has no ratio: {_without_ratio(row)}"
     return f"ratio {with_interval(row.ratio, write=_digits)}"
@@ -166,7 +168,7 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.UNJUDGED if cell.verdict in WITHOUT_FIGURES:
             return f"cannot be judged: {cell.verdict}"
         case How.UNJUDGED:
-            return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
+            return f"cannot be judged: {count(cell.n_both, 'trial')}, {MIN_LAUNCHES} are needed"
         case How.FAILS if lost is not None and cell.verdict is not Verdict.FAILED:
             some, every = lost.ended_badly(worse=True)
             return f"failed in {some} of {every} launches"

@@ -38,6 +38,7 @@ def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionO
         nearest=_words(min(inside, key=lambda one: one.room)) if inside else "",
         head="outside",
         verb="outside",
+        verb_of_one="outside",
     )
 
 
