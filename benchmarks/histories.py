@@ -1,17 +1,23 @@
 """Histories of runs with planted changes: bareline beside Apache Otava and asv's step detection.
 
-    python benchmarks/histories.py --peers PYTHON [--histories 40] [--pages 20] [--years 4]
+    python benchmarks/histories.py --peers PYTHON --out FILE [--noise NAME ...] [--part NAME ...]
+    python benchmarks/histories.py --out FILE
+    python benchmarks/histories.py --peers PYTHON --series SERIES.json
 
 PYTHON is an interpreter that has `apache-otava` and `asv` (in an environment of its own: nothing
 of bareline needs them). All three get the same series, with the defaults of their commands; Otava:
-windows of 50, p of at most 0.001. A change counts as found if a change is named within two runs of
-it; a history is found if all its changes are. For bareline two figures are printed: likely or
-certain, and certain alone.
+windows of 50, p of at most 0.001. Shares are kept in FILE, so that the parts can be measured one by
+one; the second line prints the tables. The third line prints the changes that each program names in
+real series: an object of lists of values, one a run.
 
-- *Histories*: one series with planted changes, looked at once.
-- *Pages*: 20 series without a change, looked at once: the share of pages that name anything.
-- *Years*: one series without a change, looked at after every run from the eighth on: the share of
+- *histories*: one series with planted changes, looked at once. A change counts as found if a change
+  is named within two runs of it; a history is found if all its changes are, and has a false change
+  if one is named more than two runs away from all of them.
+- *pages*: 20 series without a change, looked at once: the share of pages that name anything.
+- *years*: one series without a change, looked at after every run from the eighth on: the share of
   histories of which any look named anything.
+
+For bareline two figures are printed: likely or certain, and certain alone.
 
 Noise: normal of 1 and 3 %; heavy: Student's t of two degrees of freedom, scale 1 %; AR: 3 % with an
 autoregression of 0.5; flicker: 1 %, and a fifth of the runs 5 % slower; drift: 1 %, and 0.1 % more
@@ -25,7 +31,7 @@ import json
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
@@ -107,31 +113,35 @@ class Scenario:
 
 def scenarios() -> list[Scenario]:
     """Return the histories with changes."""
-    found = [
-        Scenario(f"one step of {size} %, n = {n}", n, ((n // 2, 1 + size / 100),))
-        for size in (2, 5, 10, 20)
-        for n in (20, 60)
-    ]
-    found += [
-        Scenario(f"last three runs {size} % slower, n = {n}", n, ((n - 3, 1 + size / 100),))
-        for size in (5, 10, 20)
-        for n in (10, 30)
-    ]
-    found += [
-        Scenario(f"two steps of {size} %, n = {n}", n, ((n // 3, grown), (2 * n // 3, grown)))
-        for size, grown in ((5, 1.05), (10, 1.1))
-        for n in (30, 90)
-    ]
-    found += [
-        Scenario(
-            f"{size} % slower and back, n = {n}", n, ((n // 2, grown), (n // 2 + 10, 1 / grown))
-        )
-        for size, grown in ((5, 1.05), (10, 1.1))
-        for n in (40, 120)
-    ]
-    found.append(Scenario("30 % faster, later 10 % slower, n = 60", 60, ((20, 0.7), (45, 1.1))))
-    found.append(Scenario("30 % faster, later 10 % slower, n = 200", 200, ((60, 0.7), (150, 1.1))))
-    return found
+    return [*_single_steps(), *_last_runs(), *_two_changes(), *_faster_then_slower()]
+
+
+def _single_steps() -> Iterable[Scenario]:
+    for size in (2, 5, 10, 20):
+        for n in (10, 20, 60, 200):
+            yield Scenario(f"one step of {size} %", n, ((n // 2, 1 + size / 100),))
+
+
+def _last_runs() -> Iterable[Scenario]:
+    for size in (5, 10, 20):
+        for n in (10, 30, 100):
+            yield Scenario(f"last three runs {size} % slower", n, ((n - 3, 1 + size / 100),))
+
+
+def _two_changes() -> Iterable[Scenario]:
+    for size in (5, 10):
+        grown = 1 + size / 100
+        for n in (30, 90):
+            places = (n // 3, grown), (2 * n // 3, grown)
+            yield Scenario(f"two steps of {size} %", n, places)
+        for n in (40, 120):
+            places = (n // 2, grown), (n // 2 + 10, 1 / grown)
+            yield Scenario(f"{size} % slower for ten runs", n, places)
+
+
+def _faster_then_slower() -> Iterable[Scenario]:
+    for n, faster, slower in ((60, 20, 45), (200, 60, 150)):
+        yield Scenario("30 % faster, later 10 % slower", n, ((faster, 0.7), (slower, 1.1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,29 +179,53 @@ def ask(pages: Sequence[np.ndarray], peers: str) -> list[Named]:
     return named
 
 
-def is_found(named: Iterable[int], scenario: Scenario) -> bool:
+def is_found(places: Sequence[int], scenario: Scenario) -> bool:
     """Whether every planted change is named."""
-    places = list(named)
     return all(any(abs(at - place) <= NEAR for place in places) for at, _ in scenario.changes)
 
 
-def histories(noise: Noise, scenario: Scenario, count: int, peers: str) -> list[float]:
-    """Return the share of histories that each program finds."""
-    generator = np.random.default_rng([SEED, scenario.runs, count])
-    pages = [scenario.series(noise, generator)[None] for _ in range(count)]
+def has_false(places: Sequence[int], scenario: Scenario) -> bool:
+    """Whether a change is named where none was planted."""
+    return any(all(abs(at - place) > NEAR for at, _ in scenario.changes) for place in places)
+
+
+Shares = dict[str, list[float]]
+
+
+def histories(noise: Noise, count: int, peers: str) -> dict[str, Shares]:
+    """Return, for each scenario, the shares of histories found and of those with a false change."""
+    planted = scenarios()
+    pages = []
+    for scenario in planted:
+        generator = np.random.default_rng([SEED, scenario.runs, count])
+        pages += [scenario.series(noise, generator)[None] for _ in range(count)]
     named = ask(pages, peers)
-    return [np.mean([is_found(getattr(one, tool), scenario) for one in named]) for tool in TOOLS]
+    shares = {}
+    for number, scenario in enumerate(planted):
+        own = named[number * count : (number + 1) * count]
+        shares[f"{scenario.name}, n = {scenario.runs}"] = _shares(own, scenario)
+    return shares
 
 
-def calm_pages(noise: Noise, runs: int, count: int, peers: str) -> list[float]:
+def _shares(named: Sequence[Named], scenario: Scenario) -> Shares:
+    shares: Shares = {}
+    for tool in TOOLS:
+        places = [getattr(one, tool) for one in named]
+        found = np.mean([is_found(own, scenario) for own in places])
+        false = np.mean([has_false(own, scenario) for own in places])
+        shares[tool] = [float(found), float(false)]
+    return shares
+
+
+def calm_pages(noise: Noise, runs: int, count: int, peers: str) -> Shares:
     """Return the share of pages without a change of which each program names any."""
     generator = np.random.default_rng([SEED, runs, PAGE])
     pages = [np.exp([noise(generator, runs) for _ in range(PAGE)]) for _ in range(count)]
     named = ask(pages, peers)
-    return [np.mean([bool(getattr(one, tool)) for one in named]) for tool in TOOLS]
+    return {tool: [float(np.mean([bool(getattr(one, tool)) for one in named]))] for tool in TOOLS}
 
 
-def calm_years(noise: Noise, nights: int, count: int, peers: str) -> list[float]:
+def calm_years(noise: Noise, nights: int, count: int, peers: str) -> Shares:
     """Return the share of histories without a change of which each program ever names any."""
     generator = np.random.default_rng([SEED, nights, 1])
     ever = np.zeros((count, len(TOOLS)), dtype=bool)
@@ -200,41 +234,96 @@ def calm_years(noise: Noise, nights: int, count: int, peers: str) -> list[float]
         looks = [values[None, :night] for night in range(FIRST_LOOK, nights + 1)]
         named = ask(looks, peers)
         ever[year] = [any(getattr(one, tool) for one in named) for tool in TOOLS]
-    return [float(share) for share in ever.mean(axis=0)]
+    return {tool: [float(ever[:, at].mean())] for at, tool in enumerate(TOOLS)}
 
 
-def _line(name: str, noise: str, shares: Sequence[Any]) -> str:
-    cells = " | ".join(f"{100 * share:.0f}" for share in shares)
-    return f"| {name} | {noise} | {cells} |"
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The shares that were measured, by part, row and noise, kept in a file."""
+
+    path: Path
+    shares: dict[str, dict[str, dict[str, Shares]]]
+
+    @classmethod
+    def open(cls, path: Path) -> Results:
+        """Return the results of a file, which need not be there."""
+        return cls(path, json.loads(path.read_text()) if path.exists() else {})
+
+    def keep(self, part: str, row: str, noise: str, shares: Shares) -> None:
+        """Write one more cell."""
+        self.shares.setdefault(part, {}).setdefault(row, {})[noise] = shares
+        self.path.write_text(json.dumps(self.shares, indent=1))
+
+    def print_tables(self) -> None:
+        """Print a table for each part; a cell is a noise, its entries are the programs."""
+        for part, rows in self.shares.items():
+            print(f"\n{part}: bareline likely or certain, certain; Otava; asv, %\n")
+            print("|  | " + " | ".join(NOISES) + " |\n" + "|---" * (len(NOISES) + 1) + "|")
+            for row, cells in rows.items():
+                columns = [_cell(cells.get(noise)) for noise in NOISES]
+                print(f"| {row} | " + " | ".join(columns) + " |")
+
+
+def _cell(shares: Shares | None) -> str:
+    """Return the shares of all programs in per cent: found, and false ones in brackets."""
+    if shares is None:
+        return ""
+    entries = []
+    for tool in TOOLS:
+        share, *false = (f"{100 * one:.0f}" for one in shares[tool])
+        entries.append(f"{share} ({false[0]})" if false and tool != "certain" else share)
+    return " · ".join(entries)
+
+
+def measure(part: str, noise: str, asked: argparse.Namespace, results: Results) -> None:
+    """Measure all rows of a part with one noise."""
+    make = NOISES[noise]
+    if part == "histories":
+        for row, shares in histories(make, asked.histories, asked.peers).items():
+            results.keep(part, row, noise, shares)
+    elif part == "pages":
+        for runs in (10, 30, 100):
+            shares = calm_pages(make, runs, asked.pages, asked.peers)
+            results.keep(part, f"n = {runs}", noise, shares)
+    else:
+        shares = calm_years(make, asked.nights, asked.years, asked.peers)
+        results.keep(part, f"{asked.nights} nights", noise, shares)
+
+
+def print_real(path: Path, peers: str) -> None:
+    """Print the runs at which each program names a change in the series of a file."""
+    series = json.loads(path.read_text())
+    named = ask([np.array(values, dtype=float)[None] for values in series.values()], peers)
+    print("| series | runs | " + " | ".join(TOOLS) + " |\n" + "|---" * (len(TOOLS) + 2) + "|")
+    for (name, values), one in zip(series.items(), named, strict=True):
+        places = [", ".join(map(str, getattr(one, tool))) or "none" for tool in TOOLS]
+        print(f"| {name} | {len(values)} | " + " | ".join(places) + " |")
+
+
+PARTS = ("histories", "pages", "years")
 
 
 def main() -> None:
-    """Print the tables, a row as soon as it is known."""
+    """Measure what is asked for, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--peers", required=True, help="Python that has apache-otava and asv")
+    parser.add_argument("--peers", help="Python that has apache-otava and asv; measures")
+    parser.add_argument("--out", type=Path, default=Path("histories.json"), help="file of shares")
+    parser.add_argument("--series", type=Path, help="JSON file of real series; nothing is planted")
+    parser.add_argument("--noise", nargs="*", default=list(NOISES), choices=list(NOISES))
+    parser.add_argument("--part", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--histories", type=int, default=40)
     parser.add_argument("--pages", type=int, default=20)
     parser.add_argument("--years", type=int, default=4)
     parser.add_argument("--nights", type=int, default=365)
     asked = parser.parse_args()
-    head = "| likely or certain, % | certain, % | Otava, % | asv, % |\n|---|---|---|---|---|---|"
-    if asked.histories:
-        print(f"| history | noise {head}")
-        for scenario in scenarios():
-            for name in ("1 %", "3 %", "heavy", "AR", "flicker"):
-                shares = histories(NOISES[name], scenario, asked.histories, asked.peers)
-                print(_line(scenario.name, name, shares), flush=True)
-    if asked.pages:
-        print(f"\n| pages of {PAGE} without a change | noise {head}")
-        for runs in (10, 30, 100):
-            for name, noise in NOISES.items():
-                shares = calm_pages(noise, runs, asked.pages, asked.peers)
-                print(_line(f"n = {runs}", name, shares), flush=True)
-    if asked.years:
-        print(f"\n| a look after each of {asked.nights} runs | noise {head}")
-        for name, noise in NOISES.items():
-            shares = calm_years(noise, asked.nights, asked.years, asked.peers)
-            print(_line("one series", name, shares), flush=True)
+    if asked.series:
+        print_real(asked.series, asked.peers)
+        return
+    results = Results.open(asked.out)
+    for part in asked.part if asked.peers else ():
+        for noise in asked.noise:
+            measure(part, noise, asked, results)
+    results.print_tables()
 
 
 if __name__ == "__main__":

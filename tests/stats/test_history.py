@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from bareline.stats import MIN_RUNS, Course, alpha_of_look, find_changes
+from bareline.stats.change import drawn_in
+from bareline.stats.history import too_near
+from bareline.stats.position import Position
 from bareline.stats.tails import Tail
 
 
@@ -114,6 +117,38 @@ def test_outliers_of_others_do_not_hide_a_step():
     found = find_changes(values, margin=0.02)
     assert [len(course.changes) for course in found] == [0, 0, 0, 0, 1]
     assert found[4].changes[0].at == 5
+
+
+def test_heavy_tails_hide_few_steps():
+    found = 0
+    for seed in range(12):
+        values = np.exp(0.01 * np.random.default_rng(seed).standard_t(2, (1, 40)))
+        values[0, 20:] *= 1.04
+        changes = find_changes(values, margin=0.02)[0].changes
+        found += any(abs(change.at - 20) <= 2 for change in changes)
+    assert found >= 10  # 9 by the plain scores alone
+
+
+def test_outliers_are_drawn_in_and_levels_are_not():
+    row = np.array([0.0, 0.01, -0.01, 0.02, 5.0, -5.0, 0.01, -0.02])
+    drawn = drawn_in(row, 0.02)
+    assert drawn[[4, 5]] == pytest.approx([-drawn[5], -drawn[4]], abs=0.02)
+    assert np.delete(drawn, [4, 5]) == pytest.approx(np.delete(row, [4, 5]))
+    assert (drawn_in(row[::-1], 0.02) == drawn[::-1]).all()
+    step = np.repeat([0.0, 1.0], 6)
+    assert (drawn_in(step, 0.02) == step).all()
+
+
+def test_changes_closer_than_a_level_are_one():
+    near = [Position(5, 5, 5), Position(12, 11, 13), Position(14, 13, 14), Position(30, 30, 30)]
+    assert too_near(near) == 1
+    assert too_near(near[:2]) is None and too_near([]) is None
+
+
+def test_a_step_that_a_line_explains_as_well_is_not_certain():
+    values = series(np.random.default_rng(3), 20, 30, 0.01) * np.exp(0.001 * np.arange(30))
+    changes = [one for course in find_changes(values, margin=0.02) for one in course.changes]
+    assert changes and not any(change.certain for change in changes)
 
 
 def test_drift_is_a_slope_and_no_step():

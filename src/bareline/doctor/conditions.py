@@ -116,7 +116,7 @@ def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
     load, usable = facts.get("load.one_minute"), facts.get("cpu.logical")
     if isinstance(load, float) and isinstance(usable, int):
         text = f"{load:g} on {usable} processors"
-        busy = f"{text}: something else runs here"
+        busy = f"{text}: other programs run on this machine"
         yield judged("load", load <= 0.5 * usable, busy, text, "measure when the machine is idle")
     steal, hypervisor = facts.get("cpu.steal_ratio"), facts.get("virt.hypervisor")
     inside = hypervisor not in (None, "none")
@@ -134,6 +134,6 @@ def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
         yield judged(
             "hardware",
             not inside,
-            f"{kind} ({under}): the platform 'bare' means this machine, not the hardware under it",
+            f"{kind} ({under}): 'bare' is this machine, not the hardware below it",
             str(kind),
         )

@@ -101,7 +101,7 @@ def kvm() -> Iterable[HostCheck]:
     yield judged(
         "KVM",
         not problem,
-        f"{problem}: guests are emulated, slowly, and say nothing about compute",
+        f"{problem}: guests are emulated, which is slow and no measure of computation",
         behind + (seen if verdict else " answers; the first run boots a guest to be sure"),
         _kvm_hint(module),
     )
@@ -144,7 +144,7 @@ def adapters() -> Iterable[HostCheck]:
         if total != "0":
             able.append(f"{path.parent.parent.name} ({used} of {total} functions made)")
     given = ", ".join(able)
-    yield judged("SR-IOV adapters", able, "no adapter gives functions", given, ill=lost)
+    yield judged("SR-IOV adapters", able, "no adapter has virtual functions", given, ill=lost)
     groups = list(Path("/sys/kernel/iommu_groups").glob("*"))
     yield judged(
         "IOMMU",

@@ -30,6 +30,12 @@ LEAST_RUNS = 3
 
 #: Runs that give one value time and again would have no spread to measure a step by.
 LEAST_SPREAD = 1e-4
+NORMAL_MAD = 1.4826
+"""The standard deviation of a normal distribution by its median absolute deviation."""
+
+#: Outliers are drawn in to so many standard deviations, and to no fewer margins.
+_FAR = 3.0
+_FAR_ZONES = 1.5
 #: Lengths of excursions grow by this factor: their ends are refined afterwards.
 _GROWTH = 1.25
 
@@ -49,28 +55,52 @@ class BestModel:
 
 
 def highest_scores(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0) -> FloatArray:
-    """Return the highest plain and the highest capped score of each row, shape (2, ...).
+    """Return the highest plain and the highest robust score of each row, shape (2, ...).
 
-    A capped score is at most the logarithm of the number of ways to choose the group.
+    A robust score is that of the row with its outliers drawn in (`drawn_in`), and at most the
+    logarithm of the number of ways to choose the group.
 
     - `rows`: shape (..., n); logarithms, complete.
     - `zone`: logarithm of the margin.
     - `phi`: shape (...); autoregression of each row: its t is divided by
       ``sqrt((1 + phi) / (1 - phi))``, as its levels are known the worse.
     """
+    plain = _highest(rows, zone, phi)
+    robust = _highest(drawn_in(rows, zone), zone, phi, capped=True)
+    return np.stack((plain, robust))
+
+
+def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
+    """Return rows whose outliers are at their bounds: three normal standard deviations by the MAD.
+
+    The order of the runs plays no part, so that random orders remain a fair reference. Bounds are
+    no nearer than one and a half margins, or an outlier would lie within the margin.
+    """
+    middle = np.median(rows, axis=-1, keepdims=True)
+    spread = NORMAL_MAD * np.median(np.abs(rows - middle), axis=-1, keepdims=True)
+    bound = np.maximum(_FAR * spread, _FAR_ZONES * zone)
+    return np.clip(rows, middle - bound, middle + bound)
+
+
+def _highest(
+    rows: FloatArray, zone: float, phi: FloatArray | float, *, capped: bool = False
+) -> FloatArray:
+    """Return the highest score of each row, capped or not, shape (...)."""
     sums, total_square = _moments(rows)
     n = rows.shape[-1]
     share = np.asarray((1.0 - phi) / (1.0 + phi))
     steps = _step_scores(sums, total_square, zone, share)
-    caps = [_log_ways(n, count) - math.log(2.0) for count in _counts(n)]
-    plain = steps.max(axis=-1)
-    capped = np.minimum(steps, caps).max(axis=-1)
+    if capped:
+        caps = [_log_ways(n, count) - math.log(2.0) for count in _counts(n)]
+        steps = np.minimum(steps, caps)
+    highest = steps.max(axis=-1)
     for length in _lengths(n):
         apart = np.abs(_excursion_sums(sums, length)).max(axis=-1)
         score = _score(apart, length, n, total_square, zone, share)
-        np.maximum(plain, score - math.log(n), out=plain)
-        np.maximum(capped, np.minimum(score, _log_ways(n, length)) - math.log(n), out=capped)
-    return np.stack((plain, capped))
+        if capped:
+            score = np.minimum(score, _log_ways(n, length))
+        np.maximum(highest, score - math.log(n), out=highest)
+    return np.asarray(highest)
 
 
 def _log_ways(n: int, count: int) -> float:

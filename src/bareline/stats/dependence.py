@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from bareline.stats.change import NORMAL_MAD
 from bareline.stats.stack import FloatArray
 
 #: Beyond so many normal standard deviations a difference is a change of level or an outlier.
 _LARGE = 2.5
-_NORMAL_MAD = 1.4826
 #: An autoregression near 1 has no level that could change.
 _MOST = 0.8
 #: Fewer series say no more together than each alone.
@@ -34,7 +34,7 @@ def autoregression(rows: FloatArray) -> FloatArray:
     - `rows`: shape (..., n); logarithms, complete. Independent runs scatter about a value near 0.
     """
     differences = np.diff(rows, axis=-1)
-    usual = _LARGE * _NORMAL_MAD * np.median(np.abs(differences), axis=-1, keepdims=True)
+    usual = _LARGE * NORMAL_MAD * np.median(np.abs(differences), axis=-1, keepdims=True)
     clipped = np.clip(differences, -usual, usual)
     square = np.einsum("...i,...i->...", clipped, clipped)
     lagged = np.einsum("...i,...i->...", clipped[..., 1:], clipped[..., :-1])

@@ -4,23 +4,29 @@ If nothing changed, the order of the runs means nothing, for all series together
 into random orders; the highest score of any stretch of any series in them is the reference of the
 scores of the data (`bareline.stats.change`). So a p-value is valid over all series, and nothing is
 assumed of how they depend on each other: the nights on which the machine was busy are in all of
-them. Two fifths of the error are spent on scores that are capped by the largest proof of an
-arrangement: else a series without noise and with three outliers, which are together in one order of
-many, would hide the changes of all other series.
+them. A third of the error is spent on robust scores, of rows with their outliers drawn in: heavy
+tails hide a step from the plain ones. They are capped by the largest proof of an arrangement: else
+a series without noise and with three outliers, which are together in one order of many, would hide
+the changes of all other series.
 
 The same test is applied again on both sides of each change, until no stretch has one.
 
 - *likely*: p is below 5 % in this one look at the history.
-- *certain*: p is below ``1 / n^2`` of a history of n runs, and the new level has three runs. These
-  sum to less than 10.6 % over all looks from the tenth run on, however many there will be.
+- *certain*: p is below ``1 / n^2`` of a history of n runs, the new level has three runs, and a
+  straight line is out of the question. The p sum to less than 10.6 % over all looks from the tenth
+  run on, however many there will be.
 
 Where runs resemble the run before them, scores are lower for it (`bareline.stats.dependence`). A
 stretch that a straight line explains better drifts, and has no step.
 
+Where a few random orders show that nothing changed, no further ones are made.
+
 References
 ----------
-G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6 (1978),
-doi:10.1214/aos/1176344136 (a line or levels).
+J. Besag, P. Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991),
+doi:10.1093/biomet/78.2.301 (orders until the answer is known).
+R. E. Kass, A. E. Raftery, Bayes Factors, Journal of the American Statistical Association 90 (1995),
+doi:10.1080/01621459.1995.10476572 (how much better a model must be).
 P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
 """
 
@@ -28,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -38,8 +44,8 @@ from numpy.typing import ArrayLike
 
 from bareline.stats.change import (
     LEAST_RUNS,
-    LEAST_SPREAD,
     best_model,
+    drawn_in,
     highest_scores,
     without_levels,
 )
@@ -49,8 +55,8 @@ from bareline.stats.dependence import (
     dependence_together,
 )
 from bareline.stats.family import ALPHA
+from bareline.stats.line import lead_over_line, line_slope
 from bareline.stats.position import LevelRatio, Position, level_ratio, locate
-from bareline.stats.special import student_quantile
 from bareline.stats.stack import FloatArray, IntArray, as_stack
 from bareline.stats.tails import Tail
 
@@ -60,8 +66,13 @@ MIN_RUNS = 8
 _FIRST_CERTAIN_LOOK = 10
 _MOST_ORDERS = 999
 _LEAST_ORDERS = 199
-#: Shares of the error that the plain and the capped scores have.
-_WEIGHTS = (0.6, 0.4)
+#: Shares of the error that the plain and the robust scores have.
+_WEIGHTS = (0.65, 0.35)
+#: Above this p, by the fewest orders, nothing changed.
+_PLAINLY_CALM = 0.2
+#: By so much Schwarz's criterion must favour levels over a line where a step is certain: a Bayes
+#: factor of 20, "strong".
+_STRONG = 6.0
 #: Whether runs depend on each other is a question of one in twenty.
 _DEPENDENCE_ORDERS = 199
 #: Values that are put into random orders for one test, at most: it bounds the time of a look.
@@ -121,10 +132,18 @@ class _Stretch:
 
 
 @dataclass(frozen=True, slots=True)
+class _Cut:
+    """Why there is a change at a run: its p, and whether a line is out of the question."""
+
+    p: float
+    no_line: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Tested:
     """A stretch with its best model.
 
-    - `scores`: plain and capped, shape (2,); `null`: the same in each random order, (2, orders).
+    - `scores`: plain and robust, shape (2,); `null`: the same in each random order, (2, orders).
     - `floor`: the share of all orders that put the same runs together.
     """
 
@@ -164,24 +183,31 @@ class _Search:
         self._phi = self._dependence()
 
     def courses(self) -> list[SeriesCourse]:
-        tested = self._test([one for one in self._whole if len(one.runs) >= MIN_RUNS])
-        p_of_cut: dict[tuple[int, int], float] = {}
+        tested = self._test_whole([one for one in self._whole if len(one.runs) >= MIN_RUNS])
+        cuts: dict[int, dict[int, _Cut]] = defaultdict(dict)
         drifting: dict[int, _Stretch] = {}
         least_p: dict[int, float] = defaultdict(lambda: 1.0)
         while True:
-            split, closed = self._split(tested, p_of_cut, drifting, least_p)
+            split, closed = self._split(tested, cuts, drifting, least_p)
             if not split:
                 break
             tested = [*closed, *self._test(split)]
         return [
-            self._course(one, p_of_cut, drifting.get(one.series), least_p[one.series])
+            self._course(one, cuts[one.series], drifting.get(one.series), least_p[one.series])
             for one in self._whole
         ]
+
+    def _test_whole(self, stretches: Sequence[_Stretch]) -> list[_Tested]:
+        """Test whole series, with all orders only if a few do not show that nothing changed."""
+        tested = self._test(stretches, _LEAST_ORDERS)
+        if min(_family_p(tested), default=1.0) >= _PLAINLY_CALM:
+            return tested
+        return self._test(stretches)
 
     def _split(
         self,
         tested: Sequence[_Tested],
-        p_of_cut: dict[tuple[int, int], float],
+        cuts: dict[int, dict[int, _Cut]],
         drifting: dict[int, _Stretch],
         least_p: dict[int, float],
     ) -> tuple[list[_Stretch], list[_Tested]]:
@@ -193,21 +219,23 @@ class _Search:
             least_p[series] = min(least_p[series], p)
             if p >= ALPHA:
                 closed.append(one)
-            elif self._is_line(one):
+                continue
+            values = drawn_in(self._values(one.stretch), self._zone)
+            lead = lead_over_line(values, one.cuts)
+            if lead < 0:
                 closed.append(one)
                 drifting[series] = one.stretch
-            else:
-                runs = one.stretch.runs
-                for cut in one.cuts:
-                    p_of_cut[series, runs[cut]] = p
-                ends = [0, *one.cuts, len(runs)]
-                pairs = pairwise(ends)
-                parts += [_Stretch(series, runs[begin:end]) for begin, end in pairs]
+                continue
+            runs = one.stretch.runs
+            cut = _Cut(p, lead >= _STRONG)
+            cuts[series] |= {runs[at]: cut for at in one.cuts}
+            pairs = pairwise([0, *one.cuts, len(runs)])
+            parts += [_Stretch(series, runs[begin:end]) for begin, end in pairs]
         return parts, closed
 
     # Testing ---------------------------------------------------------------------------------
 
-    def _test(self, stretches: Sequence[_Stretch]) -> list[_Tested]:
+    def _test(self, stretches: Sequence[_Stretch], most_orders: int | None = None) -> list[_Tested]:
         """Test stretches; those that are too short to part are left out."""
         alike: dict[tuple[int, ...], list[_Stretch]] = defaultdict(list)
         for one in stretches:
@@ -215,10 +243,10 @@ class _Search:
                 alike[one.runs].append(one)
         found = []
         for runs, group in alike.items():
-            orders = np.argsort(self._keys[:, runs], axis=1)
+            orders = np.argsort(self._keys[:most_orders, runs], axis=1)
             rows = np.stack([self._values(one) for one in group])
             phi = self._phi[[one.series for one in group]]
-            model = best_model(rows, self._zone, phi)
+            model = best_model(drawn_in(rows, self._zone), self._zone, phi)
             scores = highest_scores(rows, self._zone, phi)
             null = self._shuffled_scores(rows, orders)
             for at, one in enumerate(group):
@@ -260,72 +288,70 @@ class _Search:
         alone = dependence_alone(observed[1], shuffled[1])
         return np.maximum(together, alone)
 
-    def _is_line(self, tested: _Tested) -> bool:
-        """Whether a straight line explains a stretch better than levels, even with one cut more.
-
-        Schwarz's criterion decides: each level and each cut is a parameter.
-        """
-        values = self._values(tested.stretch)
-        n = values.size
-        line = _criterion(_line(values)[1], n, 2)
-        cuts = list(tested.cuts)
-        further = [
-            sorted([*cuts, cut])
-            for cut in range(LEAST_RUNS, n - LEAST_RUNS + 1)
-            if min(abs(cut - own) for own in cuts) >= LEAST_RUNS
-        ]
-        return all(
-            line < _criterion(_rest_of_levels(values, own), n, 2 * len(own) + 1)
-            for own in (cuts, *further)
-        )
-
     # The courses -----------------------------------------------------------------------------
 
     def _course(
         self,
         whole: _Stretch,
-        p_of_cut: dict[tuple[int, int], float],
+        cuts: Mapping[int, _Cut],
         drifting: _Stretch | None,
         least_p: float,
     ) -> SeriesCourse:
-        series, phi = whole.series, float(self._phi[whole.series])
+        phi = float(self._phi[whole.series])
         if len(whole.runs) < MIN_RUNS:
             return SeriesCourse(Course.FEW, (), 1.0, phi)
-        cuts = sorted(run for own, run in p_of_cut if own == series)
-        changes = self._changes(whole, cuts, [p_of_cut[series, run] for run in cuts])
+        changes = self._changes(whole, cuts)
         slope = None
         course = Course.STEPPED if changes else Course.NOTHING
         if drifting is not None:
             course = Course.DRIFTING
-            slope = _slope(self._values(drifting), phi)
+            slope = line_slope(self._values(drifting), phi)
         elif not changes and self._is_stable(whole, phi):
             course = Course.STABLE
         return SeriesCourse(course, changes, least_p, phi, slope)
 
-    def _changes(
-        self, whole: _Stretch, cuts: Sequence[int], p: Sequence[float]
-    ) -> tuple[Change, ...]:
+    def _changes(self, whole: _Stretch, cuts: Mapping[int, _Cut]) -> tuple[Change, ...]:
         """Return the changes at some runs, each placed between its neighbours."""
         runs, values = np.array(whole.runs), self._values(whole)
-        cuts_at = [int(np.searchsorted(runs, cut)) for cut in cuts]
-        placed: list[Position] = []
-        for number in range(len(cuts_at)):
-            begin = placed[-1].at if placed else 0
-            end = cuts_at[number + 1] if number + 1 < len(cuts_at) else values.size
-            here = locate(values[begin:end])
-            placed.append(Position(*(begin + one for one in (here.at, here.first, here.last))))
+        reasons = [cuts[run] for run in sorted(cuts)]
+        places = [int(np.searchsorted(runs, run)) for run in sorted(cuts)]
+        placed = self._placed(values, places)
+        # Two changes with less than a level between them are one, which was cut twice.
+        while (near := too_near(placed)) is not None:
+            dropped = near if reasons[near].p > reasons[near + 1].p else near + 1
+            del reasons[dropped], places[dropped]
+            placed = self._placed(values, places)
         ends = [0, *(one.at for one in placed), values.size]
         alpha = alpha_of_look(self._logs.shape[1])
         phi = float(self._phi[whole.series])
         changes = []
-        for number, place in enumerate(placed):
+        for number, (place, reason) in enumerate(zip(placed, reasons, strict=True)):
             before = values[ends[number] : place.at]
             after = values[place.at : ends[number + 2]]
             ratio = level_ratio(before, after, phi)
-            certain = p[number] < alpha and min(before.size, after.size) >= LEAST_RUNS
+            certain = reason.p < alpha and reason.no_line
+            certain = certain and min(before.size, after.size) >= LEAST_RUNS
             at, first, last = (int(runs[one]) for one in (place.at, place.first, place.last))
-            changes.append(Change(at, first, last, p[number], certain, ratio))
+            changes.append(Change(at, first, last, reason.p, certain, ratio))
         return tuple(changes)
+
+    def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
+        """Return where changes near some places lie, each between its neighbours."""
+        placed: list[Position] = []
+        for number in range(len(places)):
+            begin = placed[-1].at if placed else 0
+            end = places[number + 1] if number + 1 < len(places) else values.size
+            here = locate(self._within_levels(values[begin:end], places[number] - begin))
+            placed.append(Position(*(begin + one for one in (here.at, here.first, here.last))))
+        return placed
+
+    def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
+        """Return values with those drawn in that are far outside both levels about a place."""
+        parts = values[:place], values[place:]
+        levels = [float(np.median(part)) for part in parts if part.size]
+        rests = [drawn_in(part, self._zone) - np.median(part) for part in parts if part.size]
+        bound = max(float(np.max(np.abs(rest))) for rest in rests)
+        return np.clip(values, min(levels) - bound, max(levels) + bound)
 
     def _is_stable(self, whole: _Stretch, phi: float) -> bool:
         """Whether the two halves are certainly equal within the margin."""
@@ -334,6 +360,14 @@ class _Search:
         ratio = level_ratio(values[:half], values[half:], phi)
         bound = math.exp(self._zone)
         return 1.0 / bound < ratio.lo and ratio.hi < bound
+
+
+def too_near(placed: Sequence[Position]) -> int | None:
+    """Return the number of the first change whose level has too few runs; None without one."""
+    for number, (one, later) in enumerate(pairwise(placed)):
+        if later.at - one.at < LEAST_RUNS:
+            return number
+    return None
 
 
 def _stretch_of(series: int, row: FloatArray) -> _Stretch:
@@ -353,32 +387,3 @@ def _family_p(tested: Sequence[_Tested]) -> list[float]:
         p = np.maximum(np.exp(Tail.of(null[which]).log_p(own)), floors)
         found = np.minimum(found, np.where(own > 0, p, 1.0) / weight)
     return [float(p) for p in found]
-
-
-def _rest_of_levels(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the sum of squares that levels between cuts leave."""
-    ends = [0, *cuts, values.size]
-    levels = [values[begin:end] for begin, end in pairwise(ends)]
-    return sum(float(np.sum((level - level.mean()) ** 2)) for level in levels)
-
-
-def _criterion(rest: float, n: int, parameters: int) -> float:
-    """Return Schwarz's criterion of a model by the sum of squares that it leaves."""
-    return n * math.log(max(rest, n * LEAST_SPREAD**2)) + parameters * math.log(n)
-
-
-def _line(values: FloatArray) -> tuple[float, float]:
-    """Return the slope of a straight line, and the sum of squares that it leaves."""
-    time = np.arange(values.size) - (values.size - 1) / 2
-    centred = values - values.mean()
-    slope = float(time @ centred / (time @ time))
-    return slope, float(np.sum((centred - slope * time) ** 2))
-
-
-def _slope(values: FloatArray, phi: float) -> LevelRatio:
-    """Return how much a drifting stretch changes per run, above 1 upwards."""
-    slope, rest = _line(values)
-    n = values.size
-    error = math.sqrt(rest / (n - 2) * 12.0 / (n**3 - n) * (1.0 + phi) / (1.0 - phi))
-    half = student_quantile(0.975, n - 2) * error
-    return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
