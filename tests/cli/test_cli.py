@@ -222,7 +222,7 @@ def test_a_platform_given_for_a_command_names_the_command_that_shows_it(bareline
         ("[platform.x]\nfactor = 1\n", ["'type' is missing"]),
         ("[platform.x]\ntype = 'null'\nfactr = 1\n", ["'factr'", "did you mean 'factor'?"]),
         ("[platform.x]\ntype = 'null'\nfactor = -1\n", ["'factor'", "greater than 0"]),
-        ("[platform.'x y']\ntype = 'null'\n", ["no name for a platform"]),
+        ("[platform.'x y']\ntype = 'null'\n", ["not a valid name for a platform"]),
         ("[platforms.x]\n", ["unknown table 'platforms'", "[platform.NAME]"]),
         ("[platform.x\n", ["not valid TOML"]),
         ("platform = 3\n", ["[platform.NAME]"]),

@@ -143,7 +143,7 @@ def test_groups_in_a_circle_and_many_of_them_end_soon(tmp_path):
     with pytest.raises(PlatformError, match=r"line \d+: it has more than 10,000 groups"):
         read_inventory(file)
     file.write_text("n1\n[x]\nn!1\n")
-    with pytest.raises(PlatformError, match="line 3: 'n!1' is no name"):
+    with pytest.raises(PlatformError, match="line 3: 'n!1' is not a host name"):
         read_inventory(file)
 
 

@@ -157,7 +157,8 @@ def test_a_host_without_end_takes_no_memory(run_with, kind):
     if kind != "endless complaint":
         assert "longer than that of any proper node" in outcome.reason
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    assert max(before, after) < 1 << 20  # KiB: a gibibyte
+    # Children of earlier tests count, too: this one may not have raised the maximum to a gibibyte.
+    assert after == before or after < 1 << 20  # KiB
 
 
 @pytest.mark.slow
