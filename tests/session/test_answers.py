@@ -13,6 +13,7 @@ from bareline.session.outlook import Earlier
 from bareline.study.catalogue import find_study
 from bareline.study.plan import choose
 from bareline.study.study import study_from_toml
+from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import PROCESSOR_LAYERS
 
 REAL = {"type": "null", "nodes": 1000}
@@ -82,6 +83,22 @@ def test_two_nodes_do_not_hold_what_the_paper_ran_on_many():
     assert text.startswith(f"study 'magellan': {found.claims} of 19 claims of Magellan")
     assert small.command in text
     assert text.endswith("--yes measures all the same")
+
+
+def test_a_form_of_which_nothing_fits_is_not_offered():
+    pair = REAL | {"nodes": 2}
+    found = answers("magellan", {"10g": pair, "1g": pair}, scale="small")
+    commands = [form.command for form in found.forms]
+    assert "`bareline run magellan`" not in commands
+
+
+def test_without_the_simulator_its_study_is_not_offered(monkeypatch):
+    def refuse(*_given, **_options):
+        raise StudyError("no role has a platform", where="study 'nebula-simulated'")
+
+    monkeypatch.setattr("bareline.session.answers.cast_study", refuse)
+    found = answers("nebula", on_all("nebula", REAL | {"nodes": 2}))
+    assert not any("simulated" in form.command for form in found.forms)
 
 
 def test_what_is_put_into_a_simulation_is_not_judged():

@@ -25,7 +25,7 @@ from bareline.session.outlook import Earlier, WallTime, earlier_runs, wall_time
 from bareline.study.catalogue import find_study, study_names
 from bareline.study.plan import make_plan
 from bareline.study.study import Study
-from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.errors import StudyError, UsageError
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import count, listing
 
@@ -167,35 +167,51 @@ class Foresight:
     def _forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, of: int
     ) -> Iterator[StudyForm]:
-        """Yield the other scales on the same platforms, the simulated study, and real machines."""
+        """Yield the other scales on the same platforms, the simulated study, and real machines.
+
+        Forms of which nothing can be measured here are left out.
+        """
         given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
         name = self.whole.name
+        others: list[StudyForm | None] = []
         for scale in (None, *self.whole.scales):
             if scale != study.scale:
                 words = f"`bareline run {name}{f' --scale {scale}' if scale else ''}`"
                 cast = self._at(scale).with_roles(given, [])
-                yield self._form(words, cast, platforms, baseline)
-        if name + _SIMULATED in study_names():
-            simulated = find_study(name + _SIMULATED)
-            cast, _ = cast_study(simulated, [], [], None, anyway=True)
-            if all(role.platform for role in cast.roles.values()):
-                specs = choose_platforms(cast.platforms, None)
-                base = choose_baseline(cast, specs, None)
-                words = f"`bareline run {simulated.name}`"
-                yield self._form(words, cast, specs, base)
+                others.append(self._form(words, cast, platforms, baseline))
+        others.append(self._simulated_form())
+        yield from (form for form in others if form is not None)
         if len(exact_among(platforms)) < len(platforms):
             yield StudyForm("a real machine for each role (--as ROLE=PLATFORM)", of)
 
+    def _simulated_form(self) -> StudyForm | None:
+        """Return the simulated study; None without one, or where the simulator is missing."""
+        name = self.whole.name + _SIMULATED
+        if name not in study_names():
+            return None
+        try:
+            cast, _ = cast_study(find_study(name), [], [], None, anyway=True)
+        except StudyError:
+            return None  # no role has a platform
+        if not all(role.platform for role in cast.roles.values()):
+            return None
+        specs = choose_platforms(cast.platforms, None)
+        base = choose_baseline(cast, specs, None)
+        return self._form(f"`bareline run {name}`", cast, specs, base)
+
     def _form(
         self, words: str, study: Study, platforms: Sequence[PlatformSpec], baseline: str
-    ) -> StudyForm:
+    ) -> StudyForm | None:
+        """Return a form of the study; None where nothing of it runs on the platforms."""
         rows = expected_rows(study, platforms, baseline, self.metrics)
         judged = self.judge(_tables(study), [one.behind(OF_ROWS) for one in rows], baseline)
         asking = without_emulated(study, platforms, baseline)
-        plan = make_plan(asking, platforms)
-        return StudyForm(
-            words, len(judged), wall_time(asking, plan, exact_among(platforms), self.earlier)
-        )
+        try:
+            plan = make_plan(asking, platforms)
+        except StudyError:
+            return None  # no case fits
+        time = wall_time(asking, plan, exact_among(platforms), self.earlier)
+        return StudyForm(words, len(judged), time)
 
 
 def _tables(study: Study) -> dict[str, dict[str, Any]]:
