@@ -12,5 +12,5 @@ from bareline.report.terminal.predictions import error_words
         (0.25, "51% too low"),
     ],
 )
-def test_the_error_of_a_prediction_is_never_zero_per_cent(predicted_s: float, expected: str) -> None:
+def test_an_error_is_never_zero_per_cent(predicted_s: float, expected: str) -> None:
     assert error_words(predicted_s, 0.515) == expected
