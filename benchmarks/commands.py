@@ -26,6 +26,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -85,7 +86,7 @@ def by_ab(folder: Path, pair: Sequence[Path], launches: int) -> dict[str, str]:
     out = folder / "run"
     line = [*AB, "--json", "--launches", str(launches), "--out", str(out), "--", *map(str, pair)]
     ended = subprocess.run(line, check=True, capture_output=True, text=True, env=ENVIRONMENT)
-    subprocess.run(["rm", "-r", str(out)], check=True)
+    shutil.rmtree(out)
     row = json.loads(ended.stdout)[1]
     grade = row["grade"]
     return {
@@ -242,7 +243,7 @@ def compare_starts(times: int, folder: Path) -> None:
             start = start_of(folder, line)
             if turn:  # the first one reads the files
                 starts[name].append(start)
-            subprocess.run(["rm", "-rf", str(out)], check=True)
+            shutil.rmtree(out, ignore_errors=True)
     for name, measured in starts.items():
         first_s = statistics.median(start.first_s for start in measured)
         whole_s = statistics.median(start.whole_s for start in measured)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from simulated_coverage import (
     DISTRIBUTIONS,
+    RatioOf,
     Share,
     block_drift_coverage,
     family_corrections,
@@ -72,21 +73,28 @@ def medians(simulations: int, rng: np.random.Generator) -> str:
 
 
 def paired(simulations: int, rng: np.random.Generator) -> str:
-    rows = {
-        noise.name: [ratio_coverage(noise, n, simulations, rng, paired_ratio) for n in LAUNCHES]
-        for noise in DISTRIBUTIONS
-    }
     exact = [null_distribution.signed_rank(n) for n in LAUNCHES]
-    return by_launches("Coverage of the paired ratio's interval", rows, exact, simulations)
+    return of_ratios("the paired ratio", paired_ratio, exact, simulations, rng)
 
 
 def unpaired(simulations: int, rng: np.random.Generator) -> str:
+    exact = [null_distribution.mann_whitney(n, n) for n in LAUNCHES]
+    return of_ratios("the unpaired ratio", unpaired_ratio, exact, simulations, rng)
+
+
+def of_ratios(
+    subject: str,
+    ratio_of: RatioOf,
+    exact: Sequence[null_distribution.NullDistribution],
+    simulations: int,
+    rng: np.random.Generator,
+) -> str:
+    """Return the table of the intervals of a ratio; `exact`: its null by number of launches."""
     rows = {
-        noise.name: [ratio_coverage(noise, n, simulations, rng, unpaired_ratio) for n in LAUNCHES]
+        noise.name: [ratio_coverage(noise, n, simulations, rng, ratio_of) for n in LAUNCHES]
         for noise in DISTRIBUTIONS
     }
-    exact = [null_distribution.mann_whitney(n, n) for n in LAUNCHES]
-    return by_launches("Coverage of the unpaired ratio's interval", rows, exact, simulations)
+    return by_launches(f"Coverage of {subject}'s interval", rows, exact, simulations)
 
 
 def unlike(simulations: int, rng: np.random.Generator) -> str:

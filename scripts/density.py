@@ -33,6 +33,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import complexipy
+from docstrings import docstrings
 from limits import exceeded, lowered, read_limits, write_limits
 
 HIGHEST_COMPLEXITY = 15
@@ -106,9 +107,9 @@ def density_of(source: str) -> Density:
         if isinstance(node, ast.expr) and not isinstance(node, ast.Constant)
     ]
     code = _lines_with_code(source)
-    for docstring in _docstrings(tree):
+    for docstring in docstrings(tree):
         code.difference_update(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
-    places = [name for name, _ in dense_places(source)]
+    places = [name for name, _ in _dense_places(source, tree)]
     return Density(
         lines=len(code),
         expressions=len(expressions),
@@ -122,10 +123,13 @@ def density_of(source: str) -> Density:
 
 def dense_places(source: str) -> Iterator[tuple[str, int]]:
     """Yield the count and the line of everything that is counted one by one."""
+    yield from _dense_places(source, ast.parse(source))
+
+
+def _dense_places(source: str, tree: ast.Module) -> Iterator[tuple[str, int]]:
     for function in complexipy.code_complexity(source).functions:
         if function.complexity > HIGHEST_COMPLEXITY:
             yield "complex", function.line_start
-    tree = ast.parse(source)
     inner = set(_inside_expressions(tree))
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
@@ -165,15 +169,6 @@ def _bound_name(node: ast.AST) -> str | None:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return node.id.strip("_")
     return None
-
-
-def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            statement = node.body[0]
-            assert isinstance(statement, ast.Expr)
-            yield statement.value
 
 
 def _lines_with_code(source: str) -> set[int]:

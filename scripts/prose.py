@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from docstrings import docstrings
 from limits import exceeded, lowered, read_limits, write_limits
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,7 +110,6 @@ PATTERNS = (
 )
 
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def without_code(text: str) -> str:
@@ -120,7 +120,7 @@ def without_code(text: str) -> str:
 def texts_of_python(path: Path, source: str) -> Iterator[Text]:
     """Yield the docstrings, the messages and the comments of a module."""
     tree = ast.parse(source)
-    docstrings = set(_docstrings(tree))
+    of_definitions = set(docstrings(tree))
     inside: set[ast.AST] = set()  # parts of f-strings, which are read as a whole
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -129,19 +129,11 @@ def texts_of_python(path: Path, source: str) -> Iterator[Text]:
         if text is None or node in inside:
             continue
         line = getattr(node, "lineno", 1)
-        if node in docstrings:
+        if node in of_definitions:
             yield Text(path, line, without_code(text), docstring=True)
         elif len(re.findall(r"[A-Za-z]{2,}", text)) >= LEAST_WORDS and " " in text:
             yield Text(path, line, without_code(text))
     yield from _comments(path, source)
-
-
-def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            statement = node.body[0]
-            assert isinstance(statement, ast.Expr)
-            yield statement.value
 
 
 def _string(node: ast.AST) -> str | None:

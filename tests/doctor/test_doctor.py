@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from record import processor_s
 from rich.console import Console
 
 import bareline
@@ -111,16 +112,10 @@ def test_a_file_system_can_be_mounted_by_root(checks: list[HostCheck]) -> None:
 
 
 def test_it_uses_little_processor_time() -> None:
-    before = _processor_s()
+    before = processor_s()
     examine()
     # Two seconds on an idle machine, however long a busy one keeps it waiting.
-    assert _processor_s() - before < 20
-
-
-def _processor_s() -> float:
-    """Return the processor time of this process and of those that it has waited for, in s."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    assert processor_s() - before < 20
 
 
 @pytest.mark.mpi
