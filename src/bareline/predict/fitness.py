@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
 from bareline.predict.replay import Replayed
 from bareline.profile.model import Profile
+from bareline.profile.records import NO_CALLS
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
@@ -92,12 +93,10 @@ def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack,
     """Hold what calls take in a replay against what the trace has, the most missing first."""
     found: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
     for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
-        of = len(stream.shapes)
-        counts = np.bincount(stream.shape, minlength=of)
-        traced = np.bincount(stream.shape, weights=stream.spent_s, minlength=of)
-        values = np.stack([counts, traced, taken], axis=1) / trace.ranks
+        counts = np.bincount(stream.shape, minlength=len(stream.shapes))
+        values = np.stack([counts, stream.spent_by_shape_s, taken], axis=1) / trace.ranks
         for shape, own in zip(stream.shapes, values, strict=True):
-            if shape.kind not in ("done", "compute"):
+            if shape.kind not in NO_CALLS:
                 key = (shape.call, int(shape.size).bit_length())
                 entry = found.setdefault(key, np.zeros(4))
                 entry[0] = max(entry[0], shape.size)

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from bareline.predict.applications import Application
 from bareline.predict.prediction import PredictionCase
-from bareline.profile.records import POINT_TO_POINT, Shape
+from bareline.profile.records import NO_CALLS, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.units import format_value
 
 #: Of the measured time: what a term is off by before it is named.
 _OFF = 0.005
-_UNTIMED = ("done", "compute")
 COMPUTING = "computing"
 
 
@@ -54,8 +53,7 @@ def wrong_term(case: PredictionCase, target: Application) -> WrongTerm | None:
         return None
     replayed = case.replayed(case.compute.value)
     predicted = terms_of(case.base.trace, replayed.taken_s, sum(replayed.compute_s))
-    spent = [_spent_by_shape(stream.shape, stream.spent_s, stream.shapes)
-             for stream in measured.streams]  # fmt: skip
+    spent = [stream.spent_by_shape_s for stream in measured.streams]
     computed_s = sum(float(stream.compute_s.sum()) for stream in measured.streams)
     actual = terms_of(measured, spent, computed_s)
     time_s = target.typical.time_s
@@ -78,7 +76,7 @@ def terms_of(
     seconds = defaultdict(float, {COMPUTING: computed_s / trace.ranks})
     for stream, of_shapes in zip(trace.streams, taken_s, strict=True):
         for shape, shape_s in zip(stream.shapes, of_shapes, strict=True):
-            if shape.kind not in _UNTIMED:
+            if shape.kind not in NO_CALLS:
                 seconds[_term(shape)] += float(shape_s) / trace.ranks
     return seconds
 
@@ -92,9 +90,3 @@ def _term(shape: Shape) -> str:
         return function
     largest = 1 << (int(shape.size) - 1).bit_length()
     return f"{function} up to {format_value(largest, 'B')}"
-
-
-def _spent_by_shape(
-    numbers: npt.NDArray[np.int32], spent_s: npt.NDArray[np.float64], shapes: Sequence[Shape]
-) -> npt.NDArray[np.float64]:
-    return np.asarray(np.bincount(numbers, weights=spent_s, minlength=len(shapes)), np.float64)

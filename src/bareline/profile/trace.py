@@ -63,6 +63,12 @@ class CallStream:
     finished: bool
     lost: int
 
+    @property
+    def spent_by_shape_s(self) -> npt.NDArray[np.float64]:
+        """The time in calls of each shape, in s; shape (shapes,)."""
+        spent_s = np.bincount(self.shape, weights=self.spent_s, minlength=len(self.shapes))
+        return np.asarray(spent_s, np.float64)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

@@ -12,16 +12,20 @@ _ON_ONE_NODE = {"intra_node": True, "inter_node": False}
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
     """Whether a place meets conditions: all of them are known of it, and hold."""
-    known = place.coordinates | {"nodes": place.ran_on}
+    coordinates = place.coordinates | {"nodes": place.ran_on}
     for name, condition in at.items():
         if name == "placement":
             if _ON_ONE_NODE.get(str(condition)) is not place.on_one_node:
                 return False
-            continue
-        value = known.get(name)
-        if isinstance(condition, Spread):
-            if not isinstance(value, int | float) or not condition.holds(value):
-                return False
-        elif value not in (condition if isinstance(condition, list) else [condition]):
+        elif not meets(condition, coordinates.get(name)):
             return False
     return True
+
+
+def meets(condition: Condition, value: object) -> bool:
+    """Whether a value is in a spread, is one of a list, or is the value of a condition."""
+    if isinstance(condition, Spread):
+        return isinstance(value, int | float) and condition.holds(value)
+    if isinstance(condition, list):
+        return value in condition
+    return value == condition

@@ -15,7 +15,7 @@ from typing import Any
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
-from bareline.published.places import holds_at
+from bareline.published.places import holds_at, meets
 from bareline.published.quantities import UNITS, Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.wording import slug
@@ -157,7 +157,7 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
                 return False
-        elif name not in _SIZE and name in known and not _holds(condition, known[name]):
+        elif name not in _SIZE and name in known and not meets(condition, known[name]):
             return False
     return True
 
@@ -179,14 +179,6 @@ def where_printed(ratio: PublishedRatio) -> str:
 
 def _places(ratio: PublishedRatio) -> dict[str, Condition]:
     return {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
-
-
-def _holds(condition: Condition, value: object) -> bool:
-    if isinstance(condition, Spread):
-        return isinstance(value, int | float) and condition.holds(value)
-    if isinstance(condition, list):
-        return value in condition
-    return value == condition
 
 
 def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
