@@ -25,15 +25,18 @@ def see_to_answers(planned: Planned) -> None:
     Raises UsageError: less than a third of the claims can be judged, and nobody can be asked.
     """
     asked = planned.asked
-    found = planned.answers()
-    if found is None:
+    goes_on = asked.yes or asked.anyway or bool(asked.on)
+    if goes_on and asked.quiet:
+        return  # nobody would read what takes seconds to count
+    answered = planned.answers()
+    if answered is None:
         return
-    answers, source = found
+    answers, source = answered
     if not asked.quiet:
         for line in answers.lines(source):
             complain(line)
         complain(f"  {planned.time_line()}")
-    if asked.yes or asked.anyway or asked.on:
+    if goes_on:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         if answers.few:

@@ -30,13 +30,14 @@ from bareline.cli.output import (
     emit_blocks,
     prints_json,
 )
-from bareline.cli.planning import limits_of, planned_of
+from bareline.cli.planning import Planned, limits_of, planned_of
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
 from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
     from bareline.session.history import TrialCounts
+    from bareline.session.submission import Order
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 
@@ -105,9 +106,17 @@ def submit(
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
         return
+    _hand_over(planned, order)
+
+
+def _hand_over(planned: Planned, order: Order) -> None:
+    """Make the run directory and submit the jobs that measure it."""
+    from bareline.session import submission as jobs
+
     see_to_answers(planned)
     planned.look_at_nodes(order)
-    handed = jobs.submit(made := planned.make(), order)
+    made = planned.make()
+    handed = jobs.submit(made, order)
     complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
     emit(lambda: [asdict(handed)], lambda _: print(made.path))
 

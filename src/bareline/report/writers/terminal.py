@@ -41,6 +41,7 @@ _TONES: Mapping[Tone, str] = {
 #: Only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 _GAP = 2
+_BULLET = "· "
 #: Cells that a column of names is given at least, so that few words stand alone on a line.
 _READABLE = 18
 #: What is never broken: a word up to a space, a hyphen within a name, a slash, a dot before a
@@ -65,12 +66,7 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
             case Note():
                 print_paragraph(Text(style="dim").append_text(set_words(block.text)), console)
             case Remark():
-                text = Text(style=_TONES.get(block.tone, "")).append(clean(block.lead), "bold")
-                text.append_text(set_words(block.text))
-                if block.unbroken:
-                    console.print(text, soft_wrap=True)
-                else:
-                    print_paragraph(text, console)
+                _print_remark(block, console)
             case Next():
                 print_next(block.commands, console)
             case Section() | Folded():
@@ -94,6 +90,15 @@ def set_words(words: Words) -> Text:
     return text
 
 
+def _print_remark(remark: Remark, console: Console) -> None:
+    text = Text(style=_TONES.get(remark.tone, "")).append(clean(remark.lead), "bold")
+    text.append_text(set_words(remark.text))
+    if remark.unbroken:
+        console.print(text, soft_wrap=True)
+    else:
+        print_paragraph(text, console)
+
+
 def _print_prose(prose: Prose, console: Console) -> None:
     """Print sentences; a long one that has a lead is a list of its clauses."""
     for number, words in enumerate(prose.sentences):
@@ -102,12 +107,11 @@ def _print_prose(prose: Prose, console: Console) -> None:
         if isinstance(words, Sentence) and words.lead is not None and words.is_long:
             console.print(Text(clean(words.lead.name), "bold"))
             for clause in words.clauses:
-                print_paragraph(set_words(clause), console, lead="· ")
-        elif prose.kind == "list":
-            print_paragraph(set_words(words), console, lead="· ")
-        else:
-            style = "bold" if prose.kind == "headline" else ""
-            print_paragraph(Text(style=style).append_text(set_words(words)), console)
+                print_paragraph(set_words(clause), console, lead=_BULLET)
+            continue
+        style = "bold" if prose.kind == "headline" else ""
+        lead = _BULLET if prose.kind == "list" else ""
+        print_paragraph(Text(style=style).append_text(set_words(words)), console, lead=lead)
 
 
 def _print_table(table: Table, console: Console) -> None:
