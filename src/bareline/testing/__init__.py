@@ -18,6 +18,14 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"bareline.testing.{room}"
-        for room in ("exhibits", "hostile", "importers", "platforms", "probes", "studies")
+        for room in (
+            "exhibits",
+            "hostile",
+            "importers",
+            "messages",
+            "platforms",
+            "probes",
+            "studies",
+        )
     )
 )
