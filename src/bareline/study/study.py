@@ -334,8 +334,14 @@ def study_from_toml(
     *,
     where: str,
     defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
+    own_names: bool = False,
 ) -> Study:
-    """Check what a study file holds; `defaults` are those of a run's probes, today's without it."""
+    """Check the content of a study file.
+
+    - `defaults`: of a run's probes; without it those of today's.
+    - `own_names`: whether bareline itself named the programs: no probe has such a name, and probes
+      are not imported to see that.
+    """
     known = {"study", *TABLES}
     for key in content:
         if key not in known:
@@ -351,7 +357,7 @@ def study_from_toml(
         study = Study.model_validate(given)
         study._defaults = defaults
         for name in study.programs:
-            if is_probe(f"app.{name}"):
+            if not own_names and is_probe(f"app.{name}"):
                 raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
         for _ in study.cases():
             pass
