@@ -10,6 +10,7 @@ from bareline.cli.tasks import TASKS
 
 def test_every_verb_is_of_one_task():
     listed = [(module, verb) for verbs in TASKS.values() for verb, module in verbs.items()]
+    folder = Path(tasks.__file__).parent
     families = {
         path.stem
         for path in Path(tasks.__file__).parent.glob("*.py")
