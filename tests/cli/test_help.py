@@ -11,11 +11,7 @@ from bareline.cli.tasks import TASKS
 def test_every_verb_is_of_one_task():
     listed = [(module, verb) for verbs in TASKS.values() for verb, module in verbs.items()]
     folder = Path(tasks.__file__).parent
-    families = {
-        path.stem
-        for path in Path(tasks.__file__).parent.glob("*.py")
-        if "\napp = " in path.read_text()
-    }
+    families = {path.stem for path in folder.glob("*.py") if "\napp = " in path.read_text()}
     declared = [
         (module, verb) for module in families - {"main"} for verb in tasks.commands_of(module)
     ]
