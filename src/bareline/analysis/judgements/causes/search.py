@@ -33,7 +33,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 
 @cache
 def load_rules() -> tuple[Rule, ...]:
-    """Return every known cause in the order of printing: bareline's own, then those of plug-ins.
+    """Return every known cause in the order of printing: bareline's own first, then plug-ins'.
 
     Raises PluginError: two have one name, or a plug-in is not a rule.
     """

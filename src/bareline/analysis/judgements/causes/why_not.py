@@ -54,10 +54,10 @@ class NeededMeasurement(_Row):
 
 @dataclass(frozen=True)
 class AnswerRow(_Row):
-    """``explain --why-not``: what came of the cause for a loss.
+    """``explain --why-not``: the result of the cause for a loss.
 
-    - `word`: null where it is no cause of it.
-    - `reason`: why it is none, or what it says.
+    - `word`: null where it does not cause the loss.
+    - `reason`: why it does not, or the sentence of the cause.
     - `figures`: its share of the extra time, and the causes that have another one; empty where it
       has none.
     """
