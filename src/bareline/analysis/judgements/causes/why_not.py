@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bareline.analysis.judgements.causes.case import Facts, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.search import RULES
+from bareline.analysis.judgements.causes.search import load_rules
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
@@ -114,12 +114,12 @@ def rule_of(name: str) -> Rule:
 
     Raises UsageError: there is none of that name; all are listed.
     """
-    known = {_plain(rule.name): rule for rule in RULES}
+    known = {_plain(rule.name): rule for rule in load_rules()}
     asked = _plain(name)
     # A cause may say its kind before the rule's name: an emulated NIC.
     if found := known.get(asked) or known.get(asked.rpartition(" ")[2]):
         return found
-    names = [rule.name for rule in RULES]
+    names = [rule.name for rule in load_rules()]
     close = did_you_mean(name, names, "")
     hint = f"{close} " if close else ""
     raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")
