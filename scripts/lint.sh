@@ -15,6 +15,8 @@ $bin/python scripts/density.py
 # A merge of two changes of the command line or of studies leaves files that fit neither.
 $bin/python scripts/shell_files.py --check
 $bin/python scripts/prose.py
+# A new message has no code, and other words leave the list of messages old: `--write` mends both.
+$bin/python scripts/messages.py
 if command -v clang-format >/dev/null; then
     git ls-files 'native/*.c' 'native/*.h' | xargs -r clang-format --dry-run --Werror
 else
