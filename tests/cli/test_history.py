@@ -202,6 +202,21 @@ def test_why_nothing_is_named_is_told_apart(bareline, nights, place):
     assert "drifts by +0.39 %" in bareline("trend", "nights").stdout
 
 
+def test_a_step_upon_a_drift_meets_a_condition_by_its_own_size(bareline, nights):
+    nights(
+        *[1.002**night for night in range(30)], *[1.15 * 1.002**night for night in range(30, 50)]
+    )
+    (row,) = rows(bareline)
+    assert [change["run"] for change in row["changes"]] == ["nights/n30"]
+    assert row["verdict"] == "slower" and 0.001 < row["slope"] < 0.003
+    # The levels on both sides are farther apart: the drift is not the step's.
+    assert row["lo"] < 1.15 < row["hi"] < 1.18
+    said = " ".join(
+        bareline("trend", "nights", "--fail-if", "null is slower", code=1).stdout.split()
+    )
+    assert "per run (+ is worse), between its changes" in said
+
+
 def test_other_studies_units_and_parameters_are_named(bareline, nights, place):
     nights(*[1.0] * 8)
     for number in range(8, 12):
