@@ -74,10 +74,11 @@ def test_a_regression_that_was_fixed_meets_no_condition(bareline, nights):
 
 
 def test_a_change_is_likely_before_it_is_certain(bareline, nights):
-    nights(*[1.0] * 12, *[1.2] * 3)
+    # One order in 182 puts the same three of 14 runs at an end: too many for 1 / 14^2.
+    nights(*[1.0] * 11, *[1.2] * 3)
     (row,) = rows(bareline)
     assert [change["grade"] for change in row["changes"]] == ["likely"]
-    assert row["changes"][0]["run"] == "nights/n12" and row["verdict"] == "changed"
+    assert row["changes"][0]["run"] == "nights/n11" and row["verdict"] == "changed"
     bareline("trend", "nights", "--fail-if", "null is slower")
     bareline("trend", "nights", "--fail-if", "null is likely slower", code=1)
 

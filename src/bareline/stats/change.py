@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.stack import BoolArray, FloatArray, IntArray
 
 LEAST_RUNS = 3
 """A level is that of at least so many runs."""
@@ -122,13 +122,23 @@ def best_model(
 
 
 def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
-    """Return rows, shape (rows, n), without the levels of their best models, where they score."""
+    """Return rows, shape (rows, n), without the levels of their best models, where they score.
+
+    A level is a median: an outlier, or one run of a next level, would move a mean for all runs.
+    """
     runs = np.arange(rows.shape[-1])
     inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
-    within = np.mean(rows, axis=-1, where=inside, keepdims=True)
-    without = np.mean(rows, axis=-1, where=~inside, keepdims=True)
-    levels = np.where(inside, within, without)
+    levels = np.where(inside, _median_where(rows, inside), _median_where(rows, ~inside))
     return rows - np.where(model.score[:, None] > 0, levels, 0.0)
+
+
+def _median_where(rows: FloatArray, chosen: BoolArray) -> FloatArray:
+    """Return the median of the chosen values of each row, shape (rows, 1)."""
+    ascending = np.sort(np.where(chosen, rows, np.inf), axis=1)
+    count = chosen.sum(axis=1, keepdims=True)
+    below = np.take_along_axis(ascending, np.maximum(count - 1, 0) // 2, axis=1)
+    above = np.take_along_axis(ascending, np.maximum(count // 2, 0), axis=1)
+    return np.asarray((below + above) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)

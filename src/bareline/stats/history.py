@@ -2,9 +2,9 @@
 
 If nothing changed, the order of the runs means nothing, for all series together. The runs are put
 into random orders; the highest score of any stretch of any series in them is the reference of the
-scores of the data (`bareline.stats.change`). So a p-value is valid over all series, and nothing is
-assumed of how they depend on each other: the nights on which the machine was busy are in all of
-them. A third of the error is spent on robust scores, of rows with their outliers drawn in: heavy
+scores of the data (`bareline.stats.stretches`, `bareline.stats.change`). So a p-value is valid over
+all series, and nothing is assumed of how they depend on each other: the nights on which the machine
+was busy are in all of them. Robust scores are those of rows with their outliers drawn in: heavy
 tails hide a step from the plain ones. They are capped by the largest proof of an arrangement: else
 a series without noise and with three outliers, which are together in one order of many, would hide
 the changes of all other series.
@@ -32,7 +32,6 @@ J. Besag, P. Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991),
 doi:10.1093/biomet/78.2.301 (orders until the answer is known).
 R. E. Kass, A. E. Raftery, Bayes Factors, Journal of the American Statistical Association 90 (1995),
 doi:10.1080/01621459.1995.10476572 (how much better a model must be).
-P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
 """
 
 from __future__ import annotations
@@ -47,47 +46,28 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.change import (
-    LEAST_RUNS,
-    best_model,
-    drawn_in,
-    highest_scores,
-    without_levels,
-    without_line,
-)
+from bareline.stats.change import LEAST_RUNS, drawn_in
 from bareline.stats.criterion import without_spikes
-from bareline.stats.dependence import (
-    Dependence,
-    autoregression,
-    dependence,
-    lead_over_wandering,
-)
+from bareline.stats.dependence import lead_over_wandering
 from bareline.stats.family import ALPHA
 from bareline.stats.line import lead_of_steps, lead_over_line, line_slope
 from bareline.stats.position import LevelRatio, Position, level_ratio, locate
-from bareline.stats.stack import FloatArray, IntArray, as_stack
-from bareline.stats.tails import Tail
-
-MIN_RUNS = 8
-"""Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
+from bareline.stats.stack import FloatArray, as_stack
+from bareline.stats.stretches import (
+    LEAST_ORDERS,
+    MIN_RUNS,
+    OrderTest,
+    Stretch,
+    Tested,
+    family_p,
+)
 
 _FIRST_CERTAIN_LOOK = 10
-_MOST_ORDERS = 999
-_LEAST_ORDERS = 199
-#: Weights of the plain and the robust scores.
-_WEIGHTS = (0.65, 0.35)
 #: Above this p, by the fewest orders, nothing changed.
 _PLAINLY_CALM = 0.2
 #: By so much Schwarz's criterion must favour levels over a line where a step is certain: a Bayes
 #: factor of 20, "strong".
 _STRONG = 6.0
-#: Random orders that show how much runs resemble each other by chance.
-_DEPENDENCE_ORDERS = 199
-#: Steps upon a line are looked for in so many runs or more.
-_LEAST_DRIFTING = 20
-#: Values that are put into random orders for one test, at most: it bounds the time of a look.
-_MOST_SHUFFLED = 40_000_000
-_AT_ONCE = 1 << 21
 
 
 class Course(StrEnum):
@@ -135,40 +115,11 @@ class SeriesCourse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """Present runs of a series that are tested together, by their numbers.
-
-    - `drifts`: whether steps upon a line are looked for, instead of steps from a level.
-    """
-
-    series: int
-    runs: tuple[int, ...]
-    drifts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class _Cut:
     """Why there is a change at a run: its p, and whether this is certain."""
 
     p: float
     certain: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Tested:
-    """A stretch with its best model.
-
-    - `scores`: plain and robust, shape (2,); `null`: the same in each random order, (2, orders).
-    - `strict_scores`: the scores where the runs depend on each other as much as is possible.
-    - `floor`: the share of all orders that put the same runs together.
-    """
-
-    stretch: _Stretch
-    scores: FloatArray
-    strict_scores: FloatArray
-    null: FloatArray
-    cuts: tuple[int, ...]
-    floor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,44 +171,39 @@ def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[Ser
 class _Search:
     def __init__(self, logs: FloatArray, zone: float, seed: int) -> None:
         series, runs = logs.shape
-        self._logs = logs
         self._zone = zone
-        orders = _MOST_SHUFFLED // max(1, series * runs)
-        orders = min(max(orders, _LEAST_ORDERS), _MOST_ORDERS)
-        self._keys = np.random.default_rng(seed).random((orders, runs))
-        self._whole = [_stretch_of(number, row) for number, row in enumerate(logs)]
+        self._test = OrderTest(logs, zone, seed)
         self._alpha = alpha_of_look(runs)
         self._least_lead = 4.0 * math.log(max(series, 1))
         self._cuts: dict[int, dict[int, _Cut]] = defaultdict(dict)
-        self._drifting: dict[int, list[_Stretch]] = defaultdict(list)
+        self._drifting: dict[int, list[Stretch]] = defaultdict(list)
         self._least_p: dict[int, float] = defaultdict(lambda: 1.0)
-        self._dependence = self._find_dependence()
 
     def courses(self) -> list[SeriesCourse]:
-        tested = self._test_whole([one for one in self._whole if len(one.runs) >= MIN_RUNS])
+        tested = self._test_whole([one for one in self._test.whole if len(one.runs) >= MIN_RUNS])
         while True:
             split, closed = self._split(tested)
             if not split:
                 break
-            tested = [*closed, *self._test(split)]
-        return [self._course(stretch) for stretch in self._whole]
+            tested = [*closed, *self._test.test(split)]
+        return [self._course(stretch) for stretch in self._test.whole]
 
-    def _test_whole(self, stretches: Sequence[_Stretch]) -> list[_Tested]:
+    def _test_whole(self, stretches: Sequence[Stretch]) -> list[Tested]:
         """Test whole series, with all orders only if a few do not show that nothing changed."""
-        tested = self._test(stretches, _LEAST_ORDERS)
-        if min(_family_p(tested), default=1.0) >= _PLAINLY_CALM:
+        tested = self._test.test(stretches, LEAST_ORDERS)
+        if min(family_p(tested), default=1.0) >= _PLAINLY_CALM:
             return tested
-        return self._test(stretches)
+        return self._test.test(stretches)
 
-    def _split(self, tested: Sequence[_Tested]) -> tuple[list[_Stretch], list[_Tested]]:
+    def _split(self, tested: Sequence[Tested]) -> tuple[list[Stretch], list[Tested]]:
         """Return new stretches, and those without a change.
 
         New ones are on both sides of a change, or are drifting ones that may have steps.
         """
-        parts: list[_Stretch] = []
-        closed: list[_Tested] = []
-        strict = _family_p(tested, strict=True)
-        for one, p, strict_p in zip(tested, _family_p(tested), strict, strict=True):
+        parts: list[Stretch] = []
+        closed: list[Tested] = []
+        strict = family_p(tested, strict=True)
+        for one, p, strict_p in zip(tested, family_p(tested), strict, strict=True):
             stretch = one.stretch
             self._least_p[stretch.series] = min(self._least_p[stretch.series], p)
             rivals = self._rivals(one) if p < ALPHA else None
@@ -277,94 +223,25 @@ class _Search:
                 parts += [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
         return parts, closed
 
-    def _rivals(self, tested: _Tested) -> _Rivals:
+    def _rivals(self, tested: Tested) -> _Rivals:
         """Return by how much changes explain a stretch better than other models."""
         stretch = tested.stretch
-        values = without_spikes(self._values(stretch), self._zone)
-        phi = float(self._dependence.shown[stretch.series])
+        values = without_spikes(self._test.values(stretch), self._zone)
+        phi = float(self._test.dependence.shown[stretch.series])
         wandering, _ = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
         if stretch.drifts:
             return _Rivals(wandering, lead_of_steps(values, tested.cuts, phi), None)
         lead = lead_over_line(values, tested.cuts, phi)
         return _Rivals(wandering, lead.plain, lead.stepped)
 
-    # Testing ---------------------------------------------------------------------------------
-
-    def _test(self, stretches: Sequence[_Stretch], most_orders: int | None = None) -> list[_Tested]:
-        """Test stretches; those that are too short to part are left out."""
-        alike: dict[tuple[tuple[int, ...], bool], list[_Stretch]] = defaultdict(list)
-        for one in stretches:
-            least = _LEAST_DRIFTING if one.drifts else 2 * LEAST_RUNS
-            if len(one.runs) >= least:
-                alike[one.runs, one.drifts].append(one)
-        tested: list[_Tested] = []
-        for group in alike.values():
-            tested += self._test_group(group, most_orders)
-        return tested
-
-    def _test_group(self, group: Sequence[_Stretch], most_orders: int | None) -> list[_Tested]:
-        """Test stretches of the same runs."""
-        runs, drifts = group[0].runs, group[0].drifts
-        orders = np.argsort(self._keys[:most_orders, runs], axis=1)
-        rows = np.stack([self._values(one) for one in group])
-        if drifts:
-            rows = without_line(rows)
-        numbers = [one.series for one in group]
-        phi = self._dependence.shown[numbers]
-        possible = self._dependence.possible[numbers]
-        model = best_model(drawn_in(rows, self._zone), self._zone, phi, drifts=drifts)
-        scores = highest_scores(rows, self._zone, phi, drifts=drifts)
-        strict_scores = highest_scores(rows, self._zone, possible, drifts=drifts)
-        null = self._shuffled_scores(rows, orders, drifts=drifts)
-        tested = []
-        for at, stretch in enumerate(group):
-            begin, end = int(model.begin[at]), int(model.end[at])
-            cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
-            floor = 2.0 / math.comb(len(runs), end - begin)
-            tested.append(
-                _Tested(stretch, scores[:, at], strict_scores[:, at], null[:, at], cuts, floor)
-            )
-        return tested
-
-    def _shuffled_scores(self, rows: FloatArray, orders: IntArray, *, drifts: bool) -> FloatArray:
-        """Return the highest scores of each row in each order, shape (2, rows, orders)."""
-        part = max(1, _AT_ONCE // rows.size)
-        return np.concatenate(
-            [
-                highest_scores(rows[:, orders[begin : begin + part]], self._zone, drifts=drifts)
-                for begin in range(0, len(orders), part)
-            ],
-            axis=2,
-        )
-
-    def _values(self, stretch: _Stretch) -> FloatArray:
-        return self._logs[stretch.series, list(stretch.runs)]
-
-    def _find_dependence(self) -> Dependence:
-        """Return the autoregression of each series."""
-        keys = self._keys[:_DEPENDENCE_ORDERS]
-        runs = np.array([len(stretch.runs) for stretch in self._whole])
-        observed = np.full(runs.shape, np.nan)
-        shuffled = np.zeros((*runs.shape, len(keys)))
-        for number, stretch in enumerate(self._whole):
-            if len(stretch.runs) < MIN_RUNS:
-                continue
-            values = self._values(stretch)[None]
-            rest = without_levels(values, best_model(values, self._zone))
-            reordered = rest[0][np.argsort(keys[:, stretch.runs])]
-            model = best_model(reordered, self._zone)
-            observed[number] = autoregression(rest)[0]
-            shuffled[number] = autoregression(without_levels(reordered, model))
-        return dependence(runs, observed, shuffled)
-
     # The courses -----------------------------------------------------------------------------
 
-    def _course(self, whole: _Stretch) -> SeriesCourse:
+    def _course(self, whole: Stretch) -> SeriesCourse:
         series = whole.series
-        phi = float(self._dependence.shown[series])
+        phi = float(self._test.dependence.shown[series])
         if len(whole.runs) < MIN_RUNS:
             return SeriesCourse(Course.FEW, (), 1.0, phi)
-        values = self._values(whole)
+        values = self._test.values(whole)
         slope = None
         for stretch in sorted(self._drifting[series], key=lambda one: one.runs):
             slope = self._slope(stretch)
@@ -377,14 +254,14 @@ class _Search:
             course = Course.STABLE
         return SeriesCourse(course, changes, self._least_p[series], phi, slope)
 
-    def _slope(self, stretch: _Stretch) -> LevelRatio:
+    def _slope(self, stretch: Stretch) -> LevelRatio:
         """Return the change per run of a drifting stretch, between its steps."""
         runs = stretch.runs
         cuts = [runs.index(run) for run in sorted(self._cuts[stretch.series]) if run in runs[1:]]
-        phi = float(self._dependence.shown[stretch.series])
-        return line_slope(without_spikes(self._values(stretch), self._zone), phi, cuts)
+        phi = float(self._test.dependence.shown[stretch.series])
+        return line_slope(without_spikes(self._test.values(stretch), self._zone), phi, cuts)
 
-    def _changes(self, whole: _Stretch, values: FloatArray) -> tuple[Change, ...]:
+    def _changes(self, whole: Stretch, values: FloatArray) -> tuple[Change, ...]:
         """Return the changes of a series, each placed between its neighbours.
 
         - `values`: those of its runs, without any drift.
@@ -400,7 +277,7 @@ class _Search:
             del reasons[dropped], places[dropped]
             placed = self._placed(values, places)
         ends = [0, *(one.at for one in placed), values.size]
-        phi = float(self._dependence.shown[whole.series])
+        phi = float(self._test.dependence.shown[whole.series])
         changes = []
         for number, (place, reason) in enumerate(zip(placed, reasons, strict=True)):
             before = values[ends[number] : place.at]
@@ -445,12 +322,8 @@ def too_near(placed: Sequence[Position]) -> int | None:
     return None
 
 
-def _stretch_of(series: int, row: FloatArray) -> _Stretch:
-    return _Stretch(series, tuple(np.flatnonzero(np.isfinite(row)).tolist()))
-
-
 def _without_drift(
-    values: FloatArray, begin: int, stretch: _Stretch, slope: LevelRatio
+    values: FloatArray, begin: int, stretch: Stretch, slope: LevelRatio
 ) -> FloatArray:
     """Return the values of a series without the drift of a stretch that begins at a place.
 
@@ -458,30 +331,3 @@ def _without_drift(
     """
     drifted = np.clip(np.arange(values.size) - begin, 0, len(stretch.runs) - 1)
     return values - math.log(slope.value) * drifted
-
-
-def _family_p(tested: Sequence[_Tested], *, strict: bool = False) -> list[float]:
-    """Return the probability of each stretch's scores in any of them.
-
-    The evidence of plain and robust scores is compared with that of the random orders: both mostly
-    show the same, so that the sum of their errors would be too much.
-
-    - `strict`: of the scores where the runs depend on each other as much as is possible.
-    """
-    if not tested:
-        return []
-    null = np.max([one.null for one in tested], axis=0)
-    tails = [Tail.of(scores) for scores in null]
-    scores = np.array([one.strict_scores if strict else one.scores for one in tested])
-    floors = np.array([one.floor for one in tested])
-    p = np.exp(Tail.of(_evidence(tails, null)).log_p(_evidence(tails, scores.T)))
-    return [float(one) for one in np.where(scores.any(axis=1), np.maximum(p, floors), 1.0)]
-
-
-def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
-    """Return the evidence of plain and robust scores, shape (2, ...): the larger weighted one."""
-    weighted = [
-        math.log(weight) - tail.log_p(own)
-        for weight, tail, own in zip(_WEIGHTS, tails, scores, strict=True)
-    ]
-    return np.maximum(np.max(weighted, axis=0), 0.0)
