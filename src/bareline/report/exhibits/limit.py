@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.blocks import Field
+from bareline.report.blocks import Field, Figure
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant, titled
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -56,7 +56,7 @@ def _cell(row: _Row) -> Row:
     return next(iter(row.values())).demand
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     demands = [
         cell
         for cell in document.cells
@@ -85,7 +85,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         f"{_part(_reached(row)).text}"
         for row in found
     ]
-    yield Draft(
+    yield figure_of(
+        spec,
         title="Share of the machine's limit",
         notes=[
             "The time that peak arithmetic or triad bandwidth would need for what the program "
@@ -160,7 +161,7 @@ def _limited_by(row: _Row) -> str:
     return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "limit",
     "share of the limit of the platform's processors and memory, by program and layout",
     _shown,

@@ -14,10 +14,10 @@ from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Trial, Validation
-from bareline.report.blocks import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
@@ -56,7 +56,7 @@ def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
     )
 
 
-def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw the better of the models that have a case, and score all of them."""
     done = _predictions(document, spec).validation
     if not done.trials:
@@ -73,7 +73,8 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         row = {name: value for name, value in trial.row().items() if name != "type"}
         return row | {n: "; ".join(v) for n, v in row.items() if isinstance(v, list)}
 
-    yield Draft(
+    yield figure_of(
+        spec,
         title="Predicted against measured",
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
@@ -92,10 +93,10 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         .table(),
         data=map(flat, done.trials),
     )
-    yield Draft(
+    yield figure_of(
+        ExhibitSpec(kind=spec.kind),
         title="How good each way to predict is",
         what=("models",),
-        spec=ExhibitSpec(kind=spec.kind),
         notes=[
             "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the "
             "right order, of those whose launches do not overlap. The last three columns of a "
@@ -146,7 +147,7 @@ def _scores(validation: Validation) -> Table:
     )
 
 
-def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     done = _predictions(document, spec).validation
     if not done.trials:
         return
@@ -158,7 +159,8 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
     rows = _trial_rows(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
     rows.text("what is large enough to explain it", why, wrap=True)
-    yield Draft(
+    yield figure_of(
+        spec,
         title="The worst predictions",
         notes=[
             "A reason is named where the measurement shows something that is at least a third of "
@@ -169,7 +171,7 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     )
 
 
-def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     upgrades = _predictions(document, spec).upgrades
     if not upgrades:
         return
@@ -181,7 +183,8 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         f"at most {max(one.saved for one in saved[change]):.1%}"
         for change in changes
     ]
-    yield Draft(
+    yield figure_of(
+        spec,
         title="Which upgrade helps most",
         notes=[
             "The share of its time that each application would save on a platform if one thing "
@@ -221,14 +224,14 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
     ).table()
 
 
-def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for one in _predictions(document, spec).losses:
         loss = one.loss
         parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
-        yield Draft(
+        yield figure_of(
+            ExhibitSpec(kind=spec.kind),
             title=f"{one.application}: from {loss.base} to {loss.platform}",
             what=(one.application,),
-            spec=ExhibitSpec(kind=spec.kind),
             notes=[
                 f"{loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
                 "intervals of the shares."
@@ -253,15 +256,15 @@ def _waterfall_table(loss: LossSplit) -> Table:
     return rows.table()
 
 
-def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
         used, outside = sum(len(one.used) for one in own), sum(len(one.outside) for one in own)
         where = f"{outside} lie beyond it" if outside else "all lie within the measured range"
-        yield Draft(
+        yield figure_of(
+            ExhibitSpec(kind=spec.kind),
             title=f"{application}: sizes used and sizes measured",
             what=(application,),
-            spec=ExhibitSpec(kind=spec.kind),
             notes=[
                 "The bar reaches over the sizes that every platform's ladder has, with a tick at "
                 "each measured one; a dot is a size that the application uses, its area the share "
@@ -293,27 +296,27 @@ def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
 
 
 EXHIBITS = (
-    ExhibitKind(
+    Exhibit(
         "predicted",
         "predictions against measurements with their intervals, and how good each model is",
         _predicted,
     ),
-    ExhibitKind(
+    Exhibit(
         "worst-predictions",
         "the predictions that are furthest off, each with what is large enough to explain it",
         _worst,
     ),
-    ExhibitKind(
+    Exhibit(
         "upgrades",
         "which upgrade helps most: what each would save of each application's time, ranked",
         _upgrades,
     ),
-    ExhibitKind(
+    Exhibit(
         "waterfall",
         "the loss of each application split into layers, from the baseline to the slowest",
         _waterfalls,
     ),
-    ExhibitKind(
+    Exhibit(
         "coverage",
         "the message sizes that each application uses over those that the ladder has",
         _coverage,
