@@ -1,7 +1,8 @@
 """The command line: parse, call, print. What a command does lives in the modules it imports.
 
-A family of verbs is one file with an ``app`` of its own; `bareline.cli.tasks` groups ``--help``.
-Imports stand inside the commands, so that ``bareline --help`` is fast.
+A family of verbs is one file with an ``app`` of its own, which `bareline.cli.tasks` lists and
+imports when a verb of it is used. Imports stand inside the commands, so that ``bareline --help`` is
+fast.
 """
 
 from __future__ import annotations
@@ -16,19 +17,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 import typer.main
 
-from bareline.cli import (
-    application,
-    catalogue,
-    commands,
-    exchange,
-    forecast,
-    machine,
-    measure,
-    platforms,
-    reporting,
-    results,
-    template,
-)
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
@@ -57,28 +45,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (
-    machine,
-    measure,
-    commands,
-    forecast,
-    application,
-    results,
-    reporting,
-    exchange,
-    template,
-):
-    app.add_typer(family.app)
-app.add_typer(platforms.app, name="platforms")
-app.add_typer(catalogue.app)
 
 
 @cache
 def command() -> Any:
-    """Return click's command that holds all verbs; to make it takes as long as many verbs.
-
-    It has no type of ours: newer versions of Typer bring a click of their own.
-    """
+    """Return click's command that has all verbs."""
     return typer.main.get_command(app)
 
 

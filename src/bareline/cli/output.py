@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
@@ -226,8 +226,17 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-#: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
+#: Where the type of each command's rows is, and whether one row is printed alone. `prints` fills it
+#: where a verb is declared.
 OUTPUTS: dict[str, tuple[str, bool]] = {}
+
+
+def declared_outputs() -> Mapping[str, tuple[str, bool]]:
+    """Return `OUTPUTS` of all verbs."""
+    from bareline.cli.tasks import import_verbs
+
+    import_verbs()
+    return OUTPUTS
 
 
 class SchemaListed(TypedDict):
@@ -239,7 +248,7 @@ class SchemaListed(TypedDict):
 
 def printed_type(name: str) -> Any:
     """Return the type of all that a command prints: a list of rows, or a row alone."""
-    where, alone = OUTPUTS[name]
+    where, alone = declared_outputs()[name]
     module, _, row = where.rpartition(".")
     found = getattr(import_module(f"bareline.{module}"), row)
     return found if alone else GenericAlias(list, found)
@@ -262,7 +271,7 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
 
 def schema_rows() -> list[SchemaListed]:
     """List the schemas: of files by their names, of outputs by their commands."""
-    every = {"a file": _files(), "--json": sorted(OUTPUTS)}
+    every = {"a file": _files(), "--json": sorted(declared_outputs())}
     return [SchemaListed(schema=name, of=what) for what, names in every.items() for name in names]
 
 
@@ -273,9 +282,10 @@ def schema_of(name: str) -> dict[str, Any]:
     files = _files()
     if name in files:
         return {"$schema": _DIALECT, **files[name]()}
-    if name in OUTPUTS:
+    outputs = declared_outputs()
+    if name in outputs:
         title = f"bareline {name.replace('-', ' ', 1)} --json"
         found = TypeAdapter(printed_type(name)).json_schema()
         return {"$schema": _DIALECT, "title": title, **found}
-    hint = did_you_mean(name, [*files, *OUTPUTS], "`bareline schema` lists them")
+    hint = did_you_mean(name, [*files, *outputs], "`bareline schema` lists them")
     raise UsageError(f"no schema is named '{name}'", hint=hint)
