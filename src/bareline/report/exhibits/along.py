@@ -75,6 +75,11 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
+def parameter_words(chosen: Chosen, cell: Row) -> str:
+    """Write the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
+    return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
+
+
 class Along:
     """The axes that all panels of a figure share, so that they can be compared by eye."""
 

@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bareline.analysis.numbers.row import Estimate, Row, with_interval
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
 from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import (
-    distinct_parts,
-    metric_name,
     sentence_case,
     summed_up,
     value_words,
@@ -25,14 +23,11 @@ from bareline.report.exhibits.base import (
     TableRow,
     by_unit,
     grouped_by,
-    labelled,
     select,
-    titled,
 )
 from bareline.report.exhibits.columns import (
     RULES,
     cells_table,
-    columns,
     lost,
     rule_text,
     ruled_ratio,
@@ -40,19 +35,15 @@ from bareline.report.exhibits.columns import (
 )
 from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar, bar_chart
-from bareline.report.figures.scales import Scale, Ticks, signed_ticks, zero_ticks
+from bareline.report.figures.scales import Scale, Ticks, zero_ticks
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: What the parts of `stacked` add up to, up to the ranks' different ends.
-TOTAL = "time"
 #: Metrics from the axis outwards, with their names and how strongly they are filled.
 PARTS = (("compute_mean", "computation", 0.62), ("communication_mean", "communication", 0.22))
-#: The times of a program that publications print, and the parts that measure them here.
-_PRINTED_PARTS = {"compute": "compute_mean", "communication": "communication_mean"}
 
 #: The parts of each platform's total, in the order of `PARTS`.
 Parts = Mapping[tuple[str, Place], Sequence[float]]
@@ -62,7 +53,7 @@ _WIDTH_PX = 312
 #: A panel has at most so many bars; further groups continue in the next one.
 _MOST_BARS = 27
 #: A summary names at most so many losses.
-_MOST_LOSSES = 12
+MOST_LOSSES = 12
 
 
 def drawing(
@@ -233,7 +224,8 @@ def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         )
 
 
-def _amount(cell: Row, unit: Scale) -> str:
+def amount_words(cell: Row, unit: Scale) -> str:
+    """Write a platform and its median, or why it has none."""
     if cell.value is None:
         return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
@@ -242,7 +234,7 @@ def _amount(cell: Row, unit: Scale) -> str:
 def _medians_summary(chosen: Chosen) -> str:
     words = {}
     for label, rows in chosen.groups.items():
-        words[label] = [_amount(row.cell, chosen.unit) for row in rows]
+        words[label] = [amount_words(row.cell, chosen.unit) for row in rows]
     return f"{chosen.probe}, medians. {summed_up(words)}"
 
 
@@ -297,7 +289,7 @@ def _losses_summary(chosen: Chosen) -> str:
     losses: list[str] = []
     for rows in chosen.groups.values():
         losses += filter(None, (_loss_summary(row.cell) for row in rows))
-    text = "; ".join(losses[:_MOST_LOSSES]) or "nothing to compare"
+    text = "; ".join(losses[:MOST_LOSSES]) or "nothing to compare"
     return f"{chosen.probe}: {text}."
 
 
@@ -313,197 +305,11 @@ def _loss_summary(cell: Row) -> str:
     return ""
 
 
-def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    for chosen in _divided(_with_printed_parts(document), spec):
-        yield chosen.figure(
-            title="Computation and communication",
-            table=cells_table(chosen),
-            drawing=medians(chosen, parts=parts_of(chosen.cells)),
-            notes=(
-                "Dark: computation; light: communication, waiting included (means over the ranks, "
-                "which add up to the time). The line across is the median time, the dots are the "
-                "trials.",
-                chosen.trials.note,
-            ),
-            summary=_parts_summary(chosen),
-        )
-
-
-def _with_printed_parts(document: Document) -> Document:
-    """Return a document in which published times of computation are also of the parts of a bar.
-
-    Publications print the time that a program computes; the parts are the means over its ranks.
-    """
-    again = []
-    for point in document.published:
-        part = _PRINTED_PARTS.get(point.ratio.probe_metric or "")
-        if part:
-            again.append(replace(point, ratio=replace(point.ratio, probe_metric=part)))
-    return replace(document, published=[*document.published, *again]) if again else document
-
-
-def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose a figure for each layer: the totals of which all parts are known."""
-    metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
-    cells: list[Row] = []
-    for metric in metrics:
-        cells += select(document, spec.model_copy(update={"metric": metric}))
-    probes = {place.probe for _, place in parts_of(cells)}
-    totals = [cell for cell in cells if cell.place.probe in probes and cell.place.metric == TOTAL]
-    for group in grouped_by(totals, lambda cell: cell.layer).values():
-        yield _divided_layer(document, spec, metrics, group)
-
-
-def _divided_layer(
-    document: Document, spec: ExhibitSpec, metrics: Sequence[str], totals: Sequence[Row]
-) -> Chosen:
-    places = {cell.place for cell in totals}
-    shown = [
-        cell
-        for cell in document.cells
-        if cell.place.metric in metrics and replace(cell.place, metric=TOTAL) in places
-    ]
-    rows = labelled(totals)
-    probes = list(dict.fromkeys(cell.place.probe for cell in totals))
-    probe = probes[0]
-    if len(probes) > 1:
-        rows = _of_several_probes(document, rows, probes)
-        probe = ""
-    what = probe or spec.probe or totals[0].layer
-    return Chosen(document, spec, shown, rows, what=(what,), probe=probe)
-
-
-def _of_several_probes(
-    document: Document, rows: Sequence[TableRow], probes: Sequence[str]
-) -> list[TableRow]:
-    """Name each row's probe, and put what is compared together: the fewest ranks first."""
-    titles = [document.probe_titles.get(probe, probe) for probe in probes]
-    shorts = dict(zip(probes, distinct_parts(titles), strict=True))
-
-    def title(row: TableRow) -> str:
-        return ", ".join(filter(None, [shorts[row.cell.place.probe], row.title]))
-
-    named = [replace(row, title=title(row)) for row in rows]
-    return sorted(named, key=lambda row: row.cell.place.ranks)
-
-
-def parts_of(cells: Iterable[Row]) -> Parts:
-    """Return the parts of the totals of which all are known."""
-    values = {(cell.platform, cell.place): cell.median for cell in cells}
-    parts: dict[tuple[str, Place], list[float]] = {}
-    for platform, place in values:
-        if place.metric != TOTAL:
-            continue
-        own = [values.get((platform, replace(place, metric=metric))) for metric, _, _ in PARTS]
-        known = [value for value in own if value is not None]
-        if len(known) == len(PARTS):
-            parts[platform, place] = known
-    return parts
-
-
-def _parts_summary(chosen: Chosen) -> str:
-    divided = parts_of(chosen.cells)
-
-    def words(rows: Sequence[TableRow]) -> Iterator[str]:
-        for cell in (row.cell for row in rows):
-            parts = divided.get((cell.platform, cell.place))
-            if parts:
-                whole = sum(parts)
-                share = 100 * parts[-1] / whole if whole else 0.0
-                yield f"{_amount(cell, chosen.unit)}, {share:.0f} % of it communication"
-
-    groups = {label: words(rows) for label, rows in chosen.groups.items()}
-    return f"{chosen.what[0]}, median times. {summed_up(groups)}"
-
-
-def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    chosen = _degraded(document, spec)
-    if chosen is None:
-        return
-    yield chosen.figure(
-        title=_degradation_title(chosen),
-        table=columns(
-            chosen, "benchmark platforms lost verdict printed_loss n", lambda row: row.title
-        ),
-        drawing=_losses(chosen),
-        notes=(
-            "1 - 1/factor of the baseline's performance; left of zero is a gain.",
-            rule_text(spec.rule, document.baseline),
-            _PRINTED if chosen.published else "",
-        ),
-        summary=_degradation_summary(chosen),
-    )
-
-
-def _degraded(document: Document, spec: ExhibitSpec) -> Chosen | None:
-    """Choose the losses of all probes; of the headline metric of each without another."""
-    cells = [
-        cell
-        for cell in select(document, spec)
-        if cell.metric.directed and (spec.metric or cell.headline)
-    ]
-    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
-    names = varying(cell.place for cell in cells)
-
-    def row(cell: Row) -> TableRow:
-        ratio = ruled_ratio(document, cell, bases.get(cell.place), spec.rule)
-        return TableRow(cell, titled(document, cell, names, metric=False), lost(ratio))
-
-    rows = [row(cell) for cell in cells if cell.platform != document.baseline]
-    if not any(row.shown for row in rows):
-        return None
-    groups = grouped_by(rows, lambda row: row.title)
-    together = [row for group in groups.values() for row in group]
-    return Chosen(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
-
-
-def _losses(chosen: Chosen) -> Drawing:
-    """Draw the performance lost; left of zero is a gain."""
-    groups = {}
-    for title, rows in chosen.groups.items():
-        groups[title] = [_loss_bar(chosen.published, row) for row in rows]
-    return drawing(chosen.document, groups, "performance lost (%)", signed_ticks)
-
-
-def _loss_bar(published: Sequence[PublishedPoint], row: TableRow) -> Bar:
-    cell = row.cell
-    printed = []
-    for point in points_of(published, cell):
-        loss = lost(Estimate(point.middle))
-        if loss:
-            printed.append((loss.value, point.tip, point.elsewhere(cell.place)))
-    share = row.shown
-    if share is None:
-        return Bar(cell.platform, _loss_words(row), printed=printed)
-    amount = with_interval(share, "%", "{:.1f}".format)
-    tip = f"{cell.platform}: {amount} lost, n = {cell.n}"
-    return Bar(cell.platform, f"{share.value:.1f}", share, tip, cell.simulated, printed=printed)
-
-
-def _loss_words(row: TableRow) -> str:
-    if row.shown is None:
-        return verdict_word(row.cell.verdict) or "missing"
-    return f"{row.shown.value:.1f} %"
-
-
-def _degradation_title(chosen: Chosen) -> str:
-    title = f"Performance lost against {chosen.document.baseline}"
-    metrics = {metric_name(row.cell.place.metric) for row in chosen.rows}
-    return f"{title}, {metrics.pop()}" if len(metrics) == 1 else title
-
-
-def _degradation_summary(chosen: Chosen) -> str:
-    rows = chosen.rows[:_MOST_LOSSES]
-    losses = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in rows]
-    return f"Performance lost: {'; '.join(losses)}."
-
-
-#: What a diamond on an axis of values means, and on one of losses.
-_PALE = "measured elsewhere than here, which is written beside."
+#: What a diamond on an axis of values means.
+PALE = "measured elsewhere than here, which is written beside."
 _EXPECTED = (
-    f"Diamonds: the baseline's value changed by the published ratio, pale where that was {_PALE}"
+    f"Diamonds: the baseline's value changed by the published ratio, pale where that was {PALE}"
 )
-_PRINTED = f"Diamonds: what the publication lost, pale where it was {_PALE}"
 
 EXHIBITS = (
     Exhibit("bars", "single numbers as bars from zero, with every trial as a dot", _bars),
@@ -511,15 +317,5 @@ EXHIBITS = (
         "pairs",
         "native and virtual as bars from zero, with the performance lost beside each",
         _pairs,
-    ),
-    Exhibit(
-        "stacked",
-        "computation and communication stacked to the time, one bar per platform",
-        _stacked,
-    ),
-    Exhibit(
-        "degradation",
-        "performance lost in percent by application and ranks, one bar per platform",
-        _degradation,
     ),
 )
