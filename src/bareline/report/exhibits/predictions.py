@@ -42,38 +42,42 @@ _WORDS = {
 
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
-    every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
+    """Return the predictions of the applications that a specification asks for."""
+    predictions = document.predictions or Predictions(0, Validation(()))
+    pattern = spec.probe or "*"
 
-    def asked(every: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(o for o in every if fnmatchcase(o.application.split(" ", 1)[0], pattern))
+    def chosen(rows: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(row for row in rows if fnmatchcase(_program(row.application), pattern))
 
+    validation = predictions.validation
     return replace(
-        every,
-        validation=replace(every.validation, trials=asked(every.validation.trials)),
-        losses=asked(every.losses),
-        upgrades=asked(every.upgrades),
-        strips=asked(every.strips),
+        predictions,
+        validation=replace(validation, trials=chosen(validation.trials)),
+        losses=chosen(predictions.losses),
+        upgrades=chosen(predictions.upgrades),
+        strips=chosen(predictions.strips),
     )
+
+
+def _program(application: str) -> str:
+    return application.split(" ", 1)[0]
 
 
 def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw the better of the models that have a case, and score all of them."""
-    done = _predictions(document, spec).validation
-    if not done.trials:
-        return
-    best = [*done.scores, *done.calibrated][0]
-    trials = [trial for trial in done.trials if trial.model == best.model]
-    ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
-    holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
+    validation = _predictions(document, spec).validation
+    if validation.trials:
+        yield _best_model(document, spec, validation)
+        yield _models(spec, validation)
 
-    def tone(trial: Trial) -> Tone:
-        return "worse" if trial.inside is False else ""
 
-    def flat(trial: Trial) -> dict[str, Any]:
-        row = {name: value for name, value in trial.row().items() if name != "type"}
-        return row | {n: "; ".join(v) for n, v in row.items() if isinstance(v, list)}
-
-    yield figure_of(
+def _best_model(document: Document, spec: ExhibitSpec, validation: Validation) -> Figure:
+    best = [*validation.scores, *validation.calibrated][0]
+    trials = [trial for trial in validation.trials if trial.model == best.model]
+    summary = f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}"
+    if best.coverage is not None:
+        summary += f"; {best.coverage:.0%} lie in their intervals"
+    return figure_of(
         spec,
         title="Predicted against measured",
         notes=[
@@ -85,15 +89,34 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
-        summary=f"{best.n} predictions: median error {best.median:.1%}, 90 % within "
-        f"{best.p90:.1%}{holds}.",
-        table=_trial_rows(ordered, interval="90 %")
-        .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
-        .text("off most in", lambda trial: str(trial.term or ""), wrap=True)
-        .table(),
-        data=map(flat, done.trials),
+        summary=f"{summary}.",
+        table=_predicted_table(trials),
+        data=map(_flat, validation.trials),
     )
-    yield figure_of(
+
+
+def _predicted_table(trials: Sequence[Trial]) -> Table:
+    def tone(trial: Trial) -> Tone:
+        return "worse" if trial.inside is False else ""
+
+    ordered = sorted(trials, key=lambda trial: (trial.application, trial.base, trial.platform))
+    rows = _trial_rows(ordered, interval="90 %")
+    rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
+    rows.text("off most in", lambda trial: str(trial.term or ""), wrap=True)
+    return rows.table()
+
+
+def _flat(trial: Trial) -> dict[str, Any]:
+    """Return a trial as a row of a CSV file: lists become text."""
+    row = {name: value for name, value in trial.row().items() if name != "type"}
+    for name, value in row.items():
+        if isinstance(value, list):
+            row[name] = "; ".join(value)
+    return row
+
+
+def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
+    return figure_of(
         ExhibitSpec(kind=spec.kind),
         title="How good each way to predict is",
         what=("models",),
@@ -101,10 +124,10 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the "
             "right order, of those whose launches do not overlap. The last three columns of a "
             "good model are high; the last two rows know nothing of the application's calls.",
-            said_again(done.repeated) if done.repeated else "",
+            said_again(validation.repeated) if validation.repeated else "",
         ],
         layer=SECTION,
-        table=_scores(done),
+        table=_scores(validation),
     )
 
 
