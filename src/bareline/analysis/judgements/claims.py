@@ -18,11 +18,14 @@ from fnmatch import fnmatchcase
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, judge, judge_equality
 from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
+from bareline.published.model import PEAK
 from bareline.published.places import holds_at
 from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 
+#: Takes the part of the peak; no platform can have a name with a space.
+THE_PEAK = "the peak"
 _BUSY = "computation was recorded while other programs ran"
 _GIVEN = "the simulated platforms were given it"
 
@@ -112,12 +115,21 @@ def is_disturbed(row: Row) -> bool:
 
 
 class Replication:
-    """The rows of a run, for asking what one published platform, as cast, loses to another."""
+    """The rows of a run, for asking what one published platform, as cast, loses to another.
+
+    - `shares`: rows of shares of a peak, of all platforms; the peak is cast as `THE_PEAK`.
+    """
 
     def __init__(
-        self, rows: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
+        self,
+        rows: Sequence[Row],
+        baseline: str,
+        cast: Mapping[str, str],
+        margin: float,
+        shares: Sequence[Row] = (),
     ) -> None:
         self._rows = {(row.platform, row.place): row for row in rows}
+        self._shares = {(row.platform, row.place): row for row in shares}
         self._baseline = baseline
         self._cast = cast
         self._margin = margin
@@ -145,6 +157,8 @@ class Replication:
         if not known:
             reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
             nothing = f"the run has no {', '.join(check.probe)} there"
+            if check.against == [PEAK]:
+                nothing = "no fact of the platform gives this peak, or its rate was not measured"
             return Outcome(ClaimStatus.NOT_MEASURED, reason="; ".join(reasons[:2]) or nothing)
         lost = [loss for loss in losses if loss.ratio is None]
         lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
@@ -224,7 +238,7 @@ class Replication:
         own, other = self._cast[check.platform], self._cast[against]
         places = dict.fromkeys(
             place
-            for name, place in self._rows
+            for name, place in (self._shares if other == THE_PEAK else self._rows)
             if name in (own, other)
             and place.metric == check.metric
             and any(fnmatchcase(place.probe, probe) for probe in probes)
@@ -236,6 +250,8 @@ class Replication:
     def _loss(self, own: str, other: str, place: Place, against: str) -> PlaceLoss:
         if own == other:
             return PlaceLoss(place, None, f"{own} stands for both", against)
+        if other == THE_PEAK:
+            return _below_peak(self._shares[own, place], against)
         ratios = []
         rows = []
         for name in (own, other):
@@ -258,6 +274,21 @@ class Replication:
             given=any(map(is_given, rows)),
             disturbed=any(map(is_disturbed, rows)),
         )
+
+
+def _below_peak(row: Row, against: str) -> PlaceLoss:
+    """Return how many times below its peak a share is."""
+    if row.value is None or row.value.value <= 0:
+        return PlaceLoss(row.place, None, f"{row.platform}: no share of the peak", against)
+    exact = row.exact and not row.value.bounded
+    share = Estimate(row.value.value, row.value.value, row.value.value) if exact else row.value
+    return PlaceLoss(
+        row.place,
+        share.inverse(),
+        against=against,
+        simulated=row.simulated,
+        disturbed=is_disturbed(row),
+    )
 
 
 _NO_CHANGE: Mapping[str, str] = {

@@ -7,14 +7,17 @@ prints. Both are judged in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from bareline.analysis.judgements.claims import (
     Outcome,
     PlaceLoss,
+    THE_PEAK,
     PlaceTest,
     PrintedPlaces,
     Replication,
@@ -23,15 +26,19 @@ from bareline.analysis.judgements.claims import (
 )
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
-from bareline.analysis.numbers.row import Estimate, Row, with_interval
+from bareline.analysis.numbers.row import Estimate, Row, read_rows, with_interval
+from bareline.analysis.numbers.shares import SHARES
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
-from bareline.published.model import PublishedStudy
+from bareline.published.model import PEAK, PublishedStudy
 from bareline.published.ratios import (
     PublishedRatio,
+    again_printed,
     computed_ratios,
     likewise,
+    own_bases,
+    peak_ratios,
     printed_ratios,
     published_ratios,
 )
@@ -57,20 +64,43 @@ def claims_of(comparison: Comparison) -> Claims:
     if not casts:
         return Claims()
     cells = comparison.cells_in(unprofiled(comparison.points))
-    return claims_in(cells, casts, baseline=comparison.baseline, margin=comparison.margin)
+    return claims_in(
+        cells,
+        casts,
+        baseline=comparison.baseline,
+        margin=comparison.margin,
+        shares=_share_rows(comparison),
+    )
+
+
+def _share_rows(comparison: Comparison) -> Sequence[Row]:
+    """Return the shares of a peak that were measured, of the baseline too."""
+    names = sorted({share.metric for share in SHARES})
+    return read_rows(comparison.summary.filter(pl.col("metric").is_in(names)), None)
 
 
 def claims_in(
-    rows: Sequence[Row], casts: Mapping[str, Mapping[str, str]], *, baseline: str, margin: float
+    rows: Sequence[Row],
+    casts: Mapping[str, Mapping[str, str]],
+    *,
+    baseline: str,
+    margin: float,
+    shares: Sequence[Row] = (),
 ) -> Claims:
-    """Return a row for each claim of some publications; `casts` as `casts_of` returns them."""
+    """Return a row for each claim of some publications.
+
+    - `casts`: as `casts_of` returns them.
+    - `shares`: rows of shares of a peak, of all platforms.
+    """
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
     for name, cast in casts.items():
         study = publications().get(name)
         if study is None:
             continue  # of a later bareline; the page lists it among its gaps
-        judge = _Judge(study, Replication(rows, baseline, cast, margin), cast)
+        with_peak = {**cast, PEAK: THE_PEAK}
+        replication = Replication(rows, baseline, with_peak, margin, shares)
+        judge = _Judge(study, replication, with_peak)
         statements += map(judge.statement, study.findings)
         ratios += judge.ratios()
     statements.sort(key=lambda row: _PLACES.index(row.place))
@@ -103,7 +133,7 @@ class _Judge:
         self._study = study
         self._replication = replication
         self._cast = cast
-        self._printed = [*printed_ratios(study), *computed_ratios(study)]
+        self._printed = [*printed_ratios(study), *computed_ratios(study), *peak_ratios(study)]
         self._all = published_ratios(study)
 
     def statement(self, finding: PublishedFinding) -> ClaimRow:
@@ -125,13 +155,25 @@ class _Judge:
             ]
             if not alternatives:
                 nothing = "no probe here measures it"
-                yield self._row(words, part, None, nothing, ratio)
+                yield self._of(ratio, self._row(words, part, None, nothing, ratio))
                 continue
             tried = [
                 self._tried(_check_of(one), about=partial(speaks_of, one), only=one)
                 for one in alternatives
             ]
-            yield self._row(words, part, _first_measured(tried))
+            yield self._of(ratio, self._row(words, part, _first_measured(tried)))
+        for result in own_bases(self._study):
+            words = f"{result.benchmark}, {result.metric}: {result.words} than itself"
+            base = self._row(words, result.part, None, "the others are divided by it: 1 always")
+            yield replace(base, printed="1", results=(result.id,))
+
+    def _of(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
+        """Name the results that a row is of, and where they are printed again."""
+        again = again_printed(self._study, ratio)
+        places = [f"{self._study.part(one.part).label} ({one.words})" for one in again]
+        source = f"{row.source}; again in {listing(places)}" if places else row.source
+        results = (*ratio.results, *(one.id for one in again))
+        return replace(row, source=source, results=results)
 
     def _tried(
         self, check: ClaimCheck, *, about: PlaceTest | None = None,
@@ -209,8 +251,10 @@ def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
+    """Return the first that is measured; else one whose reason is about two platforms, if any."""
     measured = (one for one in tried if one.outcome.status is not ClaimStatus.NOT_MEASURED)
-    return next(measured, tried[0])
+    compared = (one for one in tried if not _is_share(one.check))
+    return next(measured, next(compared, tried[0]))
 
 
 def _check_of(ratio: PublishedRatio) -> ClaimCheck:
@@ -291,16 +335,31 @@ def _names_number(printed: Sequence[PublishedRatio]) -> bool:
 
 
 def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
-    bars = [_span(bar) for bar in (first, last) if bar is not None]
+    write = _share_span if _is_share(check) else _span
+    bars = [write(bar) for bar in (first, last) if bar is not None]
     if first is not None and last is None:
         bars.append("no figure")
     if not bars:
         if check.degree:
-            return f"no figure (taken as at least {check.degree})"
+            limit = f"at least {check.degree}"
+            if _is_share(check):
+                limit = f"at most {100 / check.degree:.3g} %"
+            return f"no figure (taken as {limit})"
         return check.expect if check.expect in ("equal", "better") else "no figure"
     if check.expect == "equal":
         return f"{bars[-1]}, called equal"
     return " → ".join(bars) + (_BETTER if check.expect == "better" else "")
+
+
+def _is_share(check: ClaimCheck) -> bool:
+    """Whether a platform is compared with its own peak."""
+    return check.against == [PEAK]
+
+
+def _share_span(bar: PrintedRange) -> str:
+    """Write times below the peak as the share of it that is printed."""
+    ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _span(bar: PrintedRange) -> str:
@@ -340,6 +399,8 @@ def _measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
 def _ratios_of(
     check: ClaimCheck, vote: Vote, write: Callable[[Estimate], str] = with_interval
 ) -> str:
+    if _is_share(check):
+        return with_interval(vote.own.inverse().times(100), "%")
     return " → ".join(write(dot.ratio) for dot in _dots(check, vote))
 
 
