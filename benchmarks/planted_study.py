@@ -143,11 +143,11 @@ def plant(
     printed = _printed(study, base, names)
     generator = np.random.default_rng(seed)
     with run.writing():
-        for name in names.values():
-            is_baseline = name == run.header.baseline
+        for platform in names.values():
+            is_baseline = platform == run.header.baseline
             core_flops = _BASELINE_CORE_FLOPS if is_baseline else _CORE_FLOPS
             facts = {"net.speed_bps": _WIRE_BPS, "cpu.peak_flops_per_core": core_flops}
-            run.write_facts(name, facts)
+            run.write_facts(platform, facts)
         for trial in plan_of(run):
             lost = trial.platform != run.header.baseline and trial.case.probe in (failing or [])
             own = 0.0 if trial.platform == run.header.baseline else power

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -75,9 +74,3 @@ def test_damaged_facts_do_not_keep_records_from_being_read(tmp_path):
     run = planted(tmp_path, {"bare": {"net.speed_bps": 1e10}})
     (run.path / "facts" / "bare.json").write_text("{")
     assert shares(run) == {}
-
-
-def test_show_has_the_share_among_the_details(tmp_path, bareline):
-    run = planted(tmp_path, {"bare": {"net.speed_bps": 1e10}})
-    rows = json.loads(bareline("show", str(run.path), "--json").stdout)
-    assert [row["platform"] for row in rows if row["metric"] == "share_of_wire"] == ["bare"]

@@ -437,7 +437,9 @@ def test_page_and_markdown_show_every_claim(comparison_of: Callable[..., Compari
     document = document_of(comparison, fact_rows=())
     page = render_page(document)
     text = render_markdown(document)
-    assert "stronger, 2 undecided. By chance" in page and claims.score.words in text
+    assert "stronger, 2 undecided." in page and claims.score.line in text
+    question = "Does the study repeat here?"
+    assert page.count(question) == 1 and page.index(question) < page.index('id="claims"')
     assert page.count('class="text same ') == len(claims.rows)
     assert page.count("<title>net.iperf3</title>") >= 2
     for row in claims.rows:

@@ -35,8 +35,9 @@ def core_flops(facts: Facts) -> float | None:
 def _first_positive(facts: Facts, *names: str) -> float | None:
     for name in names:
         value = facts.get(name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and math.isfinite(value) and value > 0:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if math.isfinite(value) and value > 0:
             return float(value)
     return None
 
@@ -74,23 +75,25 @@ SHARES = (
 
 def with_share_metrics(declarations: pl.DataFrame) -> pl.DataFrame:
     """Add the shares of the rates that are declared; columns as of `declarations`."""
-    added = [
-        declarations.filter(pl.col("probe") == share.probe, pl.col("metric") == share.of).with_columns(
-            metric=pl.lit(share.metric),
-            unit=pl.lit("1"),
-            better=pl.lit("none"),
-            detail=pl.lit(value=True),
-            headline=pl.lit(value=False),
-        )
-        for share in SHARES
-    ]  # fmt: skip
+    described = {
+        "unit": pl.lit("1"),
+        "better": pl.lit("none"),
+        "detail": pl.lit(value=True),
+        "headline": pl.lit(value=False),
+    }
+    added = []
+    for share in SHARES:
+        rate = declarations.filter(probe=share.probe, metric=share.of)
+        added.append(rate.with_columns(metric=pl.lit(share.metric), **described))
     return pl.concat([declarations, *added])
 
 
 def share_values(
     trials: pl.DataFrame, values: pl.DataFrame, facts: Mapping[str, Facts]
 ) -> pl.DataFrame:
-    """Return the samples of all shares, with the columns of `values`; rates without a peak have none.
+    """Return the samples of all shares, with the columns of `values`.
+
+    A rate whose peak is not known has none.
 
     - `facts`: of each platform, by its name in `trials`.
     """
@@ -102,8 +105,8 @@ def share_values(
         if known.is_empty():
             continue
         cores = pl.col("ranks") * pl.col("threads") if share.per_core else pl.lit(1)
-        peak = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
-        of_trial = known.select("row", peak=peak * cores)
+        each = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
+        of_trial = known.select("row", peak=each * cores)
         own = values.filter(pl.col("metric") == share.of).join(of_trial, on="row")
         parts.append(
             own.with_columns(

@@ -196,7 +196,7 @@ class ClaimScore:
         ]
         text = f"Of {self.printed} printed ratios this run judges {judged}: {', '.join(parts)}."
         if unmeasured := self.counts.get(ClaimStatus.NOT_MEASURED, 0):
-            text += f" {unmeasured} are not measured."
+            text += f" Not measured: {unmeasured}."
         if self.ranges:
             text += f" By chance {self.coin:.1f} of {self.ranges} would be as printed."
         if given := self.counts.get(ClaimStatus.GIVEN, 0):

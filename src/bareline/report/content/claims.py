@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.judgements.claims import (
+    THE_PEAK,
     Outcome,
     PlaceLoss,
-    THE_PEAK,
     PlaceTest,
     PrintedPlaces,
     Replication,
