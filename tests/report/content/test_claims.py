@@ -14,7 +14,8 @@ from types import ModuleType
 import pytest
 from rich.console import Console
 
-from bareline.analysis.judgements.claims import Outcome, PrintedPlaces, Replication, mean_of
+from bareline.analysis.judgements.claims import Outcome, PrintedPlaces, Replication
+from bareline.analysis.judgements.losses import mean_of
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor, judge
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate, Row

@@ -43,7 +43,7 @@ def _first_positive(facts: Facts, *names: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PeakShare:
     """A share of a peak that a rate of a probe is.
 
     - `metric`: name of the share; `of`: the rate's metric.
@@ -65,11 +65,11 @@ def _wire_bytes(facts: Facts) -> float | None:
 
 WIRE = "share_of_wire"
 SHARES = (
-    Share("net.nuttcp", "rate", WIRE, wire_bps),
-    Share("net.nuttcp_udp", "rate", WIRE, wire_bps),
-    Share("net.iperf3", "rate", WIRE, wire_bps),
-    Share("net.ib_write_bw", "bandwidth", WIRE, _wire_bytes),
-    Share("hpcc", "hpl_rate", "hpl_share_of_peak", core_flops, per_core=True),
+    PeakShare("net.nuttcp", "rate", WIRE, wire_bps),
+    PeakShare("net.nuttcp_udp", "rate", WIRE, wire_bps),
+    PeakShare("net.iperf3", "rate", WIRE, wire_bps),
+    PeakShare("net.ib_write_bw", "bandwidth", WIRE, _wire_bytes),
+    PeakShare("hpcc", "hpl_rate", "hpl_share_of_peak", core_flops, per_core=True),
 )
 
 
