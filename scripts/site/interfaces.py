@@ -71,8 +71,8 @@ INTERFACES = (
         "exhibit",
         "Kinds of exhibits",
         "A module ends in `EXHIBIT = Exhibit(...)`, with a function that yields figures.",
-        (exhibits.Exhibit, exhibits.figure_of, exhibits.select, exhibits.by_metric, exhibit.ExhibitSpec,
-         document.Document, blocks.Rows, blocks.Figure),
+        (exhibits.Exhibit, exhibits.figure_of, exhibits.select, exhibits.by_metric,
+         exhibit.ExhibitSpec, document.Document, blocks.Rows, blocks.Figure),
     ),
     Interface(
         "contracts",
