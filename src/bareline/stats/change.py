@@ -172,7 +172,7 @@ class _Moments:
     @property
     def n(self) -> int:
         """The number of runs."""
-        return self.sums.shape[-1] - 1
+        return int(self.sums.shape[-1]) - 1
 
     def highest(self, *, capped: bool = False) -> FloatArray:
         """Return the highest score of each row, capped or not, shape (...)."""

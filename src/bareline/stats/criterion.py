@@ -37,7 +37,7 @@ def criterion(square: float, n: int, parameters: int, independent: float | None 
 
 def centred_time(n: int) -> FloatArray:
     """Return the numbers of n runs about their mean."""
-    return np.arange(n) - (n - 1) / 2.0
+    return np.asarray(np.arange(n) - (n - 1) / 2.0, dtype=np.float64)
 
 
 def base(n: int, *, drifts: bool) -> FloatArray:

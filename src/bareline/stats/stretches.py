@@ -189,4 +189,4 @@ def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
         math.log(weight) - tail.log_p(own)
         for weight, tail, own in zip(_WEIGHTS, tails, scores, strict=True)
     ]
-    return np.maximum(np.max(weighted, axis=0), 0.0)
+    return np.asarray(np.maximum(np.max(weighted, axis=0), 0.0))

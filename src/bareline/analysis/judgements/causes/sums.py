@@ -155,7 +155,10 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
 
 
 def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
-    """Return the least and the most that a fact has of a term."""
+    """Return the least and the most that a fact has of a term.
+
+    A fact that says more than was measured has at least the measured value, not its upper end.
+    """
     if alone:
         least = whole.lo
     elif cause.share is not None:
@@ -163,7 +166,7 @@ def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
     else:
         least = 0.0
     hi = min(whole.hi, most)
-    lo = min(max(0.0, min(least, most)), hi)
+    lo = min(max(0.0, least), most, hi, max(0.0, whole.value))
     return Share(lo, lo, hi)
 
 
@@ -288,8 +291,7 @@ def _product(factors: Sequence[Share]) -> Share:
 def _without_excess(whole: Sum, loss: Share) -> Sum:
     """Withdraw terms that add certainly more than was lost, as few as will do."""
     terms, causes = list(whole.terms), list(whole.causes)
-    while terms and _excessive(terms, loss):
-        costly = [one for one in terms if one.share.lo > 0]
+    while (costly := [term for term in terms if term.share.lo > 0]) and _excessive(terms, loss):
         wrong = min(costly, key=lambda one: _rank(one, terms, loss))
         terms.remove(wrong)
         others = [name for one in terms for name in one.rules] or [one.probe for one in terms]

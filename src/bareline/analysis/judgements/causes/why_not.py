@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bareline.analysis.judgements.causes.case import Facts, Rule
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.search import RULES
+from bareline.analysis.judgements.causes.search import load_rules
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
@@ -54,10 +54,10 @@ class NeededMeasurement(_Row):
 
 @dataclass(frozen=True)
 class AnswerRow(_Row):
-    """``explain --why-not``: what came of the cause for a loss.
+    """``explain --why-not``: the result of the cause for a loss.
 
-    - `word`: null where it is no cause of it.
-    - `reason`: why it is none, or what it says.
+    - `word`: null where it does not cause the loss.
+    - `reason`: why it does not, or the sentence of the cause.
     - `figures`: its share of the extra time, and the causes that have another one; empty where it
       has none.
     """
@@ -114,12 +114,12 @@ def rule_of(name: str) -> Rule:
 
     Raises UsageError: there is none of that name; all are listed.
     """
-    known = {_plain(rule.name): rule for rule in RULES}
+    known = {_plain(rule.name): rule for rule in load_rules()}
     asked = _plain(name)
     # A cause may say its kind before the rule's name: an emulated NIC.
     if found := known.get(asked) or known.get(asked.rpartition(" ")[2]):
         return found
-    names = [rule.name for rule in RULES]
+    names = [rule.name for rule in load_rules()]
     close = did_you_mean(name, names, "")
     hint = f"{close} " if close else ""
     raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")
