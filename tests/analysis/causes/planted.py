@@ -34,7 +34,7 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
         rate = layer not in (Layer.NPB, Layer.APP) and probe not in LATENCIES
     usual = 10e9 if stream else 1e9 if rate else 1e-3
     place = Place(
-        probe, "m", more.pop("params", ""), ranks=more.pop("ranks", 1),
+        probe, more.pop("metric", "m"), more.pop("params", ""), ranks=more.pop("ranks", 1),
         point=more.pop("point", ""), used=nodes,
     )  # fmt: skip
     point = Row(
@@ -49,9 +49,9 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
     return Finding(probe, (point,), kind, varying([point.place, Place("")]), **more)
 
 
-def explained(*findings, facts=None, base=None, splits=None):
+def explained(*findings, facts=None, base=None, splits=None, replayed=None):
     """Explain the first of some findings."""
-    told = explain(findings, {"vm": facts or {}, "bare": base or {}}, "bare", splits)
+    told = explain(findings, {"vm": facts or {}, "bare": base or {}}, "bare", splits, replayed)
     return next(one for one in told if one.finding is findings[0])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
+from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
@@ -78,15 +79,15 @@ def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
             "that of the platform predicted for, the dashed line is equality, and the bar is the "
-            "90 % interval. It is made of the launches' variation, of the ladders' own, and of the "
-            "errors of the other applications (of unseen programs, where fewer than three others "
-            "were measured). Off most in: the term that differs most from the trace there."
+            f"{LEVEL_WORDS} interval. It is made of the launches' variation, of the ladders' own, "
+            "and of the model's error for unseen programs. Off most in: the term that differs most "
+            "from the trace there."
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
         summary=f"{best.n} predictions: median error {best.median:.1%}, 90 % within "
         f"{best.p90:.1%}{holds}.",
-        table=_trial_rows(ordered, interval="90 %")
+        table=_trial_rows(ordered, interval=LEVEL_WORDS)
         .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
         .text("off most in", lambda trial: str(trial.term or ""), wrap=True)
         .table(),
@@ -230,7 +231,7 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             what=(one.application,),
             spec=ExhibitSpec(kind=spec.kind),
             notes=[
-                f"{loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                f"{loss.explained:.0%} of the loss is explained. Whiskers are the {LEVEL_WORDS} "
                 "intervals of the shares."
             ],
             layer=SECTION,
@@ -248,7 +249,7 @@ def _waterfall_table(loss: LossSplit) -> Table:
         scale.titled("time"),
         lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
         scale.show,
-        interval="90 %",
+        interval=LEVEL_WORDS,
     )
     return rows.table()
 
