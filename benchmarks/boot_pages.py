@@ -175,7 +175,7 @@ def share(judged: Sequence[Page], holds: Callable[[Page], bool]) -> float:
 def schedule(planted: Planted) -> str:
     """Name how often b boots."""
     every = planted.blocks_per_boot
-    often = {0: "never anew", 1: "anew each block"}.get(every, f"anew every {every} blocks")
+    often = {0: "never again", 1: "again each block"}.get(every, f"again every {every} blocks")
     return f"{often}, n = {planted.launches}"
 
 

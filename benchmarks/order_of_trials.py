@@ -7,7 +7,7 @@ Two platforms that are equally fast, compared as bareline compares them (paired 
 - under a random walk of 1 % a trial, which is what a machine does that warms up or fills, and 0.5 %
   of noise, how wide is the interval in each order of trials;
 - with a spread of 2 % between boots and 1 % between launches, how often does the interval hold the
-  truth when guests are made anew every k blocks, over launches and over boots.
+  truth when guests are made again every k blocks, over launches and over boots.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def boot_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
         "over boots (from six on):"
     )
     yield ""
-    yield f"| guests made anew | {' | '.join(f'{size} launches' for size in sizes)} |"
+    yield f"| guests made again | {' | '.join(f'{size} launches' for size in sizes)} |"
     yield f"|---|{'---|' * len(sizes)}"
     for every in BLOCKS_PER_BOOT:
         name = f"every {every} blocks" if every > 1 else "every block" if every else "never"

@@ -36,7 +36,7 @@ NOISE: dict[str, Drawn] = {
 }
 #: Standard deviations of the logarithms in both runs; an odd row has them the other way round.
 SPREADS = {
-    "alike": (0.04, 0.04, False),
+    "the same": (0.04, 0.04, False),
     "one run four times": (0.02, 0.08, False),
     "four times, either way": (0.02, 0.08, True),
 }

@@ -44,6 +44,9 @@ What was asked for cannot be done; the one line says what, where, and the next s
 .B 3
 Trials failed, or nothing was measured.
 .TP
+.B 4
+The launches cannot decide a condition, and \fB\-\-undecided fail\fR is given or CI is set.
+.TP
 .B 130
 Interrupted, or the time of the batch job is up; \fBbareline continue\fR goes on.
 .SH ENVIRONMENT

@@ -73,6 +73,11 @@ def test_what_plan_prints_is_the_study_that_is_measured(bareline, programs):
     assert (row["platform"], row["verdict"], row["n"]) == ("b", "slower", 6)
 
 
+def test_that_commands_are_the_same_is_noted_once(bareline, place):
+    done = bareline("ab", "--launches", 1, "-q", "--", "true", "true")
+    assert done.stderr.count("one variant") == 1
+
+
 def test_dry_run_launches_nothing(bareline, programs, fits):
     rows = json.loads(bareline("ab", "--dry-run", "--json", "--", "./a", "./b").stdout)
     fits("ab-dry-run", rows)

@@ -1,5 +1,6 @@
 """What a package brings besides the program: completion in a real shell, a manual page."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from bareline.build.sources import sources_key
+from bareline.cli import output
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGING = REPOSITORY / "packaging"
@@ -53,6 +55,12 @@ def test_bash_completes(tmp_path, line, offered):
         ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert offered in done.stdout.split(), done.stderr
+
+
+def test_the_manual_explains_every_exit_code():
+    codes = {code for name, code in vars(output).items() if name.startswith("EXIT_")}
+    listed = re.findall(r"^\.B (\d+)$", (PACKAGING / "bareline.1").read_text(), re.MULTILINE)
+    assert set(map(int, listed)) == codes | {0}
 
 
 def test_every_verb_has_its_section_in_the_manual():

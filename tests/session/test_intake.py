@@ -82,7 +82,7 @@ def test_one_trial_is_said_plainly(tmp_path):
     intake = import_files([IB / LATENCY], "ib", tmp_path / "run")
     assert intake.lines() == [
         "OSU micro-benchmarks 5.x to 7.x: 1 trial from 1 file",
-        "1 of 1 cases have n = 1, 1 have fewer than 6 trials: no interval and no verdict; "
+        "cases with fewer than 6 trials: 1 of 1 (1 with one): no interval and no verdict; "
         "import more outputs of the same cases",
     ]
 

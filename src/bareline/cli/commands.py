@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
-from bareline.cli.measure import measure
+from bareline.cli.measuring import measure
 from bareline.cli.options import (
     PLATFORM,
     FailIfOption,
@@ -100,7 +100,7 @@ def ab(asked: AbOptions) -> None:
     fails_undecided(asked.undecided)  # refuses another word before anything is measured
     specs = choose_platforms([asked.on], asked.platforms)
     if asked.dry_run:
-        planned = plan_on(asked.for_run(), study, specs)
+        planned = plan_on(asked.for_run(), study, specs).tell()
         rows = planned.rows()
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
         return
@@ -175,7 +175,7 @@ def _warmed_up(
     from bareline.session.pilot import warm_up
     from bareline.study.commands import command_study
 
-    planned = plan_on(asked.for_run(), study, specs)
+    planned = plan_on(asked.for_run(), study, specs).tell()
     took_s = warm_up(planned.study, planned.platforms)
     timed = command_study(asked.commands, options, took_s)
     return replace(planned, study=plan_on(asked.for_run(), timed, specs).study)

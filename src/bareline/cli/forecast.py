@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.measure import measure
+from bareline.cli.measuring import measure
 from bareline.cli.options import PLATFORM, PlatformsOption, QuietOption, read_records, run_path
 from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit_blocks, printing_measures
 from bareline.cli.verbs import argument, flag, option, prints

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.foresight import see_to_answers
+from bareline.cli.measuring import emit_state, measure
 from bareline.cli.options import (
     MaxCoreHoursOption,
     NotBetweenOption,
@@ -22,7 +23,6 @@ from bareline.cli.options import (
     seconds,
 )
 from bareline.cli.output import (
-    EXIT_INTERRUPTED,
     EXIT_TRIALS_FAILED,
     complain,
     console,
@@ -32,7 +32,7 @@ from bareline.cli.output import (
 )
 from bareline.cli.planning import Planned, limits_of, planned_of
 from bareline.cli.verbs import argument, flag, option, prints
-from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
+from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
@@ -168,41 +168,6 @@ def continue_(
     )
 
 
-#: How a run may end early: how it goes on, whether its state is printed, and the exit code.
-_EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
-    KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
-    LimitReached: ("`bareline continue --max-core-hours N {}` goes on", True, EXIT_INTERRUPTED),
-    TimeUp: ("`bareline continue {}` in another job goes on", False, EXIT_INTERRUPTED),
-    Stopped: ("`bareline continue {}` goes on where it stopped", True, EXIT_TRIALS_FAILED),
-}
-
-
-def measure(
-    made: Run,
-    *,
-    retry_failed: bool = False,
-    anyway: bool = False,
-    limits: Limits | None = None,
-    stop_on_failure: bool = False,
-    quiet: bool,
-) -> TrialCounts:
-    """Measure what a run lacks, with progress on stderr; what ends it early sets the exit code."""
-    from bareline.report.terminal.progress import progress_on
-    from bareline.session.runner import execute
-
-    try:
-        shown = console(stderr=True, quiet=quiet)
-        with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
-            return execute(made, progress, retry_failed=retry_failed, anyway=anyway, limits=limits)
-    except tuple(_EARLY) as end:
-        step, is_told, code = _EARLY[type(end)]
-        why = "interrupted" if isinstance(end, KeyboardInterrupt) else end
-        complain(f"{why}; {step.format(shlex.quote(str(made.path)))}")
-        if is_told:
-            _tell(made)
-        raise typer.Exit(code) from None
-
-
 def _execute(
     made: Run,
     *,
@@ -248,7 +213,7 @@ def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
         complain(shortfall(made, tally.blocks_had))
     for remark in () if quiet else end_remarks(made):
         complain(remark)
-    _tell(made)
+    emit_state(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
@@ -258,16 +223,10 @@ def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -
     from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
 
     if prints_json():
-        _tell(made)
+        emit_state(made)
     else:
         emit_answer(commands_compared(made), made, titles)
     end_if_failed(made, tally)
-
-
-def _tell(made: Run) -> None:
-    from bareline.session.status import status_of
-
-    emit(lambda: [status_of(made)], lambda _: print(made.path))
 
 
 @app.command()

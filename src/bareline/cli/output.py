@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
@@ -25,6 +25,7 @@ from typing_extensions import TypedDict
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.finite import with_nulls
+from bareline.vocabulary.source_place import place_of
 from bareline.vocabulary.texts import escaped_json
 from bareline.vocabulary.units import count
 
@@ -44,19 +45,44 @@ EXIT_INTERRUPTED = 130
 _NAMED_ROWS = 10
 
 
+#: Whether lines on stderr end with the code of their message.
+_with_codes: ContextVar[bool] = ContextVar("with_codes", default=False)
+
+
+def print_codes(wanted: bool) -> None:
+    """Choose whether messages on stderr end with their codes."""
+    _with_codes.set(wanted)
+
+
 def complain(text: str) -> None:
-    """Show in one line on stderr what is wrong."""
-    print(f"bareline: {text}", file=sys.stderr)
+    """Show a message in one line on stderr."""
+    code = None
+    if _with_codes.get():
+        from bareline.vocabulary.message_codes import code_at
+
+        code = code_at(place_of(sys._getframe(1)))
+    _print_message(text, code)
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     """Show on stderr what ended a command, and what to do: in words, or as an object of JSON."""
     if not as_json:
-        complain(str(error))
+        _print_message(str(error), _code_of(error) if _with_codes.get() else None)
         return
-    end = {"error": error.what, "where": error.where, "hint": error.hint}
+    end = {"error": error.what, "where": error.where, "hint": error.hint, "code": _code_of(error)}
     row = json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False)
     print(escaped_json(row), file=sys.stderr)
+
+
+def _code_of(error: BarelineError) -> str | None:
+    from bareline.vocabulary.message_codes import code_of
+
+    return code_of(error)
+
+
+def _print_message(text: str, code: str | None) -> None:
+    end = "" if code is None else f" [{code}]"
+    print(f"bareline: {text}{end}", file=sys.stderr)
 
 
 def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:
@@ -226,8 +252,17 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-#: Where the type of each command's rows is, as `prints` says, and whether one row is printed alone.
+#: Where the type of each command's rows is, and whether one row is printed alone. `prints` fills it
+#: where a verb is declared.
 OUTPUTS: dict[str, tuple[str, bool]] = {}
+
+
+def declared_outputs() -> Mapping[str, tuple[str, bool]]:
+    """Return `OUTPUTS` of all verbs."""
+    from bareline.cli.tasks import import_verbs
+
+    import_verbs()
+    return OUTPUTS
 
 
 class SchemaListed(TypedDict):
@@ -239,7 +274,7 @@ class SchemaListed(TypedDict):
 
 def printed_type(name: str) -> Any:
     """Return the type of all that a command prints: a list of rows, or a row alone."""
-    where, alone = OUTPUTS[name]
+    where, alone = declared_outputs()[name]
     module, _, row = where.rpartition(".")
     found = getattr(import_module(f"bareline.{module}"), row)
     return found if alone else GenericAlias(list, found)
@@ -262,7 +297,7 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
 
 def schema_rows() -> list[SchemaListed]:
     """List the schemas: of files by their names, of outputs by their commands."""
-    every = {"a file": _files(), "--json": sorted(OUTPUTS)}
+    every = {"a file": _files(), "--json": sorted(declared_outputs())}
     return [SchemaListed(schema=name, of=what) for what, names in every.items() for name in names]
 
 
@@ -273,9 +308,10 @@ def schema_of(name: str) -> dict[str, Any]:
     files = _files()
     if name in files:
         return {"$schema": _DIALECT, **files[name]()}
-    if name in OUTPUTS:
+    outputs = declared_outputs()
+    if name in outputs:
         title = f"bareline {name.replace('-', ' ', 1)} --json"
         found = TypeAdapter(printed_type(name)).json_schema()
         return {"$schema": _DIALECT, "title": title, **found}
-    hint = did_you_mean(name, [*files, *OUTPUTS], "`bareline schema` lists them")
+    hint = did_you_mean(name, [*files, *outputs], "`bareline schema` lists them")
     raise UsageError(f"no schema is named '{name}'", hint=hint)

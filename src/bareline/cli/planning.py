@@ -37,6 +37,7 @@ class Planned:
 
     - `control`: the platform that is the baseline once more, "" without one.
     - `largest`: options of the Slurm platform whose nodes a job asks for.
+    - `notes`: lines about the plan that people need before it is measured.
     """
 
     asked: RunOptions
@@ -45,6 +46,13 @@ class Planned:
     baseline: str
     control: str
     largest: SlurmOptions | None
+    notes: tuple[str, ...] = ()
+
+    def tell(self) -> Planned:
+        """Print the notes, and return the plan."""
+        for note in self.notes:
+            complain(note)
+        return self
 
     @property
     def folder(self) -> Path:
@@ -166,7 +174,7 @@ def planned_of(asked: RunOptions, *, in_a_job: bool = False) -> Planned:
     specs, largest = inheriting(specs) if in_a_job else (specs, None)
     for line in lacking:
         complain(line)
-    return plan_on(asked, study, specs, largest)
+    return plan_on(asked, study, specs, largest).tell()
 
 
 def plan_on(
@@ -175,7 +183,7 @@ def plan_on(
     specs: list[PlatformSpec],
     largest: SlurmOptions | None = None,
 ) -> Planned:
-    """Return a study as it is measured on platforms; what must be known of it is printed."""
+    """Return a study as it is measured on platforms; its notes are not printed yet."""
     from bareline.session import begin
     from bareline.session.variants import with_control, with_variants
     from bareline.study.plan import choose, left_out_lines, unlike
@@ -187,13 +195,12 @@ def plan_on(
     asking = begin.without_emulated(built.study, built.platforms, base)
     added = with_control(asking, built.platforms, base, asked.control)
     left_out = left_out_lines(choose(added.study, added.platforms).left_out)
-    for line in (
+    notes = (
         *filter(None, [built.note, added.note]),
         *(f"left out on {line}" for line in left_out),
         *unlike(added.study, added.platforms, base),
-    ):
-        complain(line)
-    return Planned(asked, added.study, added.platforms, base, added.name, largest)
+    )
+    return Planned(asked, added.study, added.platforms, base, added.name, largest, notes)
 
 
 def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:

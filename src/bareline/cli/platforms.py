@@ -31,6 +31,7 @@ class _PlatformsGroup(TyperGroup):
 
 
 app = typer.Typer(
+    name="platforms",
     cls=_PlatformsGroup,
     help="List the platforms, show one, or remove what a killed bareline left behind.",
     invoke_without_command=True,

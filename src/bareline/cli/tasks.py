@@ -1,44 +1,112 @@
-"""The verbs by task, as ``bareline --help`` lists them; each with its whole first sentence."""
+"""The verbs by task, as ``bareline --help`` lists them; each with its whole first sentence.
+
+The module of a verb is imported when the verb is used: to import all of them takes longer than many
+a verb.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
+import typer
+import typer.main
 from typer.core import TyperGroup
+from typing_extensions import override
 
-#: Every verb belongs to one task; the order is that of ``--help``.
-TASKS: Mapping[str, tuple[str, ...]] = {
-    "Measure": (
-        "doctor", "build", "platforms", "run", "ab", "submit", "continue", "status", "runs",
-    ),
-    "Look": ("show", "compare", "explain", "report", "trend", "nodes", "reference"),
-    "Predict": ("profile", "predict", "forecast", "calibrate"),
-    "Exchange": ("import", "export", "reparse", "published", "schema"),
-    "Extend": ("new", "probes", "studies"),
-}  # fmt: skip
+#: The verbs of each task, and the module of `bareline.cli` that defines the verb; the order is that
+#: of ``--help``.
+TASKS: Mapping[str, Mapping[str, str]] = {
+    "Measure": {
+        "doctor": "machine",
+        "build": "machine",
+        "platforms": "platforms",
+        "run": "measure",
+        "ab": "commands",
+        "submit": "measure",
+        "continue": "measure",
+        "status": "measure",
+        "runs": "measure",
+    },
+    "Look": {
+        "show": "results",
+        "compare": "results",
+        "explain": "results",
+        "report": "reporting",
+        "trend": "reporting",
+        "nodes": "reporting",
+        "reference": "exchange",
+    },
+    "Predict": {
+        "profile": "application",
+        "predict": "application",
+        "forecast": "forecast",
+        "calibrate": "exchange",
+    },
+    "Exchange": {
+        "import": "exchange",
+        "export": "exchange",
+        "reparse": "exchange",
+        "published": "catalogue",
+        "schema": "catalogue",
+    },
+    "Extend": {"new": "template", "probes": "catalogue", "studies": "catalogue"},
+}
 #: Longer than any sentence: none is cut off, lines are wrapped.
 _WHOLE = 1000
 
 
-class VerbsByTask(TyperGroup):
-    """A group whose ``--help`` has a section for each task."""
+def import_verbs() -> None:
+    """Import the modules of all verbs: each declares what its verbs print."""
+    for verbs in TASKS.values():
+        for module in verbs.values():
+            import_module(f"bareline.cli.{module}")
 
+
+class Verbs(Mapping[str, Any]):
+    """The command of each verb, by the verb; its module is imported when it is asked for.
+
+    A command has no type of ours: newer versions of Typer bring a click of their own.
+    """
+
+    _modules: Mapping[str, str]
+
+    def __init__(self) -> None:
+        self._modules = {verb: name for verbs in TASKS.values() for verb, name in verbs.items()}
+
+    def __getitem__(self, verb: str) -> Any:
+        return commands_of(self._modules[verb])[verb]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+@cache
+def commands_of(module: str) -> Mapping[str, Any]:
+    """Return the commands of a module by their verbs."""
+    whole = typer.Typer(rich_markup_mode=None)
+    whole.add_typer(import_module(f"bareline.cli.{module}").app)
+    commands: Mapping[str, Any] = typer.main.get_command(whole).commands  # type: ignore[attr-defined]
+    return commands
+
+
+class VerbsByTask(TyperGroup):
+    """A group of all verbs whose ``--help`` has a section for each task."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = Verbs()  # type: ignore[assignment]
+
+    @override
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the sections, and a verb of no task under a section of its own."""
-        verbs = {
-            name: verb
-            for name in self.list_commands(ctx)
-            if (verb := self.get_command(ctx, name)) is not None and not verb.hidden
-        }
-        sorted_out = {name for names in TASKS.values() for name in names}
-        others = tuple(name for name in verbs if name not in sorted_out)
-        for task, names in {**TASKS, "Other": others}.items():
-            rows = [
-                (name, verbs[name].get_short_help_str(limit=_WHOLE))
-                for name in names
-                if name in verbs
-            ]
-            if rows:
-                with formatter.section(task):
-                    formatter.write_dl(rows)
+        """Write the sections."""
+        for task, verbs in TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl(
+                    [(verb, self.commands[verb].get_short_help_str(limit=_WHOLE)) for verb in verbs]
+                )

@@ -52,6 +52,7 @@ KINDS = {
     "platform": PluginKind("niced", "platforms", "A platform type"),
     "importer": PluginKind("timings", "importers", "An importer"),
     "exhibit": PluginKind("tally", "exhibits", "A kind of exhibit"),
+    "cause": PluginKind("timekeeper", "causes", "A cause of losses"),
     "study": PluginKind(
         "outside",
         "studies",
@@ -74,7 +75,7 @@ def new(
         str,
         argument(
             "KIND",
-            "probe, platform, importer, exhibit or study.",
+            "probe, platform, importer, exhibit, cause or study.",
             autocompletion=lambda incomplete: [k for k in KINDS if k.startswith(incomplete)],
         ),
     ],

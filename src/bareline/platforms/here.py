@@ -19,7 +19,6 @@ from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.layers.container.boxes import check_container
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.neighbours import (
     Neighbours,
@@ -53,7 +52,10 @@ class HereOptions(ContainerKeys):
         """Check the cores, the folder, and the needs of neighbours and containers."""
         check_cores(self.cores)
         check_io_folder(self.io_folder)
-        check_container(self.container)
+        if self.container is not None:
+            from bareline.platforms.layers.container.boxes import check_container
+
+            check_container(self.container)
         if self.neighbours is not None:
             self.neighbours.check()
             check_cores(self.neighbours.cores)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from bareline.host.tools import tool_missing
 from bareline.platforms.launchers.job import Node
-from bareline.platforms.layers.container.boxes import Boxes
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
 from bareline.platforms.nodes import Nodes
@@ -29,6 +29,9 @@ from bareline.platforms.workdir import check_storage, folder_name, remove_abando
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 from bareline.vocabulary.nodeset import fold
 from bareline.vocabulary.platform import BRACE
+
+if TYPE_CHECKING:
+    from bareline.platforms.layers.container.boxes import Boxes
 
 _PLACEHOLDER = re.compile(
     r"\{(native|workdir|nodes|server_host|server_port|server_data_port|brace)\}"
@@ -296,6 +299,8 @@ def contained(
     if options is None:
         yield
         return
+    from bareline.platforms.layers.container.boxes import Boxes
+
     boxes = Boxes(options, nodes, cache, where)
     try:
         boxes.enter([])

@@ -8,21 +8,20 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
 from bareline.platforms.base import Availability, availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
-from bareline.session.machine import versions
-from bareline.store.beside import now
-from bareline.store.header import Header
-from bareline.store.naming import RUNS
-from bareline.store.run import Run
 from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
+
+if TYPE_CHECKING:
+    from bareline.store.run import Run
 
 #: One role alone is compared with nothing.
 _FEWEST_ROLES = 2
@@ -163,6 +162,8 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
 
 def default_folder(study: Study) -> Path:
     """Name a run directory that does not exist yet, below ``runs``."""
+    from bareline.store.naming import RUNS
+
     stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
     return next(RUNS / name for name in names if not (RUNS / name).exists())
@@ -184,6 +185,12 @@ def create_run(
     Raises StudyError: nothing of the study runs on these platforms.
     Raises StoreError: the directory cannot be made.
     """
+    # `ab` launches its commands for the first time before it needs these.
+    from bareline.session.machine import versions
+    from bareline.store.beside import now
+    from bareline.store.header import Header
+    from bareline.store.run import Run
+
     seed = seed_of(study, seed)
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
     platforms = [spec.settled() for spec in platforms]

@@ -85,8 +85,11 @@ class Intake:
         single = sum(count == 1 for count in cases.values())
         few = sum(count < 6 for count in cases.values())
         if few:
-            text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
-            lines.append(f"{text}no interval and no verdict; import more outputs of the same cases")
+            of_them = f" ({single} with one)" if single else ""
+            lines.append(
+                f"cases with fewer than 6 trials: {few} of {len(cases)}{of_them}: no interval and "
+                "no verdict; import more outputs of the same cases"
+            )
         if cases and (needed := launches_words(read_runs([self.run]))):
             lines.append(needed)
         return lines

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from bareline.probes.base import is_probe
 from bareline.study.measure import Exhibit, Measure
 from bareline.study.roles import Role
 from bareline.vocabulary.errors import StudyError, did_you_mean
+
+
+def check_programs(names: Iterable[str]) -> None:
+    """Raise StudyError for a program of a study that has the name of a probe."""
+    for name in names:
+        if is_probe(f"app.{name}"):
+            raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
 
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:

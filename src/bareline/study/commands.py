@@ -101,7 +101,7 @@ def command_study(
         "app": {PROBE.partition(".")[2]: program},
         "measure": [measure],
     }
-    study = study_from_toml(content, where="ab")
+    study = study_from_toml(content, where="ab", own_names=True)
     return study if options.launches is None else study.with_launches(options.launches)
 
 

@@ -10,10 +10,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.probes.app.program import Program, program_probe
-from bareline.probes.base import Probe, find_probe, is_probe
-from bareline.study.checks import check_published, check_roles, check_scales
+from bareline.probes.base import Probe, find_probe
+from bareline.study.checks import (
+    check_programs,
+    check_published,
+    check_roles,
+    check_scales,
+)
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.problems import LISTED, TABLES, check_question, study_error, suggest
+from bareline.study.programs import declared_programs
 from bareline.study.roles import Role, cast_roles
 from bareline.study.variant import Variant
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
@@ -334,8 +340,14 @@ def study_from_toml(
     *,
     where: str,
     defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
+    own_names: bool = False,
 ) -> Study:
-    """Check what a study file holds; `defaults` are those of a run's probes, today's without it."""
+    """Check the content of a study file.
+
+    - `defaults`: of a run's probes; without it those of today's.
+    - `own_names`: whether bareline itself named the programs: no probe has such a name, and probes
+      are not imported to see that.
+    """
     known = {"study", *TABLES}
     for key in content:
         if key not in known:
@@ -346,13 +358,12 @@ def study_from_toml(
     tables = {
         key: content.get(table, [] if table in LISTED else {}) for table, (key, _) in TABLES.items()
     }
-    given = {**head, **tables, **_programs(content)}
+    given = {**head, **tables, **declared_programs(content)}
     try:
         study = Study.model_validate(given)
         study._defaults = defaults
-        for name in study.programs:
-            if is_probe(f"app.{name}"):
-                raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
+        if not own_names:
+            check_programs(study.programs)
         for _ in study.cases():
             pass
         _check_sources(study)
@@ -369,21 +380,8 @@ def study_from_toml(
     return study
 
 
-def _programs(content: Mapping[str, Any]) -> dict[str, Any]:
-    programs, sources = content.get("app", {}), content.get("from", {})
-    if not isinstance(programs, Mapping) or not isinstance(sources, Mapping):
-        return {"programs": programs, "sources": sources}
-    given = {name: one for name, one in programs.items() if isinstance(one, Mapping)}
-    own = {f"app.{name}": one["from"] for name, one in given.items() if "from" in one}
-    rest = {name: {key: one[key] for key in one if key != "from"} for name, one in given.items()}
-    # Of a probe of bareline's a table [app.NAME] says no more than where its program comes from.
-    bare = {name for name, one in rest.items() if not one and f"app.{name}" in own}
-    every = {name: rest.get(name, one) for name, one in programs.items() if name not in bare}
-    return {"programs": every, "sources": {**sources, **own}}
-
-
 def _check_sources(study: Study) -> None:
-    """Raise StudyError for a source of what is not measured, or of what no source changes."""
+    """Raise StudyError for a source of a probe that is not measured, or that has none."""
     used = {id(study.source_of(name)) for name in study.probes}
     for name, source in study.sources.items():
         # A scale may leave out what the study itself measures.

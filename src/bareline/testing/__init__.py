@@ -8,7 +8,8 @@ A contract is a class. Derive one whose name begins with ``Test`` and define its
         probe = PROBE
         captured = Path("pulse.out")
 
-bareline's own probes, platforms, importers, exhibits and studies go through the same classes.
+bareline's own probes, platforms, importers, exhibits, studies and causes go through the same
+classes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,15 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"bareline.testing.{room}"
-        for room in ("exhibits", "hostile", "importers", "platforms", "probes", "studies")
+        for room in (
+            "causes",
+            "exhibits",
+            "hostile",
+            "importers",
+            "messages",
+            "platforms",
+            "probes",
+            "studies",
+        )
     )
 )

@@ -5,14 +5,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from bareline.analysis.judgements.causes import search
+from bareline.analysis.judgements.causes.case import Rule
 from bareline.analysis.judgements.causes.cause import Cause, Term, Word
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.search import RULES, explain
+from bareline.analysis.judgements.causes.search import explain, load_rules
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.sums import sum_of
 from bareline.analysis.judgements.causes.terms import MeasuredTerm
 from bareline.probes.base import load_probes
 from bareline.vocabulary.facts import FACT_KEYS
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import Verdict
 
 from .planted import HASWELL, NEHALEM, SMALL, explained, found, names, processor
@@ -154,19 +157,43 @@ def test_what_an_earlier_layer_said_in_full_is_marked():
 
 def test_every_cause_that_concerns_a_loss_is_there_or_says_why_not():
     one = explained(found("compute.dgemm", 1.4), facts=NEHALEM, base=HASWELL)
-    concerned = {rule.name for rule in RULES if rule.concerns(one.finding.layer, "compute.dgemm")}
+    concerned = {
+        rule.name for rule in load_rules() if rule.concerns(one.finding.layer, "compute.dgemm")
+    }
     assert {each.rule for each in one.causes} | set(one.absent) == concerned
     assert one.absent["clock"] == "cpu.max_hz or cpu.base_hz is not known of vm and bare"
 
 
 def test_rules_need_facts_and_probes_that_exist():
     probes = load_probes()
-    rules = [rule.name for rule in RULES]
+    rules = [rule.name for rule in load_rules()]
     assert len(set(rules)) == len(rules)
-    for rule in RULES:
+    for rule in load_rules():
         assert {*rule.probes, *rule.only} <= set(probes)
         for key in (key for need in rule.needs for key in need.split(" or ")):
             assert key in FACT_KEYS or key.startswith("sim."), key
+
+
+def _fails(case):
+    return 1 / 0
+
+
+def _returns_text(case):
+    return "hot"
+
+
+@pytest.mark.parametrize(
+    ("find", "reason"),
+    [(_fails, "its rule failed: ZeroDivisionError"), (_returns_text, "its rule returned str")],
+)
+def test_a_rule_of_a_plug_in_that_fails_loses_no_other_cause(monkeypatch, find, reason):
+    foreign = Rule("foreign", (Layer.COMPUTE,), find)
+    monkeypatch.setattr(search, "load_rules", lambda: (foreign, *load_rules()))
+    loss = found("compute.dgemm", 1.4)
+    one = explained(loss, facts=NEHALEM, base=HASWELL)
+    assert one.absent["foreign"].startswith(reason)
+    monkeypatch.undo()
+    assert one.causes == explained(loss, facts=NEHALEM, base=HASWELL).causes
 
 
 def test_the_probe_to_run_is_named_where_the_rung_below_was_not_measured():
@@ -213,11 +240,11 @@ def _random_case(rng):
         return {key: value for key, value in known.items() if rng.uniform() < 0.8}
 
     beside = [
-        one(probe, rng.choice([Verdict.SLOWER, Verdict.EQUIVALENT]))
+        one(probe, Verdict(rng.choice([Verdict.SLOWER, Verdict.EQUIVALENT])))
         for probe in _BELOW
         if rng.uniform() < 0.7
     ]
-    return one(rng.choice(_PROBES), Verdict.SLOWER), beside, facts(), facts()
+    return one(str(rng.choice(_PROBES)), Verdict.SLOWER), beside, facts(), facts()
 
 
 def test_whatever_differs_what_is_said_agrees_with_itself():

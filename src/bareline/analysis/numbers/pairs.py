@@ -30,7 +30,7 @@ class Boots:
     - `groups`: of each block; blocks of one group stand for one value. Each block is alone where
       nothing boots, and where there are too few boots.
     - `count`: independent boots: groups of blocks that share none; None where nothing boots.
-    - `few`: what is claimed holds for these boots alone.
+    - `few`: the claims are about these boots alone.
     """
 
     groups: IntCube

@@ -38,8 +38,8 @@ class _Ratio(MetricRow):
     - `difference`, `difference_lo`, `difference_hi`: in the unit, above 0 is worse: where a value
       is zero and there is no ratio.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: it holds the false discovery rate: of a certain row over all rows, of any other
-      over the rows that are not certain.
+    - `p_adjusted`: p-value adjusted for the false discovery rate: of a certain row over all rows,
+      of any other row over the rows that are not certain.
     - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
     - `grade`: how sure the verdict is.
     - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
@@ -68,8 +68,8 @@ class Compared(LostLaunches, _Ratio):
     """``compare``: a metric of one case held against the baseline's.
 
     - `boots`: independent boots of the two platforms; null where nothing boots.
-    - `few_boots`: so few that what is claimed holds for these boots alone.
-    - `control`: a row of the baseline against itself, which is no platform's.
+    - `few_boots`: so few that the claims are about these boots alone.
+    - `control`: a row of the baseline against itself, not of a platform.
     """
 
     boots: int | None

@@ -112,9 +112,9 @@ class LostLaunches:
     - `crashed`, `base_crashed`: how many crashed.
     - `limit_s`: the limit on the side that lost more; None where it is not known.
     - `by_points`: it is the limit of each point, by which some were left out, not of the launch.
-    - `took_s`: what a launch takes on the other side, as a median; None where none ended.
-    - `at_least`: where they leave the ratio open, what it is at least, or at most if below 1; None
-      where nothing is known.
+    - `took_s`: duration of a launch on the other side, as a median; None where none ended.
+    - `at_least`: the bound that they set to an open ratio: at least, or at most if below 1; None
+      where there is no bound.
     - `by_loss`: 1 or -1 where their number alone makes the row worse or better, else 0.
     """
 
@@ -156,7 +156,7 @@ class Row:
     - `exact`: both sides are simulated: the interval is the error of the models.
     - `n_used`: values that were compared: launches, or boots where several share one.
     - `lost`: launches that exceeded a time limit or crashed; None where none did.
-    - `few_boots`: so few boots that what is claimed holds for these alone.
+    - `few_boots`: so few boots that the claims are about these alone.
     - `point_row`: number of its point in the `Cube`; None where nothing was delivered.
     - `other_ranks`: both sides ran it, but not with the same number of ranks.
     """

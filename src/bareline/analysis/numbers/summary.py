@@ -28,8 +28,8 @@ class MetricRow:
     """A metric of one case on one platform.
 
     - `params`: parameters of case and point, and its ranks, threads and nodes.
-    - `detail`: it explains others, and tables show it only when asked.
-    - `headline`: it is what its probe is judged by.
+    - `detail`: it explains other metrics; tables show it with `--all` only.
+    - `headline`: the metric by which its probe is judged.
     - `n`: launches that delivered it.
     """
 

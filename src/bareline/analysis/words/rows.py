@@ -148,7 +148,7 @@ class CauseRow(TypedDict):
 
     - `extra`: of the platform's time over the baseline's; it is `explained` and `left`.
     - `word`: explains, may explain, contributes or differs; null without a known cause.
-    - `terms`: what `explained` is the sum of; `missing`: probes that would measure other terms.
+    - `terms`: the addends of `explained`; `missing`: probes that would measure other terms.
     - `causes`: facts that differ, the largest share first, then those that were withdrawn.
     """
 
@@ -215,7 +215,7 @@ def _share_row(share: Share) -> ShareRow:
 
 
 class ConclusionRow(TypedDict):
-    """What figures mean together, in a sentence.
+    """The meaning of several figures together, in a sentence.
 
     - `value`, `lo`, `hi`: the figure of `platform`, on which it is largest, and its bounds.
     """
@@ -300,7 +300,7 @@ SuitabilityRow = TypedDict(
         "voided": list[GroundRow],
     },
 )
-SuitabilityRow.__doc__ = """What a platform means for a class of applications."""
+SuitabilityRow.__doc__ = """The suitability of a platform for a class of applications."""
 
 
 def judgement_row(judgement: Judgement) -> SuitabilityRow:

@@ -1,9 +1,15 @@
-"""Look for the causes of every certain loss."""
+"""Look for the causes of every certain loss.
+
+bareline's own rules are tuples of this package's modules. A plug-in installs a `Rule` under the
+entry-point group ``bareline.causes``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 
 from bareline.analysis.judgements.causes import network, node, simulated, software
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule
@@ -14,13 +20,26 @@ from bareline.analysis.judgements.causes.sums import sum_of
 from bareline.analysis.judgements.causes.terms import terms_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import ReplayedLosses, Splits, application_of
+from bareline.vocabulary.errors import one_line
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.plugins import brought, checked, named
 from bareline.vocabulary.verdicts import Verdict
 
-#: Every cause that is known, in the order in which causes are told.
-RULES: tuple[Rule, ...] = (
+#: bareline's own causes, in the order in which they are printed.
+_OWN_RULES: tuple[Rule, ...] = (
     *node.RULES, *network.RULES, *software.RULES, *simulated.RULES,
 )  # fmt: skip
+
+
+@cache
+def load_rules() -> tuple[Rule, ...]:
+    """Return every known cause in the order of printing: bareline's own first, then plug-ins'.
+
+    Raises PluginError: two have one name, or a plug-in is not a rule.
+    """
+    own = (("bareline.analysis.judgements.causes", rule) for rule in _OWN_RULES)
+    every = chain(own, checked("cause", brought("bareline.causes"), Rule))
+    return tuple(named("cause", every, lambda rule: rule.name).values())
 
 
 def explain(
@@ -77,7 +96,7 @@ def _explained(case: LossCase) -> Explanation:
     measured, missing = program_terms(case) if case.is_program else terms_of(case)
     causes: list[Cause] = []
     absent: dict[str, str] = {}
-    for rule in RULES:
+    for rule in load_rules():
         if rule.concerns(case.finding.layer, case.finding.probe):
             found = _look(rule, case)
             if isinstance(found, NoCause):
@@ -107,7 +126,19 @@ def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
             return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
     if rule.between and case.place.on_one_node:
         return NoCause("within a node no network is used")
-    return rule.find(case)
+    return _answer(rule, case)
+
+
+def _answer(rule: Rule, case: LossCase) -> Cause | NoCause:
+    if rule in _OWN_RULES:
+        return rule.find(case)
+    try:
+        answer = rule.find(case)
+    except Exception as error:  # foreign code may raise anything; other causes remain
+        return NoCause(f"its rule failed: {one_line(f'{type(error).__name__}: {error}')}")
+    if isinstance(answer, Cause | NoCause):
+        return answer
+    return NoCause(f"its rule returned {type(answer).__name__}, not a Cause or NoCause")
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:

@@ -166,7 +166,10 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
 
 
 def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
-    """Return the least and the most that a fact has of a term."""
+    """Return the least and the most that a fact has of a term.
+
+    A fact that says more than was measured has at least the measured value, not its upper end.
+    """
     if alone:
         least = whole.lo
     elif cause.share is not None:
@@ -174,7 +177,7 @@ def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
     else:
         least = 0.0
     hi = min(whole.hi, most)
-    lo = min(max(0.0, min(least, most)), hi)
+    lo = min(max(0.0, least), most, hi, max(0.0, whole.value))
     return Share(lo, lo, hi)
 
 
@@ -300,7 +303,7 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
     """Withdraw terms that add certainly more than was lost, as few as will do."""
     terms = list(whole.terms)
     causes = list(whole.causes)
-    while terms and _excessive(terms, loss):
+    while _excessive(terms, loss):
         costly = [term for term in terms if term.share.lo > 0 and not term.predicts]
         if not costly:
             break

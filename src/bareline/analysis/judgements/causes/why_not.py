@@ -9,7 +9,7 @@ from typing import Any, Literal
 from bareline.analysis.judgements.causes.case import Facts, Rule
 from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.search import RULES
+from bareline.analysis.judgements.causes.search import load_rules
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
@@ -118,13 +118,13 @@ def rule_of(name: str) -> Rule:
 
     Raises UsageError: no cause has that name; all are listed.
     """
-    rules = {_plain(rule.name): rule for rule in RULES}
+    rules = {_plain(rule.name): rule for rule in load_rules()}
     plain = _plain(name)
     # A name may begin with the kind of the cause: an emulated NIC.
     rule = rules.get(plain) or rules.get(plain.rpartition(" ")[2])
     if rule is not None:
         return rule
-    names = [rule.name for rule in RULES]
+    names = [rule.name for rule in load_rules()]
     close = did_you_mean(name, names, "")
     hint = f"{close} " if close else ""
     raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")

@@ -209,12 +209,11 @@ def _outermost(folders: Iterable[str]) -> list[str]:
     return [path for path in every if not any(path.startswith(f"{one}/") for one in every)]
 
 
-def check_container(options: Container | None) -> None:
+def check_container(options: Container) -> None:
     """See, without side effects, that a container's runtime is on this machine and works."""
-    if options:
-        runtime = runtimes()[options.runtime]
-        require(runtime.program)
-        check_runtime(runtime)
+    runtime = runtimes()[options.runtime]
+    require(runtime.program)
+    check_runtime(runtime)
 
 
 def check_runtime(runtime: Runtime) -> None:
