@@ -278,7 +278,8 @@ def _explain_application(
     others = [one for one in records.platforms if one != base]
     if platform is None and len(others) != 1:
         raise UsageError(
-            "which platform loses is not said", hint=f"add --platform, one of {', '.join(others)}"
+            "the platform that loses time is not named",
+            hint=f"add --platform, one of {', '.join(others)}",
         )
     with printing_measures():
         loss = explain_application(records, name, base, platform or others[0])

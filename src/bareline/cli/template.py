@@ -105,10 +105,10 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     """
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")
-        raise UsageError(f"'{kind}' is no kind of plug-in", hint=hint)
+        raise UsageError(f"'{kind}' is not a kind of plug-in", hint=hint)
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UsageError(
-            f"'{name}' is no name for a plug-in",
+            f"'{name}' is not a valid name for a plug-in",
             hint="use lower-case letters, digits and '_', a letter first",
         )
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")

@@ -86,7 +86,7 @@ def check_question(
         platform, colon, name = ".".join(text.split()).rpartition(":")
         if colon and platforms and platform not in platforms:
             raise StudyError(
-                f"'{text}' asks of '{platform}', which is no platform of the run",
+                f"'{text}' asks of '{platform}', which is not a platform of the run",
                 where=where,
                 hint=did_you_mean(platform, platforms, f"it has: {', '.join(platforms)}"),
             )

@@ -32,7 +32,7 @@ def _or(*words: str) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if isinstance(value, str) and value not in words:
-            raise ValueError(f"'{value}' is no number; write one, or {known}")
+            raise ValueError(f"'{value}' is not a number; write one, or {known}")
         return value
 
     return BeforeValidator(check)
@@ -155,7 +155,7 @@ class Sweep:
             nodes, rest = divmod(ranks, each)
             if rest:
                 raise StudyError(
-                    f"{ranks} ranks are no multiple of {each} per node", where=self.where
+                    f"{ranks} ranks are not a multiple of {each} per node", where=self.where
                 )
             yield ranks, nodes
 
@@ -208,7 +208,7 @@ class Sweep:
         for name, capacity in room.items():
             if capacity.cores_per_node is None:
                 raise StudyError(
-                    f"the platform '{name}' does not say how many cores its nodes have",
+                    f"the platform '{name}' does not give the number of cores of its nodes",
                     where=self.where,
                     hint=f"add cores_per_node = N to [platform.{name}]",
                 )
