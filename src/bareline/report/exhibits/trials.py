@@ -26,6 +26,8 @@ from bareline.vocabulary.units import count, plain, whole
 
 #: What is listed beside the value where the probe counts it.
 COUNT = "retransmissions"
+#: Of fewer trials the first is not set apart from the later ones.
+_FEWEST_TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
             note,
             "Hollow, above: published trials, on hardware of their own time." if theirs else "",
             "Upright: medians.",
+            _first_apart(listings) if in_order else "",
         ],
         probe=place.probe,
         layer=cells[0].layer,
@@ -80,6 +83,20 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
             for dot in trial_dots(document, cells).dots
         ],
     )  # fmt: skip
+
+
+def _first_apart(listings: Sequence[_Listing]) -> str:
+    """Compare each first trial with the median of the later ones: TCP and caches start slowly."""
+    parts = []
+    for listing in listings:
+        values = [field.order for field in listing.trials if isinstance(field.order, int | float)]
+        later = median(values[1:]) if len(values) >= _FEWEST_TRIALS else 0.0
+        if later > 0:
+            name = listing.title.rpartition(" (")[0]  # a ratio has no unit
+            parts.append(f"{name} {plain(values[0] / later)}")
+    return (
+        f"The first trial over the median of the later ones: {', '.join(parts)}." if parts else ""
+    )
 
 
 def _table(listings: Sequence[_Listing]) -> Table:
