@@ -15,7 +15,8 @@ and the members of the communicator. The result is one of
 - ``refused``: with the reason that is printed; ``not run``: the program itself ends there;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
-Ranks run at idle priority, one job at a time. `--json FILE` writes the rows.
+Ranks run at idle priority, one job at a time. `--json FILE` writes the rows, `--keep DIR` keeps the
+periods and uses those that are there.
 """
 
 from __future__ import annotations
@@ -153,6 +154,8 @@ class Programs:
     def period(self, case: Case, ranks: int) -> ProgramPeriod:
         """Return a program's period on so many ranks; raises BarelineError: there is none."""
         out = self._folder / f"{case.name}.p{ranks}"
+        if period_file(out).exists():
+            return read_period(period_file(out))
         program = self._halo
         if case.program:
             program = build_native(self._mpi, cache_folder()).programs / case.program
@@ -265,6 +268,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("cases", nargs="*", help="names, all by default")
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="for the periods")
     parser.add_argument("--table", action="store_true", help="as rows of Markdown")
     given = parser.parse_args(words)
     unknown = set(given.cases) - {case.name for case in CASES}
@@ -272,7 +276,7 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        programs = Programs(Path(folder))
+        programs = Programs(given.keep or Path(folder))
         for case in CASES:
             if given.cases and case.name not in given.cases:
                 continue
