@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -147,7 +146,7 @@ class Programs:
         self._folder = folder
         self._mpi = find_mpi("openmpi")
         self._halo = folder / "halo"
-        compiler = shutil.which("mpicc.openmpi") or "mpicc"
+        compiler = self._mpi.mpicc or "mpicc"
         source = Path(__file__).with_name("halo.c")
         subprocess.run([compiler, "-O1", str(source), "-o", str(self._halo)], check=True)
 
