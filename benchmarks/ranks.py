@@ -15,7 +15,7 @@ and the members of the communicator. The result is one of
 - ``refused``: with the reason that is printed; ``not run``: the program itself ends there;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
-Ranks run at idle priority, one job at a time. `--json FILE` writes the rows, `--keep DIR` keeps the
+Ranks run at the lowest priority, one job at a time. `--json FILE` writes the rows, `--keep DIR` keeps the
 periods and uses those that are there.
 """
 
@@ -158,7 +158,7 @@ class Programs:
         program = self._halo
         if case.program:
             program = build_native(self._mpi, cache_folder()).programs / case.program
-        line = ["chrt", "--idle", "0", "nice", "-n", "19", sys.executable, "-m", "bareline"]
+        line = ["nice", "-n", "19", sys.executable, "-m", "bareline"]
         line += ["profile", "--period", "-o", str(out), "--", self._mpi.mpirun, "-n", str(ranks)]
         line += [str(program), *case.settings.split()]
         done = subprocess.run(

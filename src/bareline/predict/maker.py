@@ -26,6 +26,7 @@ from bareline.predict.pattern import (
     share_of,
 )
 from bareline.predict.relations import End
+from bareline.predict.unchecked import Unchecked
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.recurrence import FILES
 from bareline.profile.trace import CallStream
@@ -38,27 +39,6 @@ _EVEN_HINT = (
     "choose a number of ranks that cuts the problem evenly, profile one that does not, or give "
     "the program's --grid"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Unchecked:
-    """What of a made period rests on laws that neither a second count nor a second rank checks.
-
-    - `calls`, `of_calls`: of all ranks; `byte_share`, `time_share`: of what is sent, and of the
-      time that calls took where they were profiled.
-    - `first`: the first such call, with what the profiles do not distinguish.
-    """
-
-    calls: int
-    of_calls: int
-    byte_share: float
-    time_share: float
-    first: str
-
-    @property
-    def call_share(self) -> float:
-        """The share of all calls."""
-        return self.calls / max(1, self.of_calls)
 
 
 @dataclass(eq=False, slots=True)
