@@ -15,8 +15,8 @@ and the members of the communicator. The result is one of
 - ``refused``: with the reason that is printed; ``not run``: the program itself ends there;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
-Ranks run at the lowest priority, one job at a time. `--json FILE` writes the rows, `--keep DIR` keeps the
-periods and uses those that are there.
+Ranks run at the lowest priority, one job at a time. `--json FILE` writes the rows, `--keep DIR`
+keeps the periods and uses those that are there.
 """
 
 from __future__ import annotations
