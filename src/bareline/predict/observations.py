@@ -21,6 +21,7 @@ from bareline.predict.laws import (
     close_law,
     cuts,
     differ_along,
+    element_size,
     padded_laws,
     tag_laws,
     terms_at,
@@ -280,10 +281,11 @@ class Observations:
         # What gives the sizes of most ranks comes first: by place many laws hold by chance.
         for samples in filter(None, groups):
             laws = self._laws_of_group(samples, index, along)
-            checked = [law for law in laws if law.checked]
+            element = element_size((s.moved(index), s.shape.element) for s in samples)
+            checked = self._of_whole_elements([law for law in laws if law.checked], place, element)
             if checked and self._agree(checked, place):
                 return checked
-            first = first or laws
+            first = first or checked or laws
         return first
 
     def _laws_of_group(
@@ -304,15 +306,31 @@ class Observations:
 
     def _agree(self, laws: Sequence[Law], place: Place) -> bool:
         """Whether laws give the same for the ranks of a place on the new grid."""
+        sizes = self._sizes_there(laws, place)
+        return all(np.allclose(sizes[0], other, atol=1e-3) for other in sizes[1:])
+
+    def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
+        """Return laws without those of other cuts that would leave parts of elements there.
+
+        Parts in whole cells are whole elements; an even cut is kept, which may not be one there.
+        """
         if len(laws) == 1:
-            return True
+            return list(laws)
+        sizes = self._sizes_there(laws, place)
+        return [
+            law
+            for law, values in zip(laws, sizes, strict=True)
+            if law.cut == 0 or np.allclose(values / element, np.round(values / element), atol=1e-3)
+        ]
+
+    def _sizes_there(self, laws: Sequence[Law], place: Place) -> list[npt.NDArray[np.float64]]:
+        """Return the sizes that laws give for the ranks of a place on the new grid."""
         if place not in self._new_rows:
             ranks = [rank for rank in range(self.grid.ranks) if self.grid.place(rank) == place]
             rows = [[terms_at(self.grid, rank, cut) for cut in self.cuts] for rank in ranks]
             self._new_rows[place] = np.unique(np.array(rows), axis=0)
         rows_there = self._new_rows[place]
-        sizes = [law.at(rows_there[:, law.cut]) for law in laws]
-        return all(np.allclose(sizes[0], other, atol=1e-3) for other in sizes[1:])
+        return [law.at(rows_there[:, law.cut]) for law in laws]
 
     def _simplest(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None, cut: int
