@@ -174,5 +174,5 @@ def test_mistakes_are_named(folder: Path, old: str, new: str, reason: str) -> No
 
 def test_an_input_that_is_no_text_goes_into_a_folder_of_the_nodes(folder: Path) -> None:
     (folder / "case" / "job.py").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StudyError, match="is no text; put it into a folder of the nodes"):
+    with pytest.raises(StudyError, match="is not text; put it into a folder of the nodes"):
         load_study(folder / "mine.toml")
