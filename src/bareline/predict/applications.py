@@ -160,7 +160,7 @@ def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
         hint = did_you_mean(app, list(found), f"it has {'; '.join(found)}")
         raise AnalysisError(f"the run has no profiled application '{app}'", hint=hint)
     raise AnalysisError(
-        f"'{app}' may be any of {len(names)} applications",
+        f"'{app}' is ambiguous: {len(names)} applications match",
         hint=f"name one in full: {'; '.join(names)}",
     )
 

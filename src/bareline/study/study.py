@@ -150,7 +150,7 @@ class Study(Limits, BaseModel):
     def command_of(
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
-        """Return the command of a case, by default on one node; `budgets` scales its time budget."""
+        """Return a case's command, by default on one node; `budgets` scales its time budget."""
         probe, params = self.find_probe(case.probe), self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)

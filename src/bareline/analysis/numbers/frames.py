@@ -33,7 +33,7 @@ class Frames(NamedTuple):
 
     @property
     def said(self) -> list[parameters.Said]:
-        """What its cases say; what is unsaid counts too."""
+        """Parameters of its cases; absent parameters count as their defaults."""
         frames = (self.trials, self.left_out, self.planned)
         return [
             row
