@@ -182,7 +182,7 @@ def test_a_question_is_kept_with_the_plan_and_may_be_replaced(tmp_path):
     study = load_study(write(tmp_path, HEAD + 'question = ["b:null time"]\n' + NULL))
     assert study_from_toml(study.to_toml(), where="again").question == ["b:null time"]
     study.check_question(["a", "b"])
-    with pytest.raises(StudyError, match=r"no platform of the run.*it has: c"):
+    with pytest.raises(StudyError, match=r"not a platform of the run.*it has: c"):
         study.asking(["b:null"]).check_question(["c"])
     assert study.asking(["app"]).question == ["app"]
     with pytest.raises(StudyError, match=r"--question: 'mpi' cannot be answered"):
