@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from bareline.analysis.numbers.messages import tree_steps
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.shares import wire_bps
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
 from bareline.predict.needs import (
     ALONE,
@@ -92,9 +94,7 @@ class Ladder:
         """The rate of the link between nodes where it is known; shaped before nominal."""
         if self.layout.nodes < 2:
             return None
-        rates = (self.facts.get(key) for key in ("net.shaped_bps", "net.speed_bps"))
-        known = (float(rate) for rate in rates if isinstance(rate, (int, float)) and rate > 0)
-        return next(known, None)
+        return wire_bps(self.facts)
 
     @property
     def n(self) -> int:
@@ -191,8 +191,7 @@ class Ladder:
         Infinite without a curve.
         """
         message = self.message("mpi.pingpong", min(nodes, 2))
-        steps = math.ceil(math.log2(max(2, ranks)))
-        return math.inf if message is None else steps * message.at(size)
+        return math.inf if message is None else tree_steps(ranks) * message.at(size)
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
