@@ -307,12 +307,12 @@ def parse_condition(text: str) -> FailCondition:
         return FailCondition(text, verdict[1], "", "is", 0.0, asked, grades)
     match = _COMPARISON.fullmatch(text)
     if match is None:
-        raise UsageError(f"--fail-if '{text}' is not a condition", hint=_FORM)
+        raise UsageError(f"--fail-if '{text}' is not a valid condition", hint=_FORM)
     selector, sign, number = match.groups()
     try:
         limit = float(number)
     except ValueError:
-        raise UsageError(f"--fail-if '{text}': '{number}' is not a number", hint=_FORM) from None
+        raise UsageError(f"--fail-if '{text}': '{number}' is no number", hint=_FORM) from None
     stem, _, end = selector.rpartition(".")
     named = stem and end in ("lo", "hi", *_PLAIN)
     selector, end = (stem, end) if named else (selector, "")
