@@ -65,11 +65,11 @@ def choose(
         ends = None if points is None else _farthest(points, probe)
         shown, notes[probe] = _shown_places(places, wanted, ends)
         chosen.append(shown.select(pl.lit(probe).alias("probe"), *PLACE))
-    kept = pl.concat(chosen)
+    chosen_places = pl.concat(chosen)
     return ShownValues(
-        _only(summary, kept, crowded),
-        None if points is None else _only(points, kept, crowded),
-        kept,
+        _only(summary, chosen_places, crowded),
+        None if points is None else _only(points, chosen_places, crowded),
+        chosen_places,
         MappingProxyType(notes),
     )
 
@@ -155,9 +155,9 @@ def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFr
     """Keep so many values of a parameter, evenly over their order, with both ends."""
     values = table.get_column(name).drop_nulls().unique().sort()
     last = values.len() - 1
-    kept = values.gather([step * last // (wanted - 1) for step in range(wanted)])
+    wanted_values = values.gather([step * last // (wanted - 1) for step in range(wanted)])
     column = pl.col(name)
-    return table.filter(column.is_null() | column.is_in(kept.implode()))
+    return table.filter(column.is_null() | column.is_in(wanted_values.implode()))
 
 
 def _cut_words(cuts: Mapping[str, str]) -> str:
