@@ -198,7 +198,7 @@ class Allocations:
     def coming_up_s(self, name: str, block: int) -> float:
         """Estimate the time until a platform is up for a block; 0 where it is.
 
-        A new one is estimated by other platforms of its type; the first may also have built an image.
+        A new one is estimated by its type; the first one may also have built an image.
         """
         same = self._epochs.get(name) == self._epoch(name, block)
         stays = name in self._current and same and not self._is_broken(name)
