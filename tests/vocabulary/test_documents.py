@@ -182,6 +182,7 @@ ALLOWED = {
     "src/bareline/vocabulary/files.py": "TOML, behind its bounds",
     "src/bareline/facts/arm.py": "a file of the package",
     "src/bareline/vocabulary/caveats.py": "a file of the package",
+    "src/bareline/vocabulary/message_codes.py": "a file of an installed package",
     "src/bareline/published/catalogue.py": "a file of the package",
     "src/bareline/platforms/sim/compute.py": "files of the package and of the own cache",
     "src/bareline/platforms/sim/network.py": "a file of the package",
