@@ -1,7 +1,7 @@
 # make demo    measure two hosts behind slower links, predict an application, explain, write a page
 # make test    the tests, without guests, clusters, simulations and browser
-# make test-all  every test: what `make test` leaves out takes minutes and many packages
-# make quick   style, types and tests of one room: ROOM=formats
+# make test-all  every test: the tests that `make test` leaves out take minutes and many packages
+# make quick   style, types and tests of one package: PACKAGE=formats
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
@@ -9,9 +9,11 @@
 # make docs-check  every command of the documentation that this machine can run, as printed: hours
 # make site    the documentation as a site: build/site/index.html opens in a browser, without a server
 # Each does its own set-up first: packages, .venv, native programs. `make setup` has what measuring
-# needs, `make setup-tests` what all tests, style and types need beside it.
+# needs, `make setup-tests` what all tests, style and types need in addition.
 
 BARELINE := .venv/bin/bareline
+#: The package of `make quick`; its name was ROOM.
+PACKAGE = $(ROOM)
 
 .PHONY: setup setup-quick setup-tests demo test test-all quick check lint bench faults cloud site docs-check clean
 
@@ -35,9 +37,9 @@ test-all: setup-tests
 	@scripts/test.sh $(or $(PYTEST_ARGS),all)
 
 quick: setup-tests
-	@.venv/bin/ruff check src/bareline/$(ROOM) tests/$(ROOM)
-	@.venv/bin/mypy src/bareline/$(ROOM)
-	@scripts/test.sh -q --quick -m "not (mpi or netns)" tests/$(ROOM)
+	@.venv/bin/ruff check src/bareline/$(PACKAGE) tests/$(PACKAGE)
+	@.venv/bin/mypy src/bareline/$(PACKAGE)
+	@scripts/test.sh -q --quick -m "not (mpi or netns)" tests/$(PACKAGE)
 
 lint: setup-tests
 	@scripts/lint.sh

@@ -15,6 +15,10 @@
  *     random     partners that follow nothing      grow        sums whose number follows P
  *     late       the same beyond 16 ranks          four, six   periods of four and six steps
  *     monitor    rank 0 writes lines that differ   lu          pipelines of NPB 3.4's LU instead
+ *     complex    elements of 16 B                  corners     an exchange along the diagonal
+ *     pairs      ranks 2n and 2n + 1 exchange      halves      a sum over each half of the ranks
+ *     butterfly  an exchange for each bit of P     everyone    each rank sends to all others
+ *     leaders    a sum over every fourth rank      sized       an Allgather, an Alltoall of n/P^2
  *
  * The pipelines of LU follow the NAS Parallel Benchmarks' message pattern: for each plane a row
  * comes from the low ends and goes on to the high ends, then back; ranks at an end of the grid send
@@ -36,11 +40,12 @@ static struct {
     bool falling;
     int cells[SIDES_MAX];
     bool ends, roots, rows, fours, opposite, fold, transposed, random, grow, late, four, six;
-    bool monitor, tiles, lu;
+    bool monitor, tiles, lu, complex, corners, pairs, halves, butterfly, everyone, leaders, sized;
 } asked = {.steps = 24, .sides = 2, .pad = 1, .cells = {64, 64, 64}};
 
 static int rank, ranks, side[SIDES_MAX], at[SIDES_MAX];
 static char *out, *in;
+static MPI_Comm half, leaders;
 
 static const struct {
     const char *name;
@@ -51,6 +56,9 @@ static const struct {
     {"transposed", &asked.transposed}, {"random", &asked.random}, {"grow", &asked.grow},
     {"late", &asked.late},         {"four", &asked.four},     {"six", &asked.six},
     {"monitor", &asked.monitor},   {"tiles", &asked.tiles},   {"lu", &asked.lu},
+    {"complex", &asked.complex},   {"corners", &asked.corners}, {"pairs", &asked.pairs},
+    {"halves", &asked.halves},     {"leaders", &asked.leaders}, {"sized", &asked.sized},
+    {"butterfly", &asked.butterfly}, {"everyone", &asked.everyone},
 };
 
 static bool read_word(const char *text)
@@ -125,11 +133,13 @@ static int in_blocks(int bytes)
 
 static void halo(void)
 {
+    const MPI_Datatype type = asked.complex ? MPI_C_DOUBLE_COMPLEX : MPI_DOUBLE;
+    const int element = asked.complex ? 16 : 8;
     for (int i = 0; i < asked.sides; i++) {
-        int bytes = 8;
+        int bytes = element;
         for (int other = 0; other < asked.sides; other++)
             bytes *= other == i ? 1 : local(other);
-        const int doubles = in_blocks(bytes) / 8;
+        const int count = in_blocks(bytes) / element;
         for (int way = 1; way >= -1; way -= 2) {
             const int to = rank_at(at[0] + way * (i == 0), at[1] + way * (i == 1),
                                    at[2] + way * (i == 2));
@@ -141,10 +151,10 @@ static void halo(void)
             MPI_Request requests[2];
             int posts = 0;
             if (receives)
-                MPI_Irecv(in, doubles, MPI_DOUBLE, from, asked.tiles ? 100 * tag + from : tag,
+                MPI_Irecv(in, count, type, from, asked.tiles ? 100 * tag + from : tag,
                           MPI_COMM_WORLD, &requests[posts++]);
             if (sends)
-                MPI_Isend(out, doubles, MPI_DOUBLE, to, asked.tiles ? 100 * tag + rank : tag,
+                MPI_Isend(out, count, type, to, asked.tiles ? 100 * tag + rank : tag,
                           MPI_COMM_WORLD, &requests[posts++]);
             MPI_Waitall(posts, requests, MPI_STATUSES_IGNORE);
         }
@@ -204,8 +214,47 @@ static void scattered(void)
     free(order);
 }
 
+static void everyone(void)
+{
+    for (int other = 0; other < ranks; other++)
+        if (other != rank)
+            swap(other, other);
+}
+
+static void butterfly(void)
+{
+    for (int bit = 1; bit < ranks; bit *= 2)
+        if ((rank ^ bit) < ranks)
+            swap(rank ^ bit, rank ^ bit);
+}
+
+static void messages(void)
+{
+    if (asked.corners)
+        swap(rank_at(at[0] + 1, at[1] + 1, at[2] + 1), rank_at(at[0] - 1, at[1] - 1, at[2] - 1));
+    if (asked.pairs && (rank ^ 1) < ranks)
+        swap(rank ^ 1, rank ^ 1);
+    if (asked.butterfly)
+        butterfly();
+    if (asked.everyone)
+        everyone();
+}
+
+static void sized(void)
+{
+    const int block = asked.cells[0] * asked.cells[0] / (ranks * ranks);
+    MPI_Allgather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Alltoall(out, block, MPI_DOUBLE, in, block, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
 static void collectives(MPI_Comm row, MPI_Comm fours)
 {
+    if (asked.sized)
+        sized();
+    if (asked.halves)
+        MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, half);
+    if (asked.leaders && rank % 4 == 0)
+        MPI_Allreduce(out, in, 1, MPI_DOUBLE, MPI_SUM, leaders);
     if (asked.roots) {
         MPI_Bcast(out, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         MPI_Reduce(out, in, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -237,6 +286,7 @@ static void step(int number, int file, MPI_Comm row, MPI_Comm fours)
         swap(rank_at(at[1], at[0], at[2]), rank_at(at[1], at[0], at[2]));
     if (asked.random)
         scattered();
+    messages();
     collectives(row, fours);
     if ((asked.four || asked.six) && number % 2 == 0)
         sums(1);
@@ -270,12 +320,16 @@ int main(int argc, char **argv)
     MPI_Comm row, fours;
     MPI_Comm_split(MPI_COMM_WORLD, rank / side[0], rank, &row);
     MPI_Comm_split(MPI_COMM_WORLD, rank / 4, rank, &fours);
+    MPI_Comm_split(MPI_COMM_WORLD, 2 * rank / ranks, rank, &half);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 4, rank, &leaders);
     for (int number = 0; number < asked.steps; number++)
         step(number, file, row, fours);
     if (rank == 0)
         printf("%dx%dx%d\n", side[0], side[1], side[2]);
     MPI_Comm_free(&row);
     MPI_Comm_free(&fours);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&leaders);
     MPI_Finalize();
     return 0;
 }

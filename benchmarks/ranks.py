@@ -2,6 +2,7 @@
 
     benchmarks/ranks.py                       all programs, from 4, 8 and 16 to 64 ranks
     benchmarks/ranks.py fold lu --ranks 36    some of them
+    benchmarks/ranks.py --table               as the table of docs/method/prediction.md
 
 Each program of `halo.c` (and the mini-apps) is profiled with `bareline profile --period` at a few
 counts and at the count that is predicted, ranks sharing cores; only calls count, no times. What is
@@ -11,7 +12,7 @@ and the members of the communicator. The result is one of
 - ``exact``: every call of every rank is alike;
 - ``stated``: some are not, and the prediction named what is unchecked or assumed (that a cut is
   even, that iterations are constant);
-- ``refused``: with the reason that is printed;
+- ``refused``: with the reason that is printed; ``not run``: the program itself ends there;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
 Ranks run at idle priority, one job at a time. `--json FILE` writes the rows.
@@ -26,6 +27,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -48,19 +50,22 @@ _SHARED = {
     "OMPI_MCA_hwloc_base_binding_policy": "none",
 }
 _TIMEOUT_S = 900.0
+#: Characters of a reason that the table shows.
+_REASON = 150
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A program with its settings, and the counts that it is profiled on.
 
-    - `app`: a mini-app of bareline instead of `halo.c`; `grid`: the grid that the user gives.
+    - `program`: a mini-app or NPB program of bareline instead of `halo.c`.
+    - `grid`: the grid that the user gives.
     """
 
     name: str
     settings: str = ""
     counts: tuple[int, ...] = (4, 8, 16)
-    app: str = ""
+    program: str = ""
     grid: str = ""
 
 
@@ -93,10 +98,28 @@ CASES = (
     Case("barotropic", "cells=64x64 tiles monitor ends roots"),
     Case("lu", "cells=64x64 lu"),
     Case("lu-33", "cells=33x33 lu"),
-    Case("app.ocean", "S", app="ocean"),
-    Case("app.lattice", "S", (16, 32), app="lattice", grid="2x4x8"),
-    Case("app.cartesian", "S", (8, 16), app="cartesian"),
-    Case("app.unstructured", "S", (8, 16), app="unstructured"),
+    Case("complex", "cells=64x64 complex"),
+    Case("complex-uneven", "cells=60x60 complex"),
+    Case("padded-profiled", "cells=72x72 pad=128"),
+    Case("corners", "cells=64x64 corners"),
+    Case("pairs", "cells=64x64 pairs"),
+    Case("halves", "cells=64x64 halves"),
+    Case("leaders", "cells=64x64 leaders"),
+    Case("butterfly", "cells=64x64 butterfly"),
+    Case("everyone", "cells=64x64 everyone"),
+    Case("sized", "cells=512x512 sized"),
+    Case("app.ocean", "S", program="app_ocean"),
+    Case("app.lattice", "S", (16, 32), program="app_lattice", grid="2x4x8"),
+    Case("app.cartesian", "S", (8, 16), program="app_cartesian"),
+    Case("app.unstructured", "S", (8, 16), program="app_unstructured"),
+    Case("app.overset", "S", (8, 16), program="app_overset"),
+    Case("app.planewave", "S", (4, 8), program="app_planewave"),
+    Case("npb.bt", "S", (4, 9, 16), program="npb_bt"),
+    Case("npb.sp", "S", (4, 9, 16), program="npb_sp"),
+    Case("npb.cg", "S", program="npb_cg"),
+    Case("npb.mg", "S", program="npb_mg"),
+    Case("npb.ft", "S", program="npb_ft"),
+    Case("npb.is", "S", program="npb_is"),
 )
 
 
@@ -131,8 +154,8 @@ class Programs:
         """Return a program's period on so many ranks; raises BarelineError: there is none."""
         out = self._folder / f"{case.name}.p{ranks}"
         program = self._halo
-        if case.app:
-            program = build_native(self._mpi, cache_folder()).programs / f"app_{case.app}"
+        if case.program:
+            program = build_native(self._mpi, cache_folder()).programs / case.program
         line = ["chrt", "--idle", "0", "nice", "-n", "19", sys.executable, "-m", "bareline"]
         line += ["profile", "--period", "-o", str(out), "--", self._mpi.mpirun, "-n", str(ranks)]
         line += [str(program), *case.settings.split()]
@@ -141,7 +164,9 @@ class Programs:
             check=False, timeout=_TIMEOUT_S,
         )  # fmt: skip
         if not period_file(out).exists():
-            raise BarelineError(done.stderr.strip().splitlines()[-2][:300])
+            lines = done.stderr.strip().splitlines()
+            reasons = [text for text in lines if "no period" in text] or lines[-1:] or ["no output"]
+            raise BarelineError(reasons[0][:300])
         return read_period(period_file(out))
 
 
@@ -152,10 +177,10 @@ def asked(period: ProgramPeriod | Grown) -> list[list[tuple[Any, ...]]]:
         for shape in stream.shapes:
             if shape.comm_size > 1:
                 members.setdefault(shape.comm, set()).add(stream.rank)
-    # Arrivals say again what the receive asked for, and files vary from step to step.
+    # Arrivals repeat the arguments of the receive, and files vary from step to step.
     return [
         [
-            (replace(shape, comm=0), tuple(members.get(shape.comm, ())))
+            (replace(shape, comm=0, element=0), tuple(members.get(shape.comm, ())))
             for shape in calls_of(stream)
             if shape.kind not in ("done", "posix-io", "mpi-io")
         ]
@@ -173,7 +198,11 @@ def compared(case: Case, ranks: int, programs: Programs) -> Outcome:
     except BarelineError as error:
         return Outcome(**row, calls=0, unlike=0, sent_bytes=0, true_bytes=0, verdict="refused",
                        reason=f"{error.what}; {error.hint}")  # fmt: skip
-    true = programs.period(case, ranks)
+    try:
+        true = programs.period(case, ranks)
+    except BarelineError as error:
+        return Outcome(**row, calls=0, unlike=0, sent_bytes=0, true_bytes=0, verdict="not run",
+                       reason=error.what)  # fmt: skip
     pairs = list(zip(asked(grown), asked(true), strict=True))
     calls = sum(len(own) for _, own in pairs)
     unlike = sum(
@@ -185,7 +214,7 @@ def compared(case: Case, ranks: int, programs: Programs) -> Outcome:
         reasons.append(f"{grown.unchecked.calls} calls unchecked: {grown.unchecked.first}")
     if grown.assumed_even:
         sides = ", ".join(str(side + 1) for side in grown.assumed_even)
-        reasons.append(f"side {sides} assumed even")
+        reasons.append(f"side {sides} assumed even ({grown.even_share:.0%} of the bytes)")
     if unlike and messages_only(grown) == messages_only(true):
         reasons.append("only collectives differ in number: iterations are taken as constant")
     verdict = "stated" if reasons else "WRONG"
@@ -209,12 +238,34 @@ def sent(period: ProgramPeriod | Grown) -> int:
                if shape.kind not in ("posix-io", "mpi-io"))  # fmt: skip
 
 
+def line_of(outcome: Outcome) -> str:
+    """Return an outcome as a line."""
+    return (
+        f"{outcome.name:18} {outcome.counts!s:14} {outcome.grid:7} {outcome.calls:7} calls "
+        f"{outcome.unlike:6} unlike  {outcome.verdict:8} {outcome.reason[:230]}"
+    )
+
+
+def table_row(case: Case, outcome: Outcome) -> str:
+    """Return an outcome as a row of the table in docs/method/prediction.md."""
+    counts = ", ".join(map(str, outcome.counts))
+    program = case.program.replace("_", ".", 1) or case.name
+    settings = f"`{case.settings}`" + (f", `--grid {case.grid}`" if case.grid else "")
+    result = outcome.verdict
+    if outcome.verdict != "exact":
+        reason = outcome.reason.replace("|", "or")
+        result += f": {textwrap.shorten(reason, _REASON, placeholder=' ...')}"
+    calls = f"{outcome.calls:,} | {outcome.unlike:,}" if outcome.calls else " | "
+    return f"| {program} | {settings} | {counts} | {outcome.grid} | {calls} | {result} |"
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Run the cases that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", help="names, all by default")
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", action="store_true", help="as rows of Markdown")
     given = parser.parse_args(words)
     unknown = set(given.cases) - {case.name for case in CASES}
     if unknown:
@@ -227,12 +278,7 @@ def main(words: Sequence[str] | None = None) -> None:
                 continue
             outcome = compared(case, given.ranks, programs)
             rows.append(asdict(outcome))
-            print(
-                f"{outcome.name:18} {outcome.counts!s:14} {outcome.grid:7} "
-                f"{outcome.calls:7} calls {outcome.unlike:6} unlike  {outcome.verdict:8} "
-                f"{outcome.reason[:230]}",
-                flush=True,
-            )
+            print(table_row(case, outcome) if given.table else line_of(outcome), flush=True)
     if given.json is not None:
         given.json.write_text(json.dumps(rows, indent=1) + "\n")
     sys.exit(any(row["verdict"] == "WRONG" for row in rows))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Style, types, imports, rooms; then the native programs with warnings as errors, which takes minutes:
+# Style, types, imports, packages; then the native programs with warnings as errors, which takes minutes:
 # `--no-build` leaves that out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,12 +9,14 @@ $bin/ruff format --check src packages tests benchmarks scripts
 $bin/mypy
 $bin/lint-imports ${CI:+--no-cache} 
 # In continuous integration nobody commits what has fallen.
-$bin/python scripts/rooms.py --hold $([ -n "${CI:-}" ] || echo --lower)
+$bin/python scripts/packages.py --hold $([ -n "${CI:-}" ] || echo --lower)
 # Limits for the whole, which only fall: `--lower` of these two writes them.
 $bin/python scripts/density.py
 # A merge of two changes of the command line or of studies leaves files that fit neither.
 $bin/python scripts/shell_files.py --check
 $bin/python scripts/prose.py
+# A new message has no code, and other words leave the list of messages old: `--write` mends both.
+$bin/python scripts/messages.py
 if command -v clang-format >/dev/null; then
     git ls-files 'native/*.c' 'native/*.h' | xargs -r clang-format --dry-run --Werror
 else

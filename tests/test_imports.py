@@ -126,46 +126,46 @@ def test_the_diagram_for_contributors_is_the_contract():
 def test_the_folders_are_the_layers():
     package = ROOT / "src" / "bareline"
     folders = {path.name for path in package.iterdir() if path.is_dir()} - {"__pycache__"}
-    rooms = {room for layer in _layers() for room in re.findall(r"\w+", layer)}
-    assert folders - {"studies"} == rooms  # studies are data
+    packages = {name for layer in _layers() for name in re.findall(r"\w+", layer)}
+    assert folders - {"studies"} == packages  # studies are data
     assert {path.stem for path in package.glob("*.py")} == {"__init__", "__main__"}
 
 
-def test_the_table_of_rooms_counts_what_is_there():
-    rooms = [sys.executable, ROOT / "scripts" / "rooms.py"]
-    done = subprocess.run(rooms, capture_output=True, text=True, check=True)
+def test_the_table_counts_the_packages():
+    script = [sys.executable, ROOT / "scripts" / "packages.py"]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
     table = dict(re.findall(r"^(.+?) +(\d+)$", done.stdout, re.MULTILINE))
-    assert int(table["rooms"]) == sum(len(re.findall(r"\w+", layer)) for layer in _layers())
-    assert table["arrows upwards"] == table["circles of rooms"] == "0"
+    assert int(table["packages"]) == sum(len(re.findall(r"\w+", layer)) for layer in _layers())
+    assert table["imports upwards"] == table["circles of packages"] == "0"
     assert table["circles of modules"] == "0", done.stdout
 
 
-def _rooms_script():
-    spec = importlib.util.spec_from_file_location("rooms", ROOT / "scripts" / "rooms.py")
+def _packages_script():
+    spec = importlib.util.spec_from_file_location("packages", ROOT / "scripts" / "packages.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_arrows_and_what_is_long_become_no_more():
-    rooms = [sys.executable, ROOT / "scripts" / "rooms.py", "--hold"]
-    done = subprocess.run(rooms, capture_output=True, text=True, check=False)
+def test_imports_and_long_files_become_no_more():
+    script = [sys.executable, ROOT / "scripts" / "packages.py", "--hold"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_what_has_risen_is_named_and_what_moved_is_not():
-    rooms = _rooms_script()
-    held = {"arrows": {"a -> b": 0}, "files": {"a/x.py": 410}, "functions": {"a: f": 50}}
-    moved = {"arrows": {"a -> c": 0}, "files": {"b/x.py": 405}, "functions": {}}
-    assert not list(rooms.risen(held, moved))
-    more = {"arrows": {"a -> b": 0, "c -> b": 0}, "files": {"a/x.py": 411}, "functions": {}}
-    assert list(rooms.risen(held, more)) == [
-        "arrows: 2, not 1 any more: c -> b",
+    packages = _packages_script()
+    held = {"imports": {"a -> b": 0}, "files": {"a/x.py": 410}, "functions": {"a: f": 50}}
+    moved = {"imports": {"a -> c": 0}, "files": {"b/x.py": 405}, "functions": {}}
+    assert not list(packages.risen(held, moved))
+    more = {"imports": {"a -> b": 0, "c -> b": 0}, "files": {"a/x.py": 411}, "functions": {}}
+    assert list(packages.risen(held, more)) == [
+        "imports: 2, not 1 any more: c -> b",
         "files: the longest has grown: a/x.py (411 lines)",
     ]
     held = {"participles": {"a": 3, "b": 5}}
-    assert not list(rooms.risen(held, {"participles": {"b": 5}}))
-    assert list(rooms.risen(held, {"participles": {"a": 4, "b": 1, "c": 1}})) == [
+    assert not list(packages.risen(held, {"participles": {"b": 5}}))
+    assert list(packages.risen(held, {"participles": {"a": 4, "b": 1, "c": 1}})) == [
         "participles of a: 4, not 3 any more",
         "participles of c: 1, not 0 any more",
     ]
@@ -181,14 +181,14 @@ def test_what_is_held_is_counted_from_the_sources(tmp_path):
         file = package / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    assert _rooms_script().held_of(package) == {
-        "arrows": {"a -> b": 0}, "wings": {}, "upwards": {}, "namesakes": {"C": 2},
+    assert _packages_script().held_of(package) == {
+        "imports": {"a -> b": 0}, "folders": {}, "upwards": {}, "namesakes": {"C": 2},
         "files": {"b/y.py": 401}, "functions": {"a/x: C.f": 42},
         "participles": {"a": 2},
     }  # fmt: skip
 
 
-def test_a_wing_that_imports_upwards_is_a_new_arrow(tmp_path):
+def test_a_folder_that_imports_upwards_is_a_new_import(tmp_path):
     package = tmp_path / "pack"
     for name, text in {
         "analysis/words/x.py": "from pack.analysis.numbers import y\n",
@@ -197,16 +197,16 @@ def test_a_wing_that_imports_upwards_is_a_new_arrow(tmp_path):
         file = package / name
         file.parent.mkdir(parents=True)
         file.write_text(text)
-    assert set(_rooms_script().held_of(package)["wings"]) == {
+    assert set(_packages_script().held_of(package)["folders"]) == {
         "analysis/words -> analysis/numbers", "analysis/numbers -> analysis/words",
     }  # fmt: skip
 
 
 def test_the_table_for_contributors_says_what_is_held():
-    held = tomllib.loads((ROOT / "scripts" / "rooms.toml").read_text())
+    held = tomllib.loads((ROOT / "scripts" / "packages.toml").read_text())
     text = (ROOT / "CONTRIBUTING.md").read_text()
     now = dict(re.findall(r"^\| ([^|]+) \| (\d+) \|$", text, re.MULTILINE))
-    assert int(now["arrows"]) == len(held["arrows"])
+    assert int(now["imports"]) == len(held["imports"])
     assert int(now["files over 400 lines"]) == len(held["files"])
     assert int(now["functions over 40 lines"]) == len(held["functions"])
 
@@ -221,7 +221,8 @@ def test_help_loads_none_of_the_heavy_libraries():
 
 
 def test_what_the_guides_name_is_there():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
+    pages = [ROOT / "CONTRIBUTING.md", *(ROOT / "docs" / "contributing").glob("*.md")]
+    text = "\n".join(page.read_text() for page in pages)
     named = re.findall(r"`((?:src|tests|scripts|native|docs)/[\w/.-]*)", text)
     assert len(named) > 30
     fixed = [name for name in named if "NNNN" not in name and f"{name}<" not in text]

@@ -81,7 +81,7 @@ void bl_count_bcast(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count, 
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
     op->ends.root = bl_end_of(op, root);
-    op->size = role == BYSTANDER ? 0 : bl_bytes(count, type);
+    op->size = role == BYSTANDER ? 0 : bl_bytes_of(op, count, type);
     op->sent = role == ROOT ? op->size : 0;
     op->received = role == MEMBER ? op->size : 0;
 }
@@ -91,7 +91,7 @@ void bl_count_reduce(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count,
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
     op->ends.root = bl_end_of(op, root);
-    op->size = role == BYSTANDER ? 0 : bl_bytes(count, type);
+    op->size = role == BYSTANDER ? 0 : bl_bytes_of(op, count, type);
     op->sent = role == ROOT && op->group->inter ? 0 : op->size;
     op->received = role == ROOT ? op->size : 0;
 }
@@ -99,7 +99,7 @@ void bl_count_reduce(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count,
 void bl_count_allreduce(struct bl_op *op, MPI_Comm comm, MPI_Count count, MPI_Datatype type)
 {
     bl_count_over(op, comm);
-    op->size = op->sent = op->received = bl_bytes(count, type);
+    op->size = op->sent = op->received = bl_bytes_of(op, count, type);
 }
 
 /* Of an inter-communicator, the local group shares the result out among its own. */
@@ -120,7 +120,7 @@ void bl_count_reduce_scatter_block(struct bl_op *op, MPI_Comm comm, MPI_Count co
                                    MPI_Datatype type)
 {
     bl_count_over(op, comm);
-    op->received = bl_bytes(count, type);
+    op->received = bl_bytes_of(op, count, type);
     op->size = op->sent = op->received * (uint64_t)local_size(op);
 }
 
@@ -134,8 +134,8 @@ void bl_count_gather(struct bl_op *op, MPI_Comm comm, int root, bool in_place, M
     if (role == ROOT)
         op->received = bl_sum(recvcounts, types, bl_peers(op));
     if (role == MEMBER || (role == ROOT && !op->group->inter))
-        op->sent =
-            in_place ? bl_block(recvcounts, types, op->group->rank) : bl_bytes(sendcount, sendtype);
+        op->sent = in_place ? bl_block(recvcounts, types, op->group->rank)
+                            : bl_bytes_of(op, sendcount, sendtype);
     op->size = op->sent;
 }
 
@@ -150,8 +150,8 @@ void bl_count_scatter(struct bl_op *op, MPI_Comm comm, int root, bool in_place,
     if (role == ROOT)
         op->sent = bl_sum(sendcounts, types, bl_peers(op));
     if (role == MEMBER || (role == ROOT && !op->group->inter))
-        op->received =
-            in_place ? bl_block(sendcounts, types, op->group->rank) : bl_bytes(recvcount, recvtype);
+        op->received = in_place ? bl_block(sendcounts, types, op->group->rank)
+                                : bl_bytes_of(op, recvcount, recvtype);
     op->size = op->received;
 }
 
@@ -162,8 +162,8 @@ void bl_count_allgather(struct bl_op *op, MPI_Comm comm, bool in_place, MPI_Coun
     if (!op->group)
         return;
     const struct bl_types types = bl_one_type(recvtype);
-    op->size = op->sent =
-        in_place ? bl_block(recvcounts, types, op->group->rank) : bl_bytes(sendcount, sendtype);
+    op->size = op->sent = in_place ? bl_block(recvcounts, types, op->group->rank)
+                                   : bl_bytes_of(op, sendcount, sendtype);
     op->received = bl_sum(recvcounts, types, bl_peers(op));
 }
 
@@ -200,7 +200,7 @@ void bl_count_neighbours_gather(struct bl_op *op, MPI_Comm comm, MPI_Count sendc
     if (!op->group)
         return;
     bl_group_degree(op->group, comm, &in, &out);
-    op->size = op->sent = bl_bytes(sendcount, sendtype);
+    op->size = op->sent = bl_bytes_of(op, sendcount, sendtype);
     op->received = bl_sum(recvcounts, bl_one_type(recvtype), in);
 }
 

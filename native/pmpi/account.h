@@ -52,6 +52,16 @@ static inline uint64_t bl_bytes(MPI_Count count, MPI_Datatype type)
     return (uint64_t)count * (uint64_t)size;
 }
 
+/* The same, of the data of a call; the trace keeps the size of an element. */
+static inline uint64_t bl_bytes_of(struct bl_op *op, MPI_Count count, MPI_Datatype type)
+{
+    if (count <= 0)
+        return 0;
+    const uint64_t element = bl_bytes(1, type);
+    op->ends.element = element > UINT32_MAX ? 0 : (uint32_t)element;
+    return (uint64_t)count * element;
+}
+
 /* Bytes of block i of a vector. */
 uint64_t bl_block(struct bl_counts counts, struct bl_types types, int i);
 

@@ -1,5 +1,6 @@
 /*
- * Whom a call concerns, as a trace keeps it: ranks of MPI_COMM_WORLD, tags, a communicator.
+ * Whom a call concerns, as a trace keeps it: ranks of MPI_COMM_WORLD, tags, a communicator; and
+ * of what elements its data is.
  *
  * Exported: struct bl_ends, bl_no_ends.
  */
@@ -21,6 +22,7 @@ struct bl_ends {
     int32_t receive_tag;
     uint32_t comm; /* of its members, see struct bl_group; 0: none */
     int32_t comm_size;
+    uint32_t element; /* bytes of one of its datatype; 0: none, or of several sizes */
 };
 
 static const struct bl_ends bl_no_ends = {

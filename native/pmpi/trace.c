@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 
 #define TRACE_MAGIC "BLTRACE"
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 #define STREAM_AT 4096
 #define SHAPES_MAX (1u << 20)
 #define FIRST_SLOTS 1024
@@ -55,12 +55,13 @@ struct slice {
 /* What tells shapes apart; without gaps, so that it can be compared as bytes. */
 struct shape {
     struct bl_ends ends;
-    uint32_t call; /* and `posts` in the highest bit */
+    uint32_t call;
+    uint32_t posts;
     uint64_t size;
     uint64_t sent;
     uint64_t received;
 };
-_Static_assert(sizeof(struct shape) == 56, "no gaps");
+_Static_assert(sizeof(struct shape) == 64, "no gaps");
 
 static struct {
     struct slice *slice;
@@ -224,8 +225,8 @@ static uint8_t *put_times(uint8_t *at, uint64_t compute, uint64_t spent)
 static uint8_t *put_shape(uint8_t *at, const struct shape *shape)
 {
     const struct bl_ends *ends = &shape->ends;
-    at = put_number(at, shape->call & 0x7fffffff);
-    at = put_number(at, shape->call >> 31);
+    at = put_number(at, shape->call);
+    at = put_number(at, shape->posts);
     at = put_signed(at, ends->to);
     at = put_signed(at, ends->from);
     at = put_signed(at, ends->root);
@@ -235,7 +236,8 @@ static uint8_t *put_shape(uint8_t *at, const struct shape *shape)
     at = put_number(at, (uint32_t)ends->comm_size);
     at = put_number(at, shape->size);
     at = put_number(at, shape->sent);
-    return put_number(at, shape->received);
+    at = put_number(at, shape->received);
+    return put_number(at, ends->element);
 }
 
 static uint32_t slot_of(const struct shape *shape)
@@ -321,7 +323,8 @@ void bl_trace_call(const struct bl_trace_call *call)
         return;
     const struct shape shape = {
         .ends = call->ends,
-        .call = call->call | (call->posts ? 0x80000000u : 0),
+        .call = call->call,
+        .posts = call->posts,
         .size = call->size,
         .sent = call->sent,
         .received = call->received,

@@ -14,9 +14,9 @@
  * before the call, without what the rank spent ready but without a core, and the call itself. The
  * number is that of a shape plus one; 0 says that a new shape follows first, as varints: call,
  * whether it posted a request, to, from, root, both tags (zigzag), communicator, its size, size,
- * sent, received. The shape of call 0 is a completed request, `to` posts ago, before the call that
- * completed it, and has no times; with root 1 it says from whom and with which tag a message came.
- * The shape of "compute" is the end of the stream.
+ * sent, received, and from version 2 on the size of an element. The shape of call 0 is a completed
+ * request, `to` posts ago, before the call that completed it, and has no times; with root 1 it says
+ * from whom and with which tag a message came. The shape of "compute" is the end of the stream.
  */
 #ifndef BL_PMPI_TRACE_H
 #define BL_PMPI_TRACE_H

@@ -30,9 +30,9 @@ static uint64_t as_signed(uint64_t value)
     return (value >> 1) ^ (0 - (value & 1));
 }
 
-static bool read_shape(const uint8_t **at, const uint8_t *end, uint64_t values[BL_RAW_VALUES])
+static bool read_shape(const uint8_t **at, const uint8_t *end, int64_t count, uint64_t *values)
 {
-    for (int i = 0; i < BL_RAW_VALUES; i++) {
+    for (int64_t i = 0; i < count; i++) {
         if (!read_number(at, end, &values[i]))
             return false;
         if (i >= 2 && i < 7)
@@ -68,15 +68,16 @@ static int decode(struct bl_stream *stream, struct calls *calls)
         if (!read_number(&at, end, &found))
             return BL_DAMAGED;
         if (found == 0) {
-            uint64_t values[BL_RAW_VALUES];
-            if (!read_shape(&at, end, values))
+            uint64_t values[BL_MOST_VALUES];
+            if (!read_shape(&at, end, stream->values, values))
                 return BL_DAMAGED;
             const size_t number = (size_t)stream->shape_count++;
             if (stream->shape_count > stream->most_shapes || !grow(calls, number + 1))
                 return BL_TOO_MANY;
             calls->none[number] = values[0] == 0;
             if (stream->shapes)
-                memcpy(stream->shapes + number * BL_RAW_VALUES, values, sizeof values);
+                memcpy(stream->shapes + number * (size_t)stream->values, values,
+                       (size_t)stream->values * sizeof *values);
             found = number;
         } else if (--found >= (uint64_t)stream->shape_count) {
             return BL_DAMAGED;
@@ -101,6 +102,8 @@ int bl_replay_decode(struct bl_stream *stream)
 {
     struct calls calls = {NULL, 0};
     stream->records = stream->shape_count = 0;
+    if (stream->values < 2 || stream->values > BL_MOST_VALUES)
+        return BL_DAMAGED;
     const int status = decode(stream, &calls);
     free(calls.none);
     return status;

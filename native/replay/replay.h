@@ -89,16 +89,18 @@ enum { BL_RAN, BL_STOPPED, BL_NO_MEMORY };
 /* Steps through the streams. Returns BL_RAN, BL_STOPPED where ranks wait for what no rank does. */
 BL_EXPORT int bl_replay_run(struct bl_replay *job);
 
-enum { BL_RAW_VALUES = 12 };
+/* Values of a shape, of the latest version of traces. */
+enum { BL_MOST_VALUES = 13 };
 
 /* Where `numbers` is NULL, counts only. Errors: less than 0. */
 struct bl_stream {
     const uint8_t *bytes;
     int64_t length;
     int64_t most_records, most_shapes;
+    int64_t values;               /* of a shape in this version, at most BL_MOST_VALUES */
     int32_t *numbers;             /* of the shape, for each record */
     uint16_t *codes;              /* two of time for each record */
-    uint64_t *shapes;             /* call, posts, 5 signed values, 5 numbers for each shape */
+    uint64_t *shapes;             /* call, posts, 5 signed values, numbers for each shape */
     int64_t records, shape_count; /* found */
 };
 

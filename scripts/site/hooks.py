@@ -31,6 +31,7 @@ SECTIONS = {
     "Method": "method",
     "Gallery": "gallery",
     "Decisions": "decisions",
+    "Contributing": "contributing",
 }
 _HERE = Path(__file__).parent
 #: Where the repository's other files lie on the site.

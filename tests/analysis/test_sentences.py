@@ -87,6 +87,7 @@ point = cell
         ),
         # Wide and undecided: from where to where, in one unit.
         (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (between 2.00 times higher and 1.30 times lower; about 50 more launches (10 to more than 200) would make it likely)"),
+        (said(point(1.12, 1.04, 1.2, Verdict.INCONCLUSIVE)), "cannot tell: p on b (between 4.0 and 20 % slower; about 1 more launch (1 to 5) would make it likely)"),
         (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)"),
         (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (3 of 6 launches, not judged: p 1.50 times as long as a)"),
         (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),

@@ -47,7 +47,7 @@ def test_every_command_was_looked_at():
 
 
 def test_conditions_on_pages_select_what_there_is():
-    pages = REFERENCE.parents[1].rglob("*.md")
+    pages = set(REFERENCE.parents[1].rglob("*.md")) - {REFERENCE.with_name("messages.md")}
     texts = {
         text for page in pages for text in re.findall(r"--fail-if '([^']+)'", page.read_text())
     }

@@ -50,3 +50,10 @@ def test_built_in_studies_are_listed_without_reading_or_planning_them():
 def test_a_study_that_is_other_than_when_it_was_listed_is_read(monkeypatch):
     monkeypatch.setattr("bareline.study.catalogue.zlib.crc32", lambda _: 0)
     assert study_rows() == [kept["row"] for kept in listing().values()]
+
+
+def test_a_message_without_its_code_reads_no_codes():
+    modules, _ = loaded("show", "no-such-run")
+    assert "bareline.vocabulary.message_codes" not in modules
+    modules, _ = loaded("show", "no-such-run", "--verbose")
+    assert "bareline.vocabulary.message_codes" in modules

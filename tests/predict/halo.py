@@ -65,6 +65,12 @@ def scattered(grid, rank):
     return [swap(grid, order[rank], order.index(rank))]
 
 
+def butterfly(grid, rank):
+    """An exchange for each bit of the number of ranks."""
+    bits = [1 << bit for bit in range((grid.ranks - 1).bit_length())]
+    return [swap(grid, rank ^ bit, rank ^ bit) for bit in bits if rank ^ bit < grid.ranks]
+
+
 def fours(grid, rank):
     """A sum over four ranks that follow each other."""
     return [collective("MPI_Allreduce", 4, 100 + rank // 4)]
@@ -96,6 +102,23 @@ def rooted(number):
     return some
 
 
+def gathered(grid, rank):
+    """An Allgather, of which all ranks receive what each brings."""
+    return [collective("MPI_Allgather", grid.ranks, 1, received=8 * grid.ranks)]
+
+
+def gathered_unevenly(grid, rank):
+    """1,000 elements at rank 0; the first ranks bring one more."""
+    size = 8 * (1000 // grid.ranks + (rank < 1000 % grid.ranks))
+    return [collective("MPI_Gatherv", grid.ranks, 1, root=0, size=size,
+                       received=8000 * (rank == 0))]  # fmt: skip
+
+
+def alone(grid, rank):
+    """A sum over a communicator of the rank itself."""
+    return [collective("MPI_Allreduce", 1, 900 + rank)]
+
+
 def growing(grid, rank):
     """Sums whose number follows that of the ranks."""
     return [collective("MPI_Allreduce", grid.ranks, 1)] * (4 + grid.ranks // 4)
@@ -120,7 +143,13 @@ def padded(shape, multiple):
                    received=whole * bool(shape.received))  # fmt: skip
 
 
-def program(sides, cells=(64, 64), *more, ends=False, block=1):
+def of_elements(shape, element):
+    """A message of as many elements of so many bytes; 8 in `stencil`."""
+    size, sent, received = (n * element // 8 for n in (shape.size, shape.sent, shape.received))
+    return replace(shape, size=size, sent=sent, received=received, element=element)
+
+
+def program(sides, cells=(64, 64), *more, ends=False, block=1, element=0):
     """One step of a halo exchange with more calls before its sum."""
     grid, model = Grid(sides), period(sides, cells, ends=ends)
     streams = []
@@ -128,6 +157,8 @@ def program(sides, cells=(64, 64), *more, ends=False, block=1):
         own = calls(grid, rank, cells, ends=ends)
         own = [padded(shape, block) if shape.kind in ("send", "receive") else shape
                for shape in own]  # fmt: skip
+        if element:
+            own = [of_elements(s, element) if s.kind in ("send", "receive") else s for s in own]
         added = [shape for extra in more for shape in extra(grid, rank)]
         streams.append(stream(rank, [*own[:-1], *added, own[-1]]))
     return replace(model, trace=replace(model.trace, streams=tuple(streams)))

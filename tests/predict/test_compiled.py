@@ -13,7 +13,7 @@ from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.replay import read_records, replay
-from bareline.profile.records import Room, TooMany, decode
+from bareline.profile.records import VALUES_BY_VERSION, Room, TooMany, decode
 from bareline.vocabulary.errors import AnalysisError, ToolMissing
 
 from .planted import done, network, program, shape, stream, trace
@@ -186,7 +186,7 @@ def test_without_a_compiler_the_replay_says_what_to_install(nothing_built, tmp_p
     assert _outcome(read_records, _varied(random.Random(1), 9)) != "damaged"
 
 
-def _varied(rng, records):
+def _varied(rng, records, values=13):
     """Give a stream of records of several shapes, as a program might write it."""
     found = bytearray()
 
@@ -207,7 +207,8 @@ def _varied(rng, records):
             ends = [0, 0, 0] if call == 0 else [rng.choice([-2, -1, 0, 1]) for _ in range(3)]
             for value in (*ends, rng.choice([-1, 5, 1 << 40]), -1):
                 number(2 * value if value >= 0 else -2 * value - 1)
-            for value in (rng.getrandbits(64), 2, rng.randrange(1 << 40), 0, 0):
+            amounts = (rng.getrandbits(64), 2, rng.randrange(1 << 40), 0, 0, rng.randrange(99))
+            for value in amounts[: values - 7]:
                 number(value)
         else:
             call = kinds[shape := rng.randrange(len(kinds))]
@@ -217,26 +218,30 @@ def _varied(rng, records):
     return bytes(found)
 
 
-def _outcome(read, stream):
+_NAMES = [["a", "send"], ["b", "wait"], ["c", "x"]]
+
+
+def _outcome(read, stream, version=2):
     try:
-        shapes, numbers, codes = read(stream, [["a", "send"], ["b", "wait"], ["c", "x"]], 2, Room())
+        shapes, numbers, codes = read(stream, _NAMES, 2, Room(), version)
     except (TooMany, LookupError, ArithmeticError, ValueError):
         return "damaged"
     return shapes, numbers.tolist(), codes.tolist()
 
 
-def test_the_compiled_reader_reads_what_the_one_in_python_does():
+@pytest.mark.parametrize(("version", "values"), VALUES_BY_VERSION.items())
+def test_the_compiled_reader_reads_what_the_one_in_python_does(version, values):
     """Whole, cut off, and with bytes changed."""
     rng = random.Random(1)
     outcomes = Counter()
     for _ in range(300):
-        whole = _varied(rng, rng.randrange(40))
+        whole = _varied(rng, rng.randrange(40), values)
         spoilt = bytearray(whole)
         for _ in range(rng.choice([0, 0, 1, 3])):
             if spoilt:
                 spoilt[rng.randrange(len(spoilt))] = rng.randrange(256)
         stream = bytes(spoilt[: rng.choice([len(spoilt), rng.randint(0, len(spoilt))])])
-        found = _outcome(read_records, stream)
-        assert found == _outcome(decode, stream)
+        found = _outcome(read_records, stream, version)
+        assert found == _outcome(decode, stream, version)
         outcomes[found == "damaged"] += 1
     assert min(outcomes[True], outcomes[False]) > 50

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.predict.grid import Grid
+from bareline.predict.laws import element_size
 from bareline.predict.ranks import scaled
 from bareline.profile.period import calls_of
 from bareline.profile.records import NOBODY, Shape
@@ -70,6 +71,7 @@ def test_programs_that_are_exact(counts, target, more, ends):
     ("counts", "target", "more", "cells", "said"),
     [
         (SQUARES, (8, 8), [], (60, 60), "MPI_Irecv .* 7.5 elements of 8 B"),
+        (SQUARES, (8, 8), [halo.butterfly], (64, 64), "MPI_Sendrecv .* first"),
         (CUBES, (4, 4, 4), [halo.mirrored], (72,) * 3, "rest on laws|MPI_Sendrecv .* not even"),
         (CUBES, (4, 4, 4), [], (72,) * 3, "rest on laws .*half-way round"),
         (((2, 2), (3, 3)), (6, 6), [halo.fold], (72, 72), "rest on laws"),
@@ -139,3 +141,63 @@ def test_output_need_follow_no_law():
     ]
     assert bare[0] == bare[1] and made.off == 0
     assert [one.call for one in made.trace.streams[0].shapes].count("write") == 1
+
+
+def test_padding_that_the_profiles_show_is_fitted():
+    made, true = predicted((*SQUARES, (3, 3)), (8, 8), cells=(72, 72), block=128)
+    assert asked(made.trace) == asked(true.trace)
+    assert made.unchecked.calls == 0
+    # Of two and four parts alone, 128 B and a share of 512 B give the sizes as well.
+    with pytest.raises(AnalysisError, match=r"MPI_Irecv .* differ there \(128, 192 B\)"):
+        predicted(SQUARES, (8, 8), cells=(72, 72), block=128)
+
+
+def test_what_is_received_is_checked_as_well_as_what_is_sent():
+    """Twelve ranks and four: eight bytes of each rank, or a sum of two terms that meets both."""
+    made, true = predicted(((4,), (12,)), (24,), halo.gathered, cells=(96,))
+    assert asked(made.trace) == asked(true.trace)
+
+
+def test_a_size_does_not_shrink_to_nothing():
+    """Of 2, 3 and 4 parts 3, 2 and 1 KiB: blocks of 1 KiB, not 1 KiB less for each part."""
+    made, true = predicted(
+        ((2, 2, 2), (3, 3, 3), (4, 4, 4)), (5, 5, 5), cells=(32, 32, 48), block=1024
+    )
+    assert asked(made.trace) == asked(true.trace)
+
+
+def test_a_rank_that_sums_alone_does_so_there():
+    made, true = predicted(SQUARES, (8, 8), halo.alone)
+    assert asked(made.trace) == asked(true.trace)
+
+
+def test_counts_that_no_law_by_place_gives_are_refused_and_do_not_end_in_a_traceback():
+    """A Gatherv of 1,000 elements: of ranks of a place, some bring one more."""
+    with pytest.raises(AnalysisError, match="MPI_Gatherv"):
+        predicted(((2, 2, 2), (2, 4, 4)), (4, 4, 4), halo.gathered_unevenly, cells=(64,) * 3)
+
+
+def test_padding_of_which_the_profiles_leave_two_sizes_is_refused():
+    """Two counts leave 1,025 to 1,280 B for a row of all cells: one or two blocks of nine parts."""
+    with pytest.raises(AnalysisError, match=r"MPI_Irecv .* several laws give its sizes"):
+        predicted(((2, 2), (4, 4)), (9, 9), cells=(136, 136), block=128)
+
+
+def bare(program_):
+    """What each rank asks for, whatever the elements."""
+    return [[(replace(s, element=0), own) for s, own in calls] for calls in asked(program_.trace)]
+
+
+def test_elements_are_those_of_the_datatype():
+    counted = {"cells": (60, 60), "element": 16}
+    with pytest.raises(AnalysisError, match=r"MPI_Irecv .* 7\.5 elements of 16 B"):
+        predicted(SQUARES, (8, 8), **counted)
+    made, true = predicted(SQUARES, (8, 8), cells=(72, 72), element=4)
+    assert bare(made) == bare(true)
+
+
+def test_a_datatype_of_a_whole_message_is_no_element():
+    assert element_size([(240, 240), (120, 120)]) == 8
+    assert element_size([(240, 120), (120, 120)]) == 120
+    assert element_size([(240, 1), (120, 1)]) == 8
+    assert element_size([(36, 0), (72, 0)]) == 4

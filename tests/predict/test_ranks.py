@@ -226,6 +226,19 @@ def test_a_file_that_is_no_period_is_refused_in_one_line(tmp_path, spoil):
         read_period(tmp_path / "none.period")
 
 
+def test_a_period_of_the_first_version_is_read(tmp_path):
+    """It had no elements."""
+    kept = period((2, 2), (64, 64))
+    write_period(kept, tmp_path / "new.period")
+    head, *rows = map(json.loads, (tmp_path / "new.period").read_text().splitlines())
+    assert head["version"] == 2
+    for row in rows:
+        row["shapes"] = [values[:-1] for values in row["shapes"]]
+    lines = [json.dumps(row) for row in (head | {"version": 1}, *rows)]
+    (tmp_path / "old.period").write_text("\n".join(lines))
+    assert asked(read_period(tmp_path / "old.period").trace) == asked(kept.trace)
+
+
 # Odd but valid, and damaged -----------------------------------------------------------------------
 
 

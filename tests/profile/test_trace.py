@@ -74,6 +74,7 @@ def test_completed_requests_name_their_posts(bench: Bench) -> None:
             if shape.posts:
                 posts += 1
                 open_posts.append(posts)
+                assert (shape.size, shape.element) == (800, 8)
                 assert shape.to != NOBODY or shape.from_ != NOBODY or shape.kind == "collective"
             elif shape.kind == "done":
                 open_posts.remove(posts - shape.to)

@@ -15,10 +15,13 @@
 
 enum { MOST_RANKS = 5, SHAPES = 6, MOST_RECORDS = 200 };
 
-static void decode(const uint8_t *data, size_t size)
+static void decode(const uint8_t *data, size_t size, int64_t values)
 {
-    struct bl_stream stream = {
-        .bytes = data, .length = (int64_t)size, .most_records = 1 << 16, .most_shapes = 1 << 12};
+    struct bl_stream stream = {.bytes = data,
+                               .length = (int64_t)size,
+                               .most_records = 1 << 16,
+                               .most_shapes = 1 << 12,
+                               .values = values};
     if (bl_replay_decode(&stream) != BL_READ)
         return;
     const size_t records = (size_t)stream.records, shapes = (size_t)stream.shape_count;
@@ -27,7 +30,7 @@ static void decode(const uint8_t *data, size_t size)
     stream.records = stream.shape_count = 0;
     stream.numbers = malloc(records * sizeof *stream.numbers + 1);
     stream.codes = malloc(2 * records * sizeof *stream.codes + 1);
-    stream.shapes = malloc(BL_RAW_VALUES * shapes * sizeof *stream.shapes + 1);
+    stream.shapes = malloc((size_t)values * shapes * sizeof *stream.shapes + 1);
     if (bl_replay_decode(&stream) != BL_READ || stream.records != (int64_t)records)
         abort();
     for (size_t i = 0; i < records; i++)
@@ -123,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     if (data[0] % 2)
-        decode(data + 1, size - 1);
+        decode(data + 1, size - 1, BL_MOST_VALUES - data[0] / 128);
     else
         replay((struct bytes){data + 1, data + size});
     return 0;

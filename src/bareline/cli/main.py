@@ -19,10 +19,10 @@ import typer.main
 
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
-from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
+from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end, print_codes
 from bareline.cli.tasks import VerbsByTask
 from bareline.report.writers.encoding import allow_any_text
-from bareline.vocabulary.errors import BarelineError, UsageError, one_line
+from bareline.vocabulary.errors import BarelineError, UsageError
 from bareline.vocabulary.files import step_to_read
 
 #: What the machine has run out of: no fault of ours, and nothing to trace.
@@ -31,6 +31,11 @@ _SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, 
 #: What is wrong with a path that somebody gave.
 _OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
                 errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
+
+_NOTHING_LOST = "what was recorded is kept"
+
+#: Taken from any place of the line: click would take it only before the verb.
+_VERBOSE = "--verbose"
 
 #: Options of which a second one contradicts the first.
 _ONCE = ("--baseline", "--margin", "--out", "--seed")
@@ -60,7 +65,7 @@ def main() -> NoReturn:
 
         completion_init()
     allow_any_text()
-    arguments = _with_values(sys.argv[1:])
+    arguments = _with_values(_without_verbose(sys.argv[1:]))
     try:
         _refuse_two(arguments)
         command()(args=arguments, standalone_mode=True)
@@ -71,7 +76,8 @@ def main() -> NoReturn:
         complain("interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except MemoryError:
-        complain("out of memory; what was recorded is kept")
+        full = BarelineError("out of memory", hint=_NOTHING_LOST)
+        complain_of_end(full, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does: that is no error.
@@ -79,14 +85,35 @@ def main() -> NoReturn:
         sys.exit(0)
     except OSError as error:
         if error.errno in _SCARCE:
-            complain(f"{error.strerror}; what was recorded is kept")
+            end = _lack(error)
         elif error.errno in _OF_THE_PATH:
-            step = step_to_read(error, "check the path")
-            complain(one_line(f"{error.filename}: {error.strerror}; {step}"))
+            end = _wrong_path(error)
         else:
             raise
+        complain_of_end(end, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     sys.exit(0)
+
+
+def _lack(error: OSError) -> BarelineError:
+    return BarelineError(error.strerror or str(error), hint=_NOTHING_LOST)
+
+
+def _wrong_path(error: OSError) -> BarelineError:
+    step = step_to_read(error, "check the path")
+    return BarelineError(error.strerror or str(error), where=str(error.filename), hint=step)
+
+
+def _without_verbose(arguments: Sequence[str]) -> list[str]:
+    """Let messages have codes where ``--verbose`` is given, and return the other arguments."""
+    own_arguments = len(arguments)
+    if "--" in arguments:
+        own_arguments = arguments.index("--")
+    if "profile" in arguments[:2]:  # the options of the program may follow without --
+        own_arguments = arguments.index("profile")
+    others = [text for text in arguments[:own_arguments] if text != _VERBOSE]
+    print_codes(len(others) < own_arguments)
+    return [*others, *arguments[own_arguments:]]
 
 
 def _refuse_two(arguments: Sequence[str]) -> None:
@@ -120,6 +147,10 @@ def options(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+    verbose: Annotated[  # `_without_verbose` takes it from the line
+        bool,
+        typer.Option(_VERBOSE, help="End each message on stderr with its code."),
     ] = False,
 ) -> None:
     """What does a platform cost an MPI application? Measure, compare, explain."""

@@ -25,6 +25,7 @@ from typing_extensions import TypedDict
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.finite import with_nulls
+from bareline.vocabulary.source_place import place_of
 from bareline.vocabulary.texts import escaped_json
 from bareline.vocabulary.units import count
 
@@ -44,19 +45,44 @@ EXIT_INTERRUPTED = 130
 _NAMED_ROWS = 10
 
 
+#: Whether lines on stderr end with the code of their message.
+_with_codes: ContextVar[bool] = ContextVar("with_codes", default=False)
+
+
+def print_codes(wanted: bool) -> None:
+    """Choose whether messages on stderr end with their codes."""
+    _with_codes.set(wanted)
+
+
 def complain(text: str) -> None:
-    """Show in one line on stderr what is wrong."""
-    print(f"bareline: {text}", file=sys.stderr)
+    """Show a message in one line on stderr."""
+    code = None
+    if _with_codes.get():
+        from bareline.vocabulary.message_codes import code_at
+
+        code = code_at(place_of(sys._getframe(1)))
+    _print_message(text, code)
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     """Show on stderr what ended a command, and what to do: in words, or as an object of JSON."""
     if not as_json:
-        complain(str(error))
+        _print_message(str(error), _code_of(error) if _with_codes.get() else None)
         return
-    end = {"error": error.what, "where": error.where, "hint": error.hint}
+    end = {"error": error.what, "where": error.where, "hint": error.hint, "code": _code_of(error)}
     row = json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False)
     print(escaped_json(row), file=sys.stderr)
+
+
+def _code_of(error: BarelineError) -> str | None:
+    from bareline.vocabulary.message_codes import code_of
+
+    return code_of(error)
+
+
+def _print_message(text: str, code: str | None) -> None:
+    end = "" if code is None else f" [{code}]"
+    print(f"bareline: {text}{end}", file=sys.stderr)
 
 
 def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:

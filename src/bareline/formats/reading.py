@@ -10,6 +10,7 @@ from typing import Any
 
 from bareline.formats.damage import Omission
 from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import (
     Case,
     Failed,
@@ -65,7 +66,7 @@ def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
 
 def unread(error: ParseError) -> Failed:
     """Return the outcome of an unreadable output."""
-    return Failed(Stage.PARSE, str(error))
+    return Failed(Stage.PARSE, str(error), code_of(error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

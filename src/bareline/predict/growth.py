@@ -97,7 +97,8 @@ class GrownRanks:
     - `ended_by`: what takes more from there on.
     - `times_largest`: how many times the ranks of the largest profile.
     - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
-    - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves.
+    - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
+      `assumed_even_share`: of the bytes, the share that depends on one.
     """
 
     program: str
@@ -124,6 +125,7 @@ class GrownRanks:
     unchecked_byte_share: float
     unchecked_time_share: float
     assumed_even: tuple[int, ...]
+    assumed_even_share: float
     sizes_off: float
     calls_beside: int
     notes: list[str]
@@ -206,7 +208,6 @@ def _point(
     trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
     period_s, parts = _replayed(trace, run)
     speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
-    profiled = next((period for grid, period in own.counts if grid == grown.grid), None)
     largest, unchecked = own.largest, grown.unchecked
     lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
     return GrownRanks(
@@ -215,12 +216,12 @@ def _point(
         clock="simulated" if on.simulated else "replayed",
         ranks=grown.grid.ranks,
         grid=str(grown.grid),
-        profiled=profiled is not None,
+        profiled=own.profiled_on(grown.grid) is not None,
         periods=largest.repeats,
         period_s=period_s,
         period_lo_s=lo_s,
         period_hi_s=hi_s,
-        period_measured_s=profiled.time_s if profiled and not profiled.shared else None,
+        period_measured_s=_measured_s(own.profiled_on(grown.grid)),
         time_s=period_s * largest.repeats,
         efficiency=speed,
         shares={name: part / period_s for name, part in parts.items()},
@@ -234,10 +235,18 @@ def _point(
         unchecked_byte_share=unchecked.byte_share,
         unchecked_time_share=unchecked.time_share,
         assumed_even=tuple(side + 1 for side in grown.assumed_even),
+        assumed_even_share=grown.even_share,
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,
     )
+
+
+def _measured_s(profiled: ProgramPeriod | None) -> float | None:
+    """Return the time of a period whose ranks had a core each."""
+    if profiled is None or profiled.shared:
+        return None
+    return profiled.time_s
 
 
 def _band_s(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.shares import wire_bps
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
 from bareline.predict.needs import (
     ALONE,
@@ -92,9 +93,7 @@ class Ladder:
         """The rate of the link between nodes where it is known; shaped before nominal."""
         if self.layout.nodes < 2:
             return None
-        rates = (self.facts.get(key) for key in ("net.shaped_bps", "net.speed_bps"))
-        known = (float(rate) for rate in rates if isinstance(rate, (int, float)) and rate > 0)
-        return next(known, None)
+        return wire_bps(self.facts)
 
     @property
     def n(self) -> int:

@@ -97,6 +97,8 @@ class Law:
     - `off`: of sizes that differ from step to step, by which share the other counts miss one at
       most; None: it holds exactly.
     - `cut`: number of the way to cut the sides that its terms are of.
+    - `block`: sizes are rounded up to whole blocks of so many bytes.
+    - `rows`: how many values of its terms the counts show.
     """
 
     terms: tuple[int, ...]
@@ -104,10 +106,20 @@ class Law:
     checked: bool
     off: float | None = None
     cut: int = 0
+    block: int = 0
+    rows: int = 0
+
+    @property
+    def is_through_points(self) -> bool:
+        """Whether it has as many terms as there are values, so that it fits any sizes."""
+        return 1 < len(self.terms) >= self.rows
 
     def at(self, row: npt.NDArray[np.float64]) -> float:
         """Return the size where the terms have these values."""
-        return float(row[list(self.terms)] @ self.factors)
+        size = float(row[list(self.terms)] @ self.factors)
+        if not self.block:
+            return size
+        return self.block * math.ceil(size / self.block - _EXACT)
 
 
 def laws_of(
@@ -115,11 +127,15 @@ def laws_of(
 ) -> list[Law]:
     """Return the simplest laws that hold exactly; none where no sum of two terms does.
 
+    Those that another count checks come before simpler ones that none does. What grows with the
+    sides grows in all laws.
+
     - `samples`: of ranks, how many there are, the terms' values, and what one moves.
     - `along`: as for `_families`.
     """
     counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
     limit = _EXACT * max(1.0, float(np.abs(values).max()))
+    simplest: list[Law] = []
     for family in _families(sides, along):
         found = []
         for terms in family:
@@ -127,13 +143,64 @@ def laws_of(
             if np.linalg.matrix_rank(own) < len(terms):
                 continue
             factors = np.linalg.lstsq(own, values, rcond=None)[0]
-            if np.abs(own @ factors - values).max() <= limit:
+            grows = all(factors[np.array(terms) >= 2**sides] >= 0)
+            if grows and np.abs(own @ factors - values).max() <= limit:
                 rest = (own[counts != one] for one in set(counts.tolist()))
                 checked = any(np.linalg.matrix_rank(left) == len(terms) for left in rest)
-                found.append(Law(terms, factors, checked))
-        if found:
+                found.append(Law(terms, factors, checked, rows=len(np.unique(own, axis=0))))
+        if any(law.checked for law in found):
             return found
-    return []
+        simplest = simplest or found
+    return simplest
+
+
+#: Messages are padded to blocks of at least and at most so many bytes: from a cache line on.
+_BLOCKS = [1 << power for power in range(6, 17)]
+
+
+def padded_laws(
+    samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
+) -> list[Law]:
+    """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
+
+    Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
+    the least and with the most are returned: they agree where the range tells the size.
+    """
+    counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
+    if values.min() <= 0 or values.min() == values.max():
+        return []
+    shares = [term for (term,) in next(_families(sides, along)) if term != 0]
+    found = []
+    for block in (block for block in _BLOCKS if not np.any(values % block)):
+        for term in shares:
+            whole = _range_of_whole(rows[:, term], values, block)
+            if whole is None:
+                continue
+            checked = _is_padding_checked(rows[:, term], values, counts, block)
+            found += [
+                Law((term,), np.array([end]), checked, block=block) for end in sorted(set(whole))
+            ]
+    return found
+
+
+def _range_of_whole(shares: _Floats, values: _Floats, block: int) -> tuple[float, float] | None:
+    """Return the least and the most whole bytes of which shares are padded to these sizes."""
+    least = math.floor(float(((values - block) / shares).max()) + _EXACT) + 1.0
+    most = math.floor(float((values / shares).min()) + _EXACT)
+    return (least, float(most)) if least <= most else None
+
+
+def _is_padding_checked(shares: _Floats, values: _Floats, counts: _Floats, block: int) -> bool:
+    """Whether the other counts alone give the sizes of some count."""
+    for count in set(counts.tolist()):
+        rest, left = counts != count, counts == count
+        whole = _range_of_whole(shares[rest], values[rest], block) if rest.any() else None
+        if whole is None:
+            continue
+        ends = [block * np.ceil(end * shares[left] / block - _EXACT) for end in whole]
+        if all((end == values[left]).all() for end in ends):
+            return True
+    return False
 
 
 def close_law(
@@ -239,8 +306,17 @@ def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
 _LARGEST_ELEMENT = 8
 
 
-def element_size(sizes: Iterable[int]) -> int:
-    """Return the bytes of an element: the largest power of two, up to 8, that divides all sizes."""
+def element_size(samples: Iterable[tuple[int, int]]) -> int:
+    """Return the bytes of an element of a call, of its sizes and the elements of its datatypes.
+
+    Where one datatype describes a whole message, or bytes, it tells nothing: then it is the
+    largest power of two, up to 8, that divides all sizes.
+    """
+    pairs = set(samples)
+    sizes = [size for size, _ in pairs]
+    declared = {element for _, element in pairs}
+    if len(declared) == 1 and 1 < max(declared) < max(sizes):
+        return max(declared)
     common = math.gcd(*sizes)
     element = _LARGEST_ELEMENT
     while common % element:

@@ -68,6 +68,7 @@ class PlaceCall:
     - `at`: its number in the period; `sizes`: by root or not, of the size, sent, received.
     - `times`: how often its place makes it, in `spent_s` altogether.
     - `likely`: its size is that of a face, where several laws hold; `why`: why it is unchecked.
+    - `alone`: its communicator has its own rank alone.
     """
 
     at: int
@@ -82,6 +83,7 @@ class PlaceCall:
     spent_s: float = 0.0
     times: int = 1
     likely: bool = False
+    alone: bool = False
     made: int = 0
     unchecked: int = 0
     unchecked_bytes: int = 0
@@ -104,9 +106,11 @@ class Maker:
     spread: float
     bytes: int = 0
     off: float = 0.0
+    even_bytes: int = 0
     _comms: dict[frozenset[int], int] = field(default_factory=dict)
     _templates: dict[Place, list[PlaceCall]] = field(default_factory=dict)
     _even: set[int] = field(default_factory=set)
+    _elements: dict[Key, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._seen = Observations(self.pattern, self.grid, exact=self.spread == 0)
@@ -116,18 +120,21 @@ class Maker:
         """Return the sides that sizes depend on and that no profile proves to be cut evenly."""
         return tuple(sorted(self._even))
 
-    def _note_even(self, laws: Sequence[Law]) -> None:
-        for term in (term for law in laws[:1] for term in law.terms):
-            some = products(len(self.grid.sides))
-            if not 1 <= term <= len(some):
-                continue
-            for side in some[term - 1]:
-                lengths = [grid.sides[side] for grid in self._seen.grids]
-                if (
-                    self._seen.cuts[laws[0].cut][side] is None
-                    and math.lcm(*lengths) % self.grid.sides[side]
-                ):
-                    self._even.add(side)
+    def _sides_assumed_even(self, law: Law) -> set[int]:
+        """Return the sides that a size depends on and of which no profile proves an even cut."""
+        shares = products(len(self.grid.sides))
+        sides: set[int] = set()
+        for term in law.terms:
+            if 1 <= term <= len(shares):
+                sides.update(shares[term - 1])
+        return {side for side in sides if not self._is_cut_shown(side, law.cut)}
+
+    def _is_cut_shown(self, side: int, cut: int) -> bool:
+        """Whether the profiles show the cells of a side, or that its new parts are equal."""
+        if self._seen.cuts[cut][side] is not None:
+            return True
+        lengths = [grid.sides[side] for grid in self._seen.grids]
+        return math.lcm(*lengths) % self.grid.sides[side] == 0
 
     # Streams -------------------------------------------------------------------------------------
 
@@ -187,6 +194,7 @@ class Maker:
             indexes = (_SIZE, _SENT, _RECEIVED)
             sizes[role] = tuple(self._size_laws(call, own, place, index) for index in indexes)
         call.sizes = sizes
+        call.alone = all(sample.shape.comm_size == 1 for sample in samples)
         call.send_tag = self._tag_laws(call, samples, place, sends=True)
         call.receive_tag = self._tag_laws(call, samples, place, sends=False)
 
@@ -262,7 +270,9 @@ class Maker:
     def _communicator(self, rank: int, call: PlaceCall) -> tuple[int, int]:
         """Return the number of a call's communicator and how many ranks it has."""
         if call.comm is None:
-            return 0, 0
+            if not call.alone:
+                return 0, 0
+            return self._comms.setdefault(frozenset([rank]), len(self._comms) + 1), 1
         found = {rule.members(self.grid, rank) for rule in call.comm}
         members = found.pop()
         if found or members is None:
@@ -278,7 +288,8 @@ class Maker:
         # Of files the first law that holds will do: no other rank waits for as many bytes.
         if laws[0].off is not None or call.key.step.kind in FILES:
             return max(0, round(laws[0].at(row)))
-        found = {round(law.at(row), 3) for law in laws}
+        sizes = {round(law.at(row), 3) for law in laws}
+        found = sizes
         if len(found) > 1:
             # Where a side was never cut otherwise: what a face carries, and one size for all ranks.
             along, sides = call.key.along, range(len(self.grid.sides))
@@ -287,10 +298,12 @@ class Maker:
             found = {round(law.at(row), 3) for law in laws if likely in law.terms}
             call.likely = True
         if len(found) != 1:
-            raise self.refused(call, "several laws give its sizes, and differ there")
+            shown = ", ".join(f"{size:g}" for size in sorted(sizes))
+            raise self.refused(call, f"several laws give its sizes, and differ there ({shown} B)")
         value = found.pop()
         element = self._element(call)
-        if value < 0 or value % element:
+        vanishes = value == 0 and laws[0].terms != (0,)
+        if value < 0 or value % element or vanishes:
             parts = f"{value / element:g} elements of {element} B" if value >= 0 else f"{value:g} B"
             raise self.refused(
                 call, f"its size on {self.grid} would be {parts}: the cut is not even", _EVEN_HINT
@@ -298,7 +311,10 @@ class Maker:
         return round(value)
 
     def _element(self, call: PlaceCall) -> int:
-        return element_size(sample.shape.size for sample in self._seen.samples[call.key])
+        if call.key not in self._elements:
+            shapes = (sample.shape for sample in self._seen.samples[call.key])
+            self._elements[call.key] = element_size((one.size, one.element) for one in shapes)
+        return self._elements[call.key]
 
     def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
         """Count what a made call moves, and whether a law of it is unchecked."""
@@ -308,7 +324,9 @@ class Maker:
         size *= call.times
         self.bytes += size
         self.off += size * (laws[_SIZE][0].off or 0.0)
-        self._note_even(laws[_SIZE])
+        assumed = self._sides_assumed_even(laws[_SIZE][0])
+        self._even |= assumed
+        self.even_bytes += size if assumed else 0
         why = call.why or self._why_unchecked(rank, call, laws)
         if why:
             call.why = call.why or why
@@ -322,8 +340,9 @@ class Maker:
         if call.likely:
             return "its size is taken as that of a face"
         # A law that holds only nearly has the error of its counts as its band.
-        if not any(law.checked or law.off is not None for law in laws[_SIZE]):
-            return "no further count checks its size"
+        for own in laws:
+            if not any(law.checked or law.off is not None for law in own):
+                return "no further count checks its size"
         if not all(law.checked for law in (*call.send_tag, *call.receive_tag)):
             return "no further rank checks its tag"
         return ""

@@ -27,7 +27,8 @@ class MessageRow:
     - `communicators`: the sizes of the communicators that it is called on.
     - `times_largest`: how many times the ranks of the largest profile these are.
     - `unchecked_share`, `unchecked_byte_share`: of all calls, what rests on unchecked laws.
-    - `assumed_even`: sides whose cut into equal parts no profile proves.
+    - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
+      the bytes, the share that depends on one.
     """
 
     program: str
@@ -45,6 +46,7 @@ class MessageRow:
     unchecked_share: float
     unchecked_byte_share: float
     assumed_even: tuple[int, ...]
+    assumed_even_share: float
 
 
 @dataclass(slots=True)
@@ -104,6 +106,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
             unchecked_share=grown.unchecked.call_share,
             unchecked_byte_share=grown.unchecked.byte_share,
             assumed_even=tuple(side + 1 for side in grown.assumed_even),
+            assumed_even_share=grown.even_share,
         )
 
 
@@ -113,7 +116,7 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
     grids = ", ".join(map(str, own.known))
     yield (
         f"Iterations are taken as constant: a rank calls on {grown.grid.ranks} ranks as often as "
-        f"a rank of its place on {ranks} ({grids})"
+        f"a rank of its place on {ranks} ({grids}), and sizes that are the same there stay so"
     )
     times = grown.grid.ranks / own.largest.ranks
     if times > FAR:
@@ -126,7 +129,7 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
         yield (
             f"Side {side + 1} is taken as cut evenly into {grown.grid.sides[side]}; the profiles "
             f"show {', '.join(map(str, lengths))} parts, so that a cut that is padded or not even "
-            "there has other sizes"
+            f"there has other sizes ({grown.even_share:.0%} of the bytes depend on it)"
         )
     unchecked = grown.unchecked
     if unchecked.calls:

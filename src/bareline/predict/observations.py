@@ -20,6 +20,7 @@ from bareline.predict.laws import (
     close_law,
     cuts,
     differ_along,
+    padded_laws,
     tag_laws,
     terms_at,
 )
@@ -252,15 +253,29 @@ class Observations:
         The first are taken that another count checks and that agree on the new grid, else the
         first that hold; none where no law does.
         """
-        found: list[Law] = []
+        first: list[Law] = []
         # What gives the sizes of most ranks comes first: by place many laws hold by chance.
-        for samples in groups:
-            for cut in range(len(self.cuts)):
-                laws = self._simplest(samples, index, along, cut)
-                if laws and all(law.checked for law in laws) and self._agree(laws, place, cut):
+        for samples in filter(None, groups):
+            for laws in self._laws_of_group(samples, index, along):
+                checked = all(law.checked for law in laws)
+                if checked and self._agree(laws, place, laws[0].cut):
                     return laws
-                found = found or laws
-        return found
+                first = first or laws
+        return first
+
+    def _laws_of_group(
+        self, samples: Sequence[ProfiledCall], index: int, along: int | None
+    ) -> Iterator[list[Law]]:
+        """Yield the laws of calls by each way to cut the sides, then of whole blocks.
+
+        A sum of terms that meets any sizes is joined by the blocks that give them as well.
+        """
+        padded = self._padded(samples, index, along)
+        exact = [self._simplest(samples, index, along, cut) for cut in range(len(self.cuts))]
+        for laws in filter(None, exact):
+            yield [*laws, *padded] if laws[0].is_through_points else laws
+        if padded and not any(exact):
+            yield padded
 
     def _agree(self, laws: Sequence[Law], place: Place, cut: int) -> bool:
         """Whether laws give the same for the ranks of a place on the new grid."""
@@ -271,7 +286,7 @@ class Observations:
             rows = {tuple(terms_at(self.grid, rank, self.cuts[cut])) for rank in ranks}
             self._new_rows[place, cut] = np.array(sorted(rows))
         rows_there = self._new_rows[place, cut]
-        values = [rows_there[:, list(law.terms)] @ law.factors for law in laws]
+        values = [[law.at(row) for row in rows_there] for law in laws]
         return all(np.allclose(values[0], other, atol=1e-3) for other in values[1:])
 
     def _simplest(
@@ -282,6 +297,14 @@ class Observations:
             rows = sorted(self._law_rows(samples, index, cut))
             laws = simplest(rows, len(self.grid.sides), along)
             self._laws[key] = [replace(law, cut=cut) for law in laws]
+        return self._laws[key]
+
+    def _padded(self, samples: Sequence[ProfiledCall], index: int, along: int | None) -> list[Law]:
+        """Return laws of sizes in whole blocks."""
+        key = ("padded", along, tuple((s.job, s.rank, s.moved(index)) for s in samples))
+        if key not in self._laws:
+            rows = sorted(self._law_rows(samples, index, 0))
+            self._laws[key] = padded_laws(rows, len(self.grid.sides), along)
         return self._laws[key]
 
     def close_laws(

@@ -40,7 +40,8 @@ class Grown:
     - `trace`: on `grid`; computing as on the largest profile.
     - `unchecked`: what rests on laws that the profiles do not check.
     - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
-    - `assumed_even`: sides that no profile cuts into parts of which these are equal parts.
+    - `assumed_even`: sides that no profile cuts into parts of which these are equal parts;
+      `even_share`: of the bytes, the share that depends on such a side.
     """
 
     grid: Grid
@@ -48,6 +49,7 @@ class Grown:
     unchecked: Unchecked
     off: float
     assumed_even: tuple[int, ...] = ()
+    even_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class Scaled:
     def known(self) -> list[Grid]:
         """The grids of those counts."""
         return [grid for grid, _ in self.pattern.counts]
+
+    def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
+        """Return the period that was profiled on a grid."""
+        return next((period for known, period in self.counts if known == grid), None)
 
     @property
     def largest(self) -> ProgramPeriod:
@@ -120,7 +126,8 @@ class Scaled:
         unchecked = maker.unchecked()
         self._check_share(unchecked, grid, most_unchecked)
         off = maker.off / max(1, maker.bytes)
-        return Grown(grid, trace, unchecked, off, maker.assumed_even())
+        even_share = maker.even_bytes / max(1, maker.bytes)
+        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share)
 
     def _check_reach(self, grid: Grid) -> None:
         most = FURTHEST * self.largest.ranks

@@ -36,8 +36,10 @@ from bareline.predict.needs import IO_KINDS, curve_size
 from bareline.profile.journal_layout import struct
 from bareline.profile.records import (
     ANYBODY,
+    LATEST_VERSION,
     NOBODY,
     POINT_TO_POINT,
+    VALUES_BY_VERSION,
     Records,
     Room,
     Shape,
@@ -274,6 +276,7 @@ class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
         ("length", ctypes.c_int64),
         ("most_records", ctypes.c_int64),
         ("most_shapes", ctypes.c_int64),
+        ("values", ctypes.c_int64),
         ("numbers", ctypes.c_void_p),
         ("codes", ctypes.c_void_p),
         ("shapes", ctypes.c_void_p),
@@ -287,13 +290,16 @@ def read_trace(path: Path) -> Trace:
     return read_in_python(path, read_records)
 
 
-def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
+def read_records(
+    stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
+) -> Records:
     """Do what `profile.records.decode` does, compiled where that can be built."""
     try:
         library = load_library()
     except BarelineError:
-        return decode(stream, names, ranks, room)
-    found = _Stream(stream, len(stream), room.calls, room.shapes)
+        return decode(stream, names, ranks, room, version)
+    values_of_shape = VALUES_BY_VERSION[version]
+    found = _Stream(stream, len(stream), room.calls, room.shapes, values_of_shape)
 
     def decoded() -> None:
         status = library.bl_replay_decode(ctypes.byref(found))
@@ -303,7 +309,7 @@ def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) 
     decoded()  # how many there are
     numbers = np.empty(found.records, np.int32)
     codes = np.empty(2 * found.records, np.uint16)
-    shapes = np.empty((found.shape_count, 12), np.uint64)
+    shapes = np.empty((found.shape_count, values_of_shape), np.uint64)
     found.numbers, found.codes, found.shapes = (one.ctypes.data for one in (numbers, codes, shapes))
     decoded()
     room.calls -= len(numbers)

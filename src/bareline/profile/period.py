@@ -15,10 +15,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+)
 
 from bareline.profile.model import MOST_RANKS, Profile
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
@@ -32,7 +39,7 @@ from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.texts import LONGEST_NAME
 
 _SCHEMA = "bareline.period"
-_VERSION = 1
+_VERSION = 2
 #: No call lasts longer.
 _MOST_S = 1e9
 #: No count or size in a file is larger.
@@ -207,8 +214,20 @@ _Number = Annotated[int, Field(strict=True, ge=-_MOST_NUMBER, le=_MOST_NUMBER)]
 _Amount = Annotated[int, Field(strict=True, ge=0, le=_MOST_NUMBER)]
 _Seconds = Annotated[float, Field(strict=True, ge=-_MOST_S, le=_MOST_S)]
 _Index = Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]
-#: As `Shape` has them: names, whether it posts, two ends, root, two tags, communicator, amounts.
-_Shape = tuple[
+#: Values of a shape in the first version, which had no elements.
+_VALUES_BEFORE = 13
+
+
+def _with_element(values: Any) -> Any:
+    """Return the values of a shape with an element, unknown where its version has none."""
+    if isinstance(values, list) and len(values) == _VALUES_BEFORE:
+        return [*values, 0]
+    return values
+
+
+#: As `Shape` has them: names, whether it posts, two ends, root, two tags, communicator, amounts,
+#: element.
+_ShapeValues = tuple[
     _Name,
     _Name,
     StrictBool,
@@ -222,7 +241,9 @@ _Shape = tuple[
     _Amount,
     _Amount,
     _Amount,
+    _Amount,
 ]
+_Shape = Annotated[_ShapeValues, BeforeValidator(_with_element)]
 
 
 class _Head(BaseModel):
@@ -230,7 +251,7 @@ class _Head(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     schema_name: Annotated[str, Field(alias="schema", pattern=f"^{re.escape(_SCHEMA)}$")]
-    version: Annotated[int, Field(strict=True, ge=_VERSION, le=_VERSION)]
+    version: Annotated[int, Field(strict=True, ge=1, le=_VERSION)]
     ranks: Annotated[int, Field(strict=True, ge=1, le=MOST_RANKS)]
     began_unix_ns: Annotated[int, Field(strict=True, ge=-(1 << 63), lt=1 << 63)]
     command: Annotated[str, Field(strict=True)]

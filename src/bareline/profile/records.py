@@ -32,6 +32,7 @@ class Shape:
     - `send_tag`, `receive_tag`: tags; -1 is any.
     - `comm`, `comm_size`: the communicator: its members' mark, and their number.
     - `size`, `sent`, `received`: bytes, as in a profile.
+    - `element`: bytes of one element of its datatype; 0: not known, or it has none.
     """
 
     call: str
@@ -47,13 +48,14 @@ class Shape:
     size: int
     sent: int
     received: int
+    element: int = 0
 
     def is_possible(self, ranks: int) -> bool:
         """Return whether a job of so many ranks can have made such a call."""
         if self.kind == "done":
             return self.to >= 0 and NOBODY <= self.from_ < ranks
         ends = (self.to, self.from_, self.root)
-        amounts = (self.size, self.sent, self.received)
+        amounts = (self.size, self.sent, self.received, self.element)
         return (
             all(NOBODY <= end < ranks for end in ends)
             and self.comm_size <= ranks
@@ -78,8 +80,12 @@ class Room:
 
 #: Shapes, their number for each record, and two codes of time for each record.
 Records = tuple[list[Shape], npt.NDArray[np.int32], npt.NDArray[np.uint16]]
-#: Reader of a stream: its bytes, the names of calls, the number of ranks, the remaining room.
-Decode = Callable[[bytes, list[list[str]], int, Room], Records]
+#: Values of a shape in a stream, by the version of the trace.
+VALUES_BY_VERSION = {1: 12, 2: 13}
+LATEST_VERSION = max(VALUES_BY_VERSION)
+#: Reader of a stream: its bytes, the names of calls, the number of ranks, the remaining room, the
+#: version of its trace.
+Decode = Callable[[bytes, list[list[str]], int, Room, int], Records]
 
 
 def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
@@ -91,7 +97,13 @@ def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Sha
     return found
 
 
-def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
+def _signed(value: int) -> int:
+    return value >> 1 ^ -(value & 1)
+
+
+def decode(
+    stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
+) -> Records:
     """Read a stream's records.
 
     Raises TooMany: there are more than there is room for.
@@ -117,16 +129,12 @@ def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Rec
             if shift > 63:
                 raise ValueError
 
-    def signed() -> int:
-        value = number()
-        return value >> 1 ^ -(value & 1)
-
     while at < end:
         found = number() - 1
         if found < 0:
             found = len(shapes)
-            values = [number(), number(), *(signed() for _ in range(5))]
-            values += [number() for _ in range(5)]
+            values = [number() for _ in range(VALUES_BY_VERSION[version])]
+            values[2:7] = map(_signed, values[2:7])
             shapes.append(make_shape(values, names, ranks))
             room.shapes -= 1
         room.calls -= 1

@@ -80,8 +80,9 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
     known: dict[Shape, int] = {}
     numbers = []
     for shape in stream.shapes:
-        bare = replace(shape, size=0, sent=0, received=0) if shape.kind in kinds else shape
-        numbers.append(known.setdefault(bare, len(known)))
+        if shape.kind in kinds:
+            shape = replace(shape, size=0, sent=0, received=0, element=0)
+        numbers.append(known.setdefault(shape, len(known)))
     return replace(stream, shapes=tuple(known), shape=np.array(numbers, np.int32)[stream.shape])
 
 

@@ -19,13 +19,21 @@ import numpy.typing as npt
 
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
-from bareline.profile.records import MOST_BYTES, Decode, Records, Room, Shape, TooMany
+from bareline.profile.records import (
+    LATEST_VERSION,
+    MOST_BYTES,
+    VALUES_BY_VERSION,
+    Decode,
+    Records,
+    Room,
+    Shape,
+    TooMany,
+)
 from bareline.profile.records import decode as decode_in_python
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import open_regular, stands, step_to_read
 
 MAGIC = b"BLTRACE\0"
-_VERSION = 1
 _STREAM_AT = 4096
 _AGAIN = "trace the program again"
 #: How a trace gets more room: by hand, and in a study's measure.
@@ -152,9 +160,9 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if len(content) < layout.PIECE_BYTES:
         raise _refused(path, "the trace is cut off")
     head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
-    version, ranks = head["version"], int(head["ranks"])
-    if version != _VERSION:
-        what = f"the trace is of version {version}, this bareline reads {_VERSION}"
+    version, ranks = int(head["version"]), int(head["ranks"])
+    if version not in VALUES_BY_VERSION:
+        what = f"the trace is of version {version}, this bareline reads up to {LATEST_VERSION}"
         raise _refused(path, what)
     names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
     if not 1 <= ranks <= MOST_RANKS:
@@ -163,7 +171,9 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     try:
         places = _slices(path, content, ranks, int(head["slice_size"]))
         found = [
-            _stream(content, *place, ranks, lambda stream: decode(stream, names, ranks, room))
+            _stream(
+                content, *place, ranks, lambda stream: decode(stream, names, ranks, room, version)
+            )
             for place in places
         ]
     except TooMany as error:

@@ -19,6 +19,7 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better
 from bareline.vocabulary.rows import row_of
+from bareline.vocabulary.source_place import CODES_FILE
 from bareline.vocabulary.units import format_size, listing
 
 
@@ -27,7 +28,7 @@ def publications() -> dict[str, PublishedStudy]:
     """Return all publications by their id."""
     found = {}
     for entry in sorted(resources.files(__package__).iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(".toml"):
+        if entry.name.endswith(".toml") and entry.name != CODES_FILE:
             study = read_publication(entry.read_text(encoding="utf-8"), where=entry.name)
             found[study.id] = study
     return found

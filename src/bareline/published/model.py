@@ -18,6 +18,8 @@ from bareline.vocabulary.model import Better
 
 #: What a published value is: measured itself, or told against a baseline.
 Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
+#: The baseline of a share of the hardware's limit; no platform of a document has this name.
+PEAK = "peak"
 
 
 class _Table(BaseModel):
@@ -145,11 +147,13 @@ class Benchmark(_Table):
 
     - `probe`: its name; ``*`` matches anything.
     - `metrics`: its metric for each metric of the document.
+    - `shares`: the same for the document's shares of a peak.
     """
 
     name: str
     probe: str
     metrics: dict[str, str]
+    shares: dict[str, str] = {}
     also: list[Likewise] = []
 
 
@@ -325,7 +329,7 @@ class PublishedStudy(_Table):
         for row in self.inconsistencies:
             _check_known("result", row.results, results, "an inconsistency")
         for check in (check for finding in self.findings for check in finding.checks):
-            _check_known("platform", check.platforms, platforms, "a finding's check")
+            _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
             printed = (*check.printed_first, *check.printed)
             _check_known("result", printed, known, "a finding's check")
         return self

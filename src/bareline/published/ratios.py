@@ -13,7 +13,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from statistics import median
 
-from bareline.published.model import PublishedStudy, Result, Trials
+from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
 #: Conditions that describe a platform's own size rather than what is compared.
@@ -82,10 +82,15 @@ class PublishedRatio:
 def span_of(result: Result) -> Span | None:
     """Return how many times worse than its baseline a result is.
 
-    None for what is no ratio to one.
+    None for what is no ratio to another platform.
     """
-    if result.baseline is None or result.baseline == "peak" or result.better == "none":
+    if result.baseline in (None, PEAK) or result.better == "none":
         return None
+    return _times_worse(result)
+
+
+def _times_worse(result: Result) -> Span:
+    """Return a result that has a baseline as times worse than it."""
 
     def span(form: Callable[[Decimal], Decimal]) -> Span:
         return Span(*(None if end is None else form(end) for end in result.ends))
@@ -108,7 +113,7 @@ def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
     """Yield every ratio to a platform that the document prints; no second printings."""
     for result in study.results:
         span = span_of(result)
-        if span is None or result.restates or result.baseline == result.platform:
+        if span is None or result.restates or result.baseline in (result.platform, PEAK):
             continue
         pairs = [(result.platform, result.baseline)]
         if result.also_platform and result.also_baseline:
@@ -116,6 +121,33 @@ def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         for platform, baseline in pairs:
             assert baseline is not None
             yield _ratio(study, result, platform, baseline, span, result.words)
+
+
+def peak_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+    """Yield every share of a peak that the document prints, as the times that it is below it."""
+    for result in study.results:
+        if result.restates or result.baseline != PEAK:
+            continue
+        ratio = _ratio(study, result, result.platform, PEAK, _times_worse(result), result.words)
+        benchmark = study.benchmark(result.benchmark)
+        share = benchmark.shares.get(result.metric) if benchmark else None
+        yield replace(ratio, probe_metric=share)
+
+
+def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
+    """Return the other printings of a ratio, and those of these, in the document's order."""
+    printings = set(ratio.results)
+    for _ in study.results:
+        restated = {row.id for row in study.results if not printings.isdisjoint(row.restates)}
+        if restated <= printings:
+            break
+        printings |= restated
+    return [row for row in study.results if row.id in printings - {*ratio.results}]
+
+
+def own_bases(study: PublishedStudy) -> list[Result]:
+    """Return the results that are printed against their own platform: 1 by definition."""
+    return [row for row in study.results if row.baseline == row.platform]
 
 
 def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:

@@ -25,6 +25,7 @@ from bareline.study.plan import largest_layout
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
 from bareline.vocabulary.instructions import BLAS_KERNELS
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
@@ -131,7 +132,7 @@ class Allocations:
         except (StoreError, TimeUp):
             raise
         except Exception as error:
-            return Failed(Stage.PLATFORM, failure_of(error))
+            return Failed(Stage.PLATFORM, failure_of(error), code_of(error))
         return allocation
 
     def boot(self, name: str) -> int | None:
@@ -250,11 +251,12 @@ class Allocations:
                 reason = failure_of(error)
                 self._end(name)
                 self.note(name, f"did not come up: {reason}", time.monotonic() - started)
+                failure = Failed(Stage.ACQUIRE, reason, code_of(error))
                 if not isinstance(error, NotNow):
                     self._again_at.pop(name, None)
-                    return Failed(Stage.ACQUIRE, reason)
+                    return failure
                 if (pause_s := next(pauses, None)) is None:
-                    return self._give_up_for_now(name, reason)
+                    return self._give_up_for_now(name, failure)
             self._tell(name, f"tried again in {pause_s:.3g} s")
             time.sleep(pause_s)
         self._again_at.pop(name, None)
@@ -280,13 +282,13 @@ class Allocations:
                 return
             yield min(pause_s, left_s)
 
-    def _give_up_for_now(self, name: str, reason: str) -> Failed:
+    def _give_up_for_now(self, name: str, failure: Failed) -> Failed:
         """Let the other platforms go on; later trials try again, after longer and longer times."""
         self._tries[name] += 1
         later_s = min(_LATER_S * 2 ** (self._tries[name] - 1), _LONGEST_S)
         self._again_at[name] = time.monotonic() + later_s
         self.note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
-        return Failed(Stage.ACQUIRE, reason)
+        return failure
 
     def _acquire(self, name: str) -> Allocation:
         kind, spec = self._type(name), self._specs[name]

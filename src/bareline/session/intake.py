@@ -37,7 +37,7 @@ from bareline.formats.launches import (
     identity_of,
     text_hash,
 )
-from bareline.formats.reading import UNTOLD, Reading
+from bareline.formats.reading import UNTOLD, Reading, unread
 from bareline.session.dating import launch_date
 from bareline.session.imported import Imported, Intake
 from bareline.store.beside import now
@@ -489,7 +489,7 @@ def read_again(
     try:
         readings = list(importer.parse(launch))
     except ParseError as error:
-        return Failed(Stage.PARSE, str(error)), ("imported", *doubts)
+        return unread(error), ("imported", *doubts)
     same = [each for each in readings if each.case(case.ranks) == case]
     wider = [each for each in readings if _is_wider(each.case(case.ranks), case)]
     chosen = same or (wider if len(wider) == 1 else [])

@@ -15,6 +15,7 @@ from bareline.probes.base import Probe
 from bareline.profile.launch import why_unprofiled
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Scalar, Stage, Trial
 from bareline.vocabulary.units import listing
 
@@ -70,7 +71,8 @@ def judge_output(
         blas = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
         caveats = (*probe.caveats(params, output), *blas)
     except ParseError as error:
-        return failed(Stage.BUDGET if isinstance(error, OutOfTime) else Stage.PARSE, str(error))
+        failure, _ = failed(_stage_of(error), str(error))
+        return replace(failure, code=code_of(error)), doubts
     except Exception as error:  # a probe of a third party may raise anything
         what = f"{type(error).__name__}: {error}"
         return failed(Stage.PARSE, f"{probe.name} cannot read its output: {what}")
@@ -79,6 +81,10 @@ def judge_output(
             return failed(Stage.PARSE, f"no profile: {reason}")
         caveats = (*caveats, "profiled")
     return Measured(samples), (*caveats, *doubts, *(("hung-at-end",) if hung else ()))
+
+
+def _stage_of(error: ParseError) -> Stage:
+    return Stage.BUDGET if isinstance(error, OutOfTime) else Stage.PARSE
 
 
 def _wrote_its_end(stdout: str) -> bool:

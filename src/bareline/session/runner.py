@@ -48,6 +48,7 @@ from bareline.vocabulary.errors import (
     ToolMissing,
 )
 from bareline.vocabulary.limits import NO_LIMITS, Limits
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import (
     TRIAL_VARIABLE,
     Command,
@@ -375,7 +376,7 @@ class Runner:
         self._allocations.saw(trial.platform, output.caveats)
         if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
             reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
-            outcome = Failed(outcome.stage, reason)
+            outcome = replace(outcome, reason=reason)
         if isinstance(outcome, Measured):
             self._allocations.learn(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
@@ -383,8 +384,8 @@ class Runner:
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
         if isinstance(error, ToolMissing | BuildError):
-            absent = isinstance(error, ToolMissing)
-            return Failed(Stage.ABSENT if absent else Stage.REQUIRE, str(error))
+            stage = Stage.ABSENT if isinstance(error, ToolMissing) else Stage.REQUIRE
+            return Failed(stage, str(error), code_of(error))
         reason = failure_of(error)
         self._allocations.broke(trial.platform, broken=True)
-        return Failed(Stage.PLATFORM, reason)
+        return Failed(Stage.PLATFORM, reason, code_of(error))

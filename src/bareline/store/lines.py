@@ -59,6 +59,7 @@ def to_line(record: Record) -> str:
         "status": record.status,
         "stage": failure.stage.value if failure else None,
         "reason": failure.reason if failure else None,
+        **({"code": failure.code} if failure and failure.code else {}),
         "caveats": list(record.caveats),
         "samples": [
             {
@@ -109,6 +110,7 @@ class _Line(BaseModel):
     status: Literal["measured", "failed"]
     stage: Stage | None
     reason: str | None
+    code: str | None = None  # only failures by an error that has one
     caveats: tuple[str, ...]
     samples: tuple[_Sample, ...]
 
@@ -158,7 +160,7 @@ def _outcome(line: _Line, metrics: Mapping[str, Any], wanted: Wanted | None) -> 
     if line.status == "failed":
         if line.stage is None or line.reason is None:
             raise ValueError("a failed trial has neither stage nor reason")
-        return Failed(line.stage, line.reason)
+        return Failed(line.stage, line.reason, line.code)
     for sample in line.samples:
         if sample["metric"] not in metrics:
             raise ValueError(f"{line.probe} has no metric '{sample['metric']}'")

@@ -24,6 +24,7 @@ pytest.register_assert_rewrite(
             "exhibits",
             "hostile",
             "importers",
+            "messages",
             "platforms",
             "probes",
             "studies",

@@ -1,1 +1,1 @@
-"""Words that every other room shares: values, units, errors, verdicts, caveats."""
+"""Words that all other packages share: values, units, errors, verdicts, caveats."""

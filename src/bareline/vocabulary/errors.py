@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
+
+from bareline.vocabulary.source_place import place_of
 
 
 def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
@@ -46,6 +49,8 @@ class BarelineError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
+        #: The call that made the error, by which `message_codes.code_of` finds its code.
+        self.made_at = place_of(sys._getframe(1))
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what

@@ -22,7 +22,7 @@ _POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
 _SHOWN = 40
 
 #: Sentences by the kind of a problem: {value} is from the file, all others are from the checker.
-_SENTENCES: Mapping[str, str] = {
+SENTENCES: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "no such key",
     "string_type": "{value} is not a text; write it in quotes",
@@ -53,11 +53,15 @@ _SENTENCES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The first thing wrong: `kind` as the checker names it, `said` is a clause about the key."""
+    """The first thing wrong: `kind` as the checker names it, `said` is a clause about the key.
+
+    - `error`: the error of a check of ours that refused the value; None of a check of the type.
+    """
 
     place: tuple[str, ...]
     kind: str
     said: str
+    error: Exception | None = None
 
     @property
     def key(self) -> str:
@@ -76,7 +80,9 @@ def problem_of(error: ValidationError) -> Problem:
     rivals = [one for one in every if _place(one["loc"]) == place]
     types = ("_type", "_parsing", "_from_float")
     chosen = next((rival for rival in rivals if not rival["type"].endswith(types)), first)
-    return Problem(place, chosen["type"], _said(chosen))
+    refusal = chosen.get("ctx", {}).get("error")
+    own_error = refusal if isinstance(refusal, Exception) else None
+    return Problem(place, chosen["type"], _said(chosen), own_error)
 
 
 def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
@@ -92,7 +98,7 @@ def _said(one: Mapping[str, Any]) -> str:
         size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
         step = f"; write {int(size[1]) << _POWERS[size[2].upper()]}" if size else ""
         return f"{_shown(given)} is not a whole number{step}"
-    sentence = _SENTENCES.get(kind)
+    sentence = SENTENCES.get(kind)
     if sentence is None:
         return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
     context = {name: _shown(value) for name, value in one.get("ctx", {}).items()}

@@ -290,10 +290,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A trial that delivered nothing, and why; never dropped, never a number."""
+    """A trial that delivered nothing, and why; never dropped, never a number.
+
+    - `code`: the code of the error that was the reason, if it has one.
+    """
 
     stage: Stage
     reason: str
+    code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

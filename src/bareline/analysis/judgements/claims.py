@@ -12,37 +12,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from bareline.analysis.judgements.losses import (
+    PlaceLoss,
+    below_peak,
+    is_disturbed,
+    is_given,
+    mean_loss,
+    ratio_of,
+    same_figures_are_given,
+    without_noise,
+)
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, judge, judge_equality
 from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
+from bareline.published.model import PEAK
 from bareline.published.places import holds_at
-from bareline.vocabulary.caveats import codes
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 
+#: Takes the part of the peak; no platform can have a name with a space.
+THE_PEAK = "the peak"
 _BUSY = "computation was recorded while other programs ran"
 _GIVEN = "the simulated platforms were given it"
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceLoss:
-    """How many times worse one platform is than another at a place.
-
-    - `ratio`: None where it is not known; then `reason` says why.
-    - `given`: the ratio is a parameter of the simulated platforms, not a finding.
-    - `disturbed`: computation was recorded on a busy machine.
-    """
-
-    place: Place
-    ratio: Estimate | None
-    reason: str = ""
-    against: str = ""
-    simulated: bool = False
-    given: bool = False
-    disturbed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +89,22 @@ class PrintedPlaces:
     begin: PlaceTest = lambda _: False
 
 
-def is_given(row: Row) -> bool:
-    """Whether a row's ratio is what a simulated platform was given.
-
-    Its computation takes the platform's factor, and a message inside a node costs the same on all.
-    """
-    place = row.place
-    inside_node = row.layer is Layer.MPI and 1 in (place.nodes, place.used)
-    return row.simulated and (place.metric in ("compute", "compute_mean") or inside_node)
-
-
-def is_disturbed(row: Row) -> bool:
-    """Whether a row's computation was recorded while other programs ran."""
-    return "recorded-busy" in codes(row.caveats)
-
-
 class Replication:
-    """The rows of a run, for asking what one published platform, as cast, loses to another."""
+    """The rows of a run, for asking what one published platform, as cast, loses to another.
+
+    - `shares`: rows of shares of a peak, of all platforms; the peak is cast as `THE_PEAK`.
+    """
 
     def __init__(
-        self, rows: Sequence[Row], baseline: str, cast: Mapping[str, str], margin: float
+        self,
+        rows: Sequence[Row],
+        baseline: str,
+        cast: Mapping[str, str],
+        margin: float,
+        shares: Sequence[Row] = (),
     ) -> None:
         self._rows = {(row.platform, row.place): row for row in rows}
+        self._shares = {(row.platform, row.place): row for row in shares}
         self._baseline = baseline
         self._cast = cast
         self._margin = margin
@@ -145,6 +132,8 @@ class Replication:
         if not known:
             reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
             nothing = f"the run has no {', '.join(check.probe)} there"
+            if check.against == [PEAK]:
+                nothing = "no fact of the platform gives this peak, or its rate was not measured"
             return Outcome(ClaimStatus.NOT_MEASURED, reason="; ".join(reasons[:2]) or nothing)
         lost = [loss for loss in losses if loss.ratio is None]
         lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
@@ -181,8 +170,8 @@ class Replication:
         self, check: ClaimCheck, program: str, last: Sequence[PlaceLoss],
         first: Sequence[PlaceLoss], effect: Effect | None,
     ) -> Vote:  # fmt: skip
-        own = _mean(last)
-        begin = _mean(first) if first else None
+        own = mean_loss(last)
+        begin = mean_loss(first) if first else None
         change = own if begin is None else own.over(begin)
         status = self._status(check, change, effect)
         return Vote(program, status, own, change, tuple(last), begin, tuple(first))
@@ -224,18 +213,20 @@ class Replication:
         own, other = self._cast[check.platform], self._cast[against]
         places = dict.fromkeys(
             place
-            for name, place in self._rows
+            for name, place in (self._shares if other == THE_PEAK else self._rows)
             if name in (own, other)
             and place.metric == check.metric
             and any(fnmatchcase(place.probe, probe) for probe in probes)
             and (about(place) if about else holds_at(check.at, place))
         )
         losses = [self._loss(own, other, place, against) for place in places]
-        return _same_figures_are_given(losses)
+        return same_figures_are_given(losses)
 
     def _loss(self, own: str, other: str, place: Place, against: str) -> PlaceLoss:
         if own == other:
             return PlaceLoss(place, None, f"{own} stands for both", against)
+        if other == THE_PEAK:
+            return below_peak(self._shares[own, place], against)
         ratios = []
         rows = []
         for name in (own, other):
@@ -248,7 +239,7 @@ class Replication:
             if row.verdict not in COMPARED or row.ratio is None:
                 return PlaceLoss(place, None, f"{name}: {row.reason or 'no ratio'}", against)
             rows.append(row)
-            ratios.append(_without_noise(row))
+            ratios.append(without_noise(row))
         mine, theirs = ratios
         return PlaceLoss(
             place,
@@ -287,22 +278,6 @@ def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
     if statuses <= {ClaimStatus.NO, ClaimStatus.CANNOT_TELL}:
         return (ClaimStatus.NO if ClaimStatus.NO in statuses else ClaimStatus.CANNOT_TELL), ""
     return (statuses.pop(), "") if len(statuses) == 1 else (ClaimStatus.PARTLY, "")
-
-
-def _same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    """Mark simulated losses that are exactly 1 everywhere: both platforms have the same figures."""
-    known = [loss for loss in losses if loss.ratio is not None]
-    if not known or not all(loss.simulated and ratio_of(loss).value == 1.0 for loss in known):
-        return list(losses)
-    return [replace(loss, given=True) for loss in losses]
-
-
-def _without_noise(row: Row) -> Estimate:
-    """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
-    assert row.ratio is not None
-    if row.exact and not row.ratio.bounded:
-        return Estimate(row.ratio.value, row.ratio.value, row.ratio.value)
-    return row.ratio
 
 
 def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
@@ -348,36 +323,9 @@ def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
     return {loss.place.ranks for loss in losses}
 
 
-def mean_of(ratios: Iterable[Estimate]) -> Estimate:
-    """Return the geometric mean; its half-width is the mean of theirs, whatever they share."""
-    found = list(ratios)
-
-    def mean(ends: Sequence[float | None]) -> float | None:
-        known = [end for end in ends if end]
-        if len(known) < len(ends):
-            return None
-        return math.exp(sum(map(math.log, known)) / len(known))
-
-    middle = mean([ratio.value for ratio in found])
-    assert middle is not None
-    lo = mean([ratio.lo for ratio in found])
-    hi = mean([ratio.hi for ratio in found])
-    return Estimate(middle, lo, hi)
-
-
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
     """Turn a ratio so that above 1 is what the document says."""
     return ratio.inverse() if check.expect == "better" else ratio
-
-
-def ratio_of(loss: PlaceLoss) -> Estimate:
-    """Return the ratio of a loss that has one."""
-    assert loss.ratio is not None
-    return loss.ratio
-
-
-def _mean(losses: Iterable[PlaceLoss]) -> Estimate:
-    return mean_of(map(ratio_of, losses))
 
 
 def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:

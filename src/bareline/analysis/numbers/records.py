@@ -20,9 +20,10 @@ from bareline.analysis.numbers.frames import (
     split_of,
     split_trials,
 )
+from bareline.analysis.numbers.shares import share_values, with_share_metrics
 from bareline.store.labels import path_labels
 from bareline.store.run import Run
-from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.errors import AnalysisError, StoreError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -254,7 +255,23 @@ def read_runs(runs: Sequence[Run]) -> Records:
         unlike_defaults=parameters.differences(texts, known, labels),
         labels=labels,
     )
-    return _without_controls(whole)
+    return _without_controls(_with_shares(whole))
+
+
+def _with_shares(records: Records) -> Records:
+    """Return the records with the shares of a peak; without them where no rate has a peak."""
+    declared = with_share_metrics(records.declarations)
+    if declared.height == records.declarations.height:
+        return records
+    try:
+        facts = records.facts
+    except StoreError:
+        return records  # whoever shows facts reports the damage
+    shares = share_values(records.trials, records.values, facts)
+    if shares.is_empty():
+        return records
+    values = pl.concat([records.values, shares])
+    return replace(records, values=values, declarations=declared)
 
 
 def _named_apart(shared: Collection[str], label: str) -> pl.Expr:

@@ -208,14 +208,20 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
     if middle.likely > MOST_LAUNCHES:
         return f"between {low} and {high} more launches {effect}"
     ends = "" if low == high else f" ({low} to {high})"
-    return f"about {_rounded(middle.likely - n)} more launches{ends} {effect}"
+    more = _rounded(middle.likely - n)
+    launches_noun = "launch" if more == "1" else "launches"
+    return f"about {more} more {launches_noun}{ends} {effect}"
 
 
 def _rounded(launches: float) -> str:
     if launches > MOST_LAUNCHES:
         return f"more than {MOST_LAUNCHES}"
-    step = 10 if launches >= 40 else 5 if launches >= 15 else 1
-    return f"{step * round(launches / step):.0f}"
+    step = 1
+    if launches >= 40:
+        step = 10
+    elif launches >= 15:
+        step = 5
+    return f"{max(1, step * round(launches / step)):.0f}"
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:

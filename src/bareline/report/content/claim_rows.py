@@ -54,6 +54,7 @@ class ClaimRow:
     - `why`: why it is not measured, or what is to be known of what is.
     - `bars`, `dots`: drawn toward the claim: above 1 is what the publication says. Of a growth the
       first and the last of either.
+    - `results`: ids of the published results of which it is the row, second printings too.
     """
 
     claim: str
@@ -68,6 +69,7 @@ class ClaimRow:
     why: str
     bars: tuple[PrintedRange, ...] = ()
     dots: tuple[ClaimMark, ...] = ()
+    results: tuple[str, ...] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -153,11 +155,38 @@ class ClaimScore:
         return cls(len(rows), counts, sum(shares), len(shares))
 
     @property
+    def judged(self) -> int:
+        """How many of the ratios the run judges."""
+        return sum(self.counts.get(status, 0) for status in _JUDGED)
+
+    @property
+    def answer(self) -> str:
+        """Whether the study repeats here, in a word or two.
+
+        "Mostly" is more than half of what is judged, "no" is no more than a coin would have.
+        """
+        as_printed = self.counts.get(ClaimStatus.YES, 0)
+        chance = self.coin / self.ranges if self.ranges else 0.0
+        if not self.judged:
+            return "That cannot be told"
+        if as_printed == self.judged:
+            return "Yes"
+        share = as_printed / self.judged
+        if share <= chance:
+            return "No"
+        return "Mostly" if share > 0.5 else "In part"
+
+    @property
+    def line(self) -> str:
+        """The question whether the study repeats, its answer and the score; empty as `words`."""
+        return f"Does the study repeat here? {self.answer}. {self.words}" if self.printed else ""
+
+    @property
     def words(self) -> str:
-        """The score as one sentence; empty where nothing is printed."""
+        """The score in sentences; empty where nothing is printed."""
         if not self.printed:
             return ""
-        judged = sum(self.counts.get(status, 0) for status in _JUDGED)
+        judged = self.judged
         if not judged:
             return f"None of the {self.printed} printed ratios can be judged from this run."
         parts = [
@@ -166,6 +195,8 @@ class ClaimScore:
             if self.counts.get(status)
         ]
         text = f"Of {self.printed} printed ratios this run judges {judged}: {', '.join(parts)}."
+        if unmeasured := self.counts.get(ClaimStatus.NOT_MEASURED, 0):
+            text += f" Not measured: {unmeasured}."
         if self.ranges:
             text += f" By chance {self.coin:.1f} of {self.ranges} would be as printed."
         if given := self.counts.get(ClaimStatus.GIVEN, 0):

@@ -6,46 +6,58 @@ prints. Both are judged in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from bareline.analysis.judgements.claims import (
+    THE_PEAK,
     Outcome,
-    PlaceLoss,
     PlaceTest,
     PrintedPlaces,
     Replication,
-    Vote,
-    toward_claim,
 )
+from bareline.analysis.judgements.losses import PlaceLoss
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
-from bareline.analysis.numbers.row import Estimate, Row, with_interval
+from bareline.analysis.numbers.row import Row, read_rows
+from bareline.analysis.numbers.shares import SHARES
 from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
-from bareline.published.model import PublishedStudy
+from bareline.published.model import PEAK, PublishedStudy
 from bareline.published.ratios import (
     PublishedRatio,
+    again_printed,
     computed_ratios,
     likewise,
+    own_bases,
+    peak_ratios,
     printed_ratios,
     published_ratios,
 )
-from bareline.report.content.claim_rows import ClaimMark, ClaimRow, Claims, PrintedRange
+from bareline.report.content.claim_rows import ClaimRow, Claims, PrintedRange
+from bareline.report.content.claim_words import (
+    disagreement,
+    is_share,
+    marks_of,
+    measured_words,
+    printed_words,
+    sides_words,
+    verdict_words,
+    where_words,
+)
 from bareline.report.content.published import same_place, speaks_of, where_printed
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import count, listing, plain
+from bareline.vocabulary.units import listing
 
-_BETTER = " times better"
 #: A printed ratio of less than `_ALIKE` says that both are equal, within `_EQUAL` times.
 _ALIKE, _EQUAL = 1.05, "1.1"
-#: Programs whose ratios are all told in a row; of more, the least and the greatest.
-_FEW = 4
 
 
 def claims_of(comparison: Comparison) -> Claims:
@@ -57,20 +69,43 @@ def claims_of(comparison: Comparison) -> Claims:
     if not casts:
         return Claims()
     cells = comparison.cells_in(unprofiled(comparison.points))
-    return claims_in(cells, casts, baseline=comparison.baseline, margin=comparison.margin)
+    return claims_in(
+        cells,
+        casts,
+        baseline=comparison.baseline,
+        margin=comparison.margin,
+        shares=_share_rows(comparison),
+    )
+
+
+def _share_rows(comparison: Comparison) -> Sequence[Row]:
+    """Return the shares of a peak that were measured, of the baseline too."""
+    names = sorted({share.metric for share in SHARES})
+    return read_rows(comparison.summary.filter(pl.col("metric").is_in(names)), None)
 
 
 def claims_in(
-    rows: Sequence[Row], casts: Mapping[str, Mapping[str, str]], *, baseline: str, margin: float
+    rows: Sequence[Row],
+    casts: Mapping[str, Mapping[str, str]],
+    *,
+    baseline: str,
+    margin: float,
+    shares: Sequence[Row] = (),
 ) -> Claims:
-    """Return a row for each claim of some publications; `casts` as `casts_of` returns them."""
+    """Return a row for each claim of some publications.
+
+    - `casts`: as `casts_of` returns them.
+    - `shares`: rows of shares of a peak, of all platforms.
+    """
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
     for name, cast in casts.items():
         study = publications().get(name)
         if study is None:
             continue  # of a later bareline; the page lists it among its gaps
-        judge = _Judge(study, Replication(rows, baseline, cast, margin), cast)
+        with_peak = {**cast, PEAK: THE_PEAK}
+        replication = Replication(rows, baseline, with_peak, margin, shares)
+        judge = _Judge(study, replication, with_peak)
         statements += map(judge.statement, study.findings)
         ratios += judge.ratios()
     statements.sort(key=lambda row: _PLACES.index(row.place))
@@ -103,7 +138,7 @@ class _Judge:
         self._study = study
         self._replication = replication
         self._cast = cast
-        self._printed = [*printed_ratios(study), *computed_ratios(study)]
+        self._printed = [*printed_ratios(study), *computed_ratios(study), *peak_ratios(study)]
         self._all = published_ratios(study)
 
     def statement(self, finding: PublishedFinding) -> ClaimRow:
@@ -125,13 +160,25 @@ class _Judge:
             ]
             if not alternatives:
                 nothing = "no probe here measures it"
-                yield self._row(words, part, None, nothing, ratio)
+                yield self._of(ratio, self._row(words, part, None, nothing, ratio))
                 continue
             tried = [
                 self._tried(_check_of(one), about=partial(speaks_of, one), only=one)
                 for one in alternatives
             ]
-            yield self._row(words, part, _first_measured(tried))
+            yield self._of(ratio, self._row(words, part, _first_measured(tried)))
+        for result in own_bases(self._study):
+            words = f"{result.benchmark}, {result.metric}: {result.words} than itself"
+            base = self._row(words, result.part, None, "the others are divided by it: 1 always")
+            yield replace(base, printed="1", results=(result.id,))
+
+    def _of(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
+        """Name the results that a row is of, and where they are printed again."""
+        again = again_printed(self._study, ratio)
+        places = [f"{self._study.part(one.part).label} ({one.words})" for one in again]
+        source = f"{row.source}; again in {listing(places)}" if places else row.source
+        results = (*ratio.results, *(one.id for one in again))
+        return replace(row, source=source, results=results)
 
     def _tried(
         self, check: ClaimCheck, *, about: PlaceTest | None = None,
@@ -186,20 +233,20 @@ class _Tried:
         last = _bar(self.check, self.last, losses)
         # It must never pass for a measured time.
         simulated = "simulated" if any(loss.simulated for loss in losses) else ""
-        reasons = (simulated, self.outcome.reason, _disagreement(self.check, votes))
+        reasons = (simulated, self.outcome.reason, disagreement(self.check, votes))
         return ClaimRow(
             claim=words,
             source=source,
             place=place,
-            sides=_sides(self.check, losses, cast),
-            printed=_printed_words(self.check, first, last),
-            measured=_measured_words(self.check, votes),
-            where=_where(votes),
+            sides=sides_words(self.check, losses, cast),
+            printed=printed_words(self.check, first, last),
+            measured=measured_words(self.check, votes),
+            where=where_words(votes),
             status=self.outcome.status,
-            verdict=_verdict(self.outcome),
+            verdict=verdict_words(self.outcome),
             why="; ".join(filter(None, reasons)),
             bars=tuple(bar for bar in (first, last) if bar is not None),
-            dots=tuple(dot for vote in votes for dot in _dots(self.check, vote)),
+            dots=tuple(dot for vote in votes for dot in marks_of(self.check, vote)),
         )
 
 
@@ -209,8 +256,10 @@ def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
+    """Return the first that is measured; else one whose reason is about two platforms, if any."""
     measured = (one for one in tried if one.outcome.status is not ClaimStatus.NOT_MEASURED)
-    return next(measured, tried[0])
+    compared = (one for one in tried if not is_share(one.check))
+    return next(measured, next(compared, tried[0]))
 
 
 def _check_of(ratio: PublishedRatio) -> ClaimCheck:
@@ -288,99 +337,3 @@ def _bar(
 def _names_number(printed: Sequence[PublishedRatio]) -> bool:
     """Whether figures are printed for a number of ranks or nodes, not only for "between nodes"."""
     return any({"ranks", "nodes"} & ratio.conditions.keys() for ratio in printed)
-
-
-def _printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
-    bars = [_span(bar) for bar in (first, last) if bar is not None]
-    if first is not None and last is None:
-        bars.append("no figure")
-    if not bars:
-        if check.degree:
-            return f"no figure (taken as at least {check.degree})"
-        return check.expect if check.expect in ("equal", "better") else "no figure"
-    if check.expect == "equal":
-        return f"{bars[-1]}, called equal"
-    return " → ".join(bars) + (_BETTER if check.expect == "better" else "")
-
-
-def _span(bar: PrintedRange) -> str:
-    if bar.low is None or bar.high is None:
-        end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
-        return f"{word} {end or 0.0:.3g}"
-    low, high = (f"{end:.3g}" if end >= 1.1 else f"{end:.2f}" for end in (bar.low, bar.high))
-    return low if low == high else f"{low} to {high}"
-
-
-def _verdict(outcome: Outcome) -> str:
-    if outcome.status is not ClaimStatus.PARTLY:
-        return outcome.status.value
-    return f"{outcome.yes} of {len(outcome.votes)} programs"
-
-
-def _dots(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
-    if vote.first is not None:
-        yield ClaimMark(vote.program, toward_claim(check, vote.first), begins=True)
-    yield ClaimMark(vote.program, toward_claim(check, vote.own))
-
-
-def _measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    if not votes:
-        return ""
-    if len(votes) == 1:
-        text = _ratios_of(check, votes[0])
-    elif len(votes) <= _FEW:
-        text = ", ".join(f"{vote.program} {_brief(check, vote)}" for vote in votes)
-    else:
-        ordered = sorted(votes, key=lambda vote: toward_claim(check, vote.change).value)
-        ends = (f"{_brief(check, vote)} ({vote.program})" for vote in (ordered[0], ordered[-1]))
-        text = " to ".join(ends)
-    return text + (_BETTER if check.expect == "better" else "")
-
-
-def _ratios_of(
-    check: ClaimCheck, vote: Vote, write: Callable[[Estimate], str] = with_interval
-) -> str:
-    return " → ".join(write(dot.ratio) for dot in _dots(check, vote))
-
-
-def _brief(check: ClaimCheck, vote: Vote) -> str:
-    return _ratios_of(check, vote, lambda ratio: plain(ratio.value))
-
-
-def _disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Name the programs that do not say yes, where others do."""
-    statuses = {vote.status for vote in votes}
-    if len(statuses) < 2:
-        return ""
-    others = [vote for vote in votes if vote.status is not ClaimStatus.YES]
-    return ", ".join(
-        f"{vote.program}: {vote.status.value} ({_ratios_of(check, vote)})" for vote in others
-    )
-
-
-def _sides(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[str, str]) -> str:
-    against = {loss.against for loss in losses}
-    others = [cast[name] for name in check.against if name in against and name in cast]
-    return f"{cast[check.platform]} against {listing(others)}" if against else ""
-
-
-def _where(votes: Sequence[Vote]) -> str:
-    begins = [loss for vote in votes for loss in vote.first_losses]
-    losses = [loss for vote in votes for loss in vote.losses]
-    groups = [group for group in (begins, losses) if group]
-    text = " → ".join(dict.fromkeys(map(_ranks, groups)))
-    if len(votes) == 1 and votes[0].of > 1:
-        return f"{text}, the least clear of {votes[0].of}"
-    if len(votes) > 1:
-        return f"{text}, {count(len(votes), 'program')}"
-    if len(losses) > 1:
-        return f"{text}, mean of {count(len(losses), 'point')}"
-    return text
-
-
-def _ranks(losses: Sequence[PlaceLoss]) -> str:
-    ranks = sorted({loss.place.ranks for loss in losses})
-    nodes = {loss.place.ran_on for loss in losses} - {0}
-    span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
-    text = f"{span} rank{'s' if span != '1' else ''}"
-    return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.analysis.judgements.claims import is_disturbed, is_given
+from bareline.analysis.judgements.losses import is_disturbed, is_given
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions

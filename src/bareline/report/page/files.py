@@ -172,27 +172,28 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
     """Return the report's text."""
     about = (document.about, document.subtitle, document.study_description)
     head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
-    blocks = [*_verdict(document)]
-    if (claims := claims_of(document.comparison)).rows:
+    claims = claims_of(document.comparison)
+    blocks = [*_verdict(document, claims)]
+    if claims.rows:
         blocks.append(Section("Published and measured", tuple(_claims(claims))))
     blocks += sections(document, *draw_figures(document))
     return cleaned("\n\n".join([*head, *markdown(blocks, figures)])) + "\n"
 
 
 def _claims(claims: Claims) -> Iterator[Block]:
-    if claims.score.words:
-        yield Prose((claims.score.words,))
     if claims.statements:
         yield claims_table(claims.statements, sources=True)
     if claims.ratios:
         yield claims_table(claims.ratios, sources=True)
 
 
-def _verdict(document: Document) -> Iterator[Block]:
+def _verdict(document: Document, claims: Claims) -> Iterator[Block]:
     glance = document.glance
     blocks: list[Block] = []
     if glance is not None:
         blocks.append(Prose(tuple(glance.headline.clauses)))
+        if claims.score.line:
+            blocks.append(Prose((claims.score.line,)))
         blocks += grid(document.findings, by_loss(document.findings, glance.platforms))
         how = legend(document.findings, document.baseline, document.margin)
         blocks.append(Note(f"{how} {glance.promise}"))

@@ -110,10 +110,13 @@ def headline_blocks(comparison: Comparison) -> Iterator[Block]:
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
     """Yield the answer, every finding on every platform, and why; `details`: also every point."""
     findings = comparison.findings
+    claims = claims_of(comparison)
     yield from headline_blocks(comparison)
+    if claims.score.line:
+        yield Prose((claims.score.line,))
     yield from grid(findings, by_loss(findings, comparison.others))
     yield Note(legend(findings, comparison.baseline, comparison.margin))
-    yield from _claim_blocks(claims_of(comparison))
+    yield from _claim_blocks(claims)
     causes = _causes(comparison)
     reasons: list[Words] = [*causes[:_MOST_CAUSES]]
     if len(causes) > _MOST_CAUSES:
@@ -135,9 +138,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
 
 def _claim_blocks(claims: Claims) -> Iterator[Block]:
-    """Return whether a published study repeats here, and each of its measured statements."""
-    if claims.score.words:
-        yield Prose((f"Does the study repeat here? {claims.score.words}",))
+    """Yield each measured statement of the published study, and a note on all others."""
     if claims.open:
         yield claims_table(claims.open, sources=False)
     if not claims.rows:

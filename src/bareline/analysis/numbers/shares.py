@@ -1,0 +1,117 @@
+"""Shares of a peak: how much of the wire, or of its processors, a platform's rate is.
+
+The peak is a fact of the platform, the rate is measured: no program can print the share. It is a
+metric of its own with a sample for each sample of the rate. It has no good direction here: two
+platforms are compared by their rates, and a publication's "58 % of the wire" with the share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from bareline.vocabulary.model import Scalar
+
+Facts = Mapping[str, Scalar]
+_BITS = 8.0
+
+
+def wire_bps(facts: Facts) -> float | None:
+    """Return the rate of the wire between nodes in bit/s; None where no fact has it.
+
+    A shaped device sends no faster than it is shaped to, whatever its link could.
+    """
+    return _first_positive(facts, "net.shaped_bps", "net.speed_bps", "net.rdma.rate_bps")
+
+
+def core_flops(facts: Facts) -> float | None:
+    """Return the double-precision peak of a core in flop/s at its nominal frequency, or None."""
+    return _first_positive(facts, "cpu.peak_flops_per_core")
+
+
+def _first_positive(facts: Facts, *names: str) -> float | None:
+    for name in names:
+        value = facts.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if math.isfinite(value) and value > 0:
+            return float(value)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PeakShare:
+    """A share of a peak that a rate of a probe is.
+
+    - `metric`: name of the share; `of`: the rate's metric.
+    - `peak`: the peak for one core or one wire, in the unit of the rate.
+    - `per_core`: each rank and thread has a core, and so many times the peak.
+    """
+
+    probe: str
+    of: str
+    metric: str
+    peak: Callable[[Facts], float | None]
+    per_core: bool = False
+
+
+def _wire_bytes(facts: Facts) -> float | None:
+    bits = wire_bps(facts)
+    return None if bits is None else bits / _BITS
+
+
+WIRE = "share_of_wire"
+SHARES = (
+    PeakShare("net.nuttcp", "rate", WIRE, wire_bps),
+    PeakShare("net.nuttcp_udp", "rate", WIRE, wire_bps),
+    PeakShare("net.iperf3", "rate", WIRE, wire_bps),
+    PeakShare("net.ib_write_bw", "bandwidth", WIRE, _wire_bytes),
+    PeakShare("hpcc", "hpl_rate", "hpl_share_of_peak", core_flops, per_core=True),
+)
+
+
+def with_share_metrics(declarations: pl.DataFrame) -> pl.DataFrame:
+    """Add the shares of the rates that are declared; columns as of `declarations`."""
+    described = {
+        "unit": pl.lit("1"),
+        "better": pl.lit("none"),
+        "detail": pl.lit(value=True),
+        "headline": pl.lit(value=False),
+    }
+    added = []
+    for share in SHARES:
+        rate = declarations.filter(probe=share.probe, metric=share.of)
+        added.append(rate.with_columns(metric=pl.lit(share.metric), **described))
+    return pl.concat([declarations, *added])
+
+
+def share_values(
+    trials: pl.DataFrame, values: pl.DataFrame, facts: Mapping[str, Facts]
+) -> pl.DataFrame:
+    """Return the samples of all shares, with the columns of `values`.
+
+    A rate whose peak is not known has none.
+
+    - `facts`: of each platform, by its name in `trials`.
+    """
+    probes = set(trials.get_column("probe").unique())
+    parts = [values.clear()]
+    for share in (share for share in SHARES if share.probe in probes):
+        peaks = {name: peak for name, own in facts.items() if (peak := share.peak(own)) is not None}
+        known = trials.filter(pl.col("probe") == share.probe, pl.col("platform").is_in(list(peaks)))
+        if known.is_empty():
+            continue
+        cores = pl.col("ranks") * pl.col("threads") if share.per_core else pl.lit(1)
+        each = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
+        of_trial = known.select("row", peak=each * cores)
+        own = values.filter(pl.col("metric") == share.of).join(of_trial, on="row")
+        parts.append(
+            own.with_columns(
+                pl.col("value") / pl.col("peak"),
+                metric=pl.lit(share.metric).cast(values.schema["metric"]),
+            ).select(values.columns)
+        )
+    return pl.concat(parts)

@@ -1,0 +1,137 @@
+"""The words of a claim's row: the printed and the measured ratios, who and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from bareline.analysis.judgements.claims import Outcome, Vote, toward_claim
+from bareline.analysis.judgements.losses import PlaceLoss
+from bareline.analysis.judgements.wording import ClaimStatus
+from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.published.findings import ClaimCheck
+from bareline.published.model import PEAK
+from bareline.report.content.claim_rows import ClaimMark, PrintedRange
+from bareline.vocabulary.units import count, listing, plain
+
+_BETTER = " times better"
+#: Programs whose ratios are all told in a row; of more, the least and the greatest.
+_FEW = 4
+
+
+def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
+    """Format the printed ranges of a claim; of a growth with an arrow between both."""
+    write = _share_span if is_share(check) else _span
+    bars = [write(bar) for bar in (first, last) if bar is not None]
+    if first is not None and last is None:
+        bars.append("no figure")
+    if not bars:
+        if check.degree:
+            limit = f"at least {check.degree}"
+            if is_share(check):
+                limit = f"at most {100 / check.degree:.3g} %"
+            return f"no figure (taken as {limit})"
+        return check.expect if check.expect in ("equal", "better") else "no figure"
+    if check.expect == "equal":
+        return f"{bars[-1]}, called equal"
+    return " → ".join(bars) + (_BETTER if check.expect == "better" else "")
+
+
+def is_share(check: ClaimCheck) -> bool:
+    """Whether a platform is compared with its own peak."""
+    return check.against == [PEAK]
+
+
+def _share_span(bar: PrintedRange) -> str:
+    """Write times below the peak as the share of it that is printed."""
+    ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _span(bar: PrintedRange) -> str:
+    if bar.low is None or bar.high is None:
+        end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
+        return f"{word} {end or 0.0:.3g}"
+    low, high = (f"{end:.3g}" if end >= 1.1 else f"{end:.2f}" for end in (bar.low, bar.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def verdict_words(outcome: Outcome) -> str:
+    """Format the verdict; of programs that disagree how many say yes."""
+    if outcome.status is not ClaimStatus.PARTLY:
+        return outcome.status.value
+    return f"{outcome.yes} of {len(outcome.votes)} programs"
+
+
+def marks_of(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
+    """Yield the measured ratios of a program; of a growth the first one before the last."""
+    if vote.first is not None:
+        yield ClaimMark(vote.program, toward_claim(check, vote.first), begins=True)
+    yield ClaimMark(vote.program, toward_claim(check, vote.own))
+
+
+def measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
+    """Format the measured ratios, all programs of a few, else the least and the greatest."""
+    if not votes:
+        return ""
+    if len(votes) == 1:
+        text = _ratios_of(check, votes[0])
+    elif len(votes) <= _FEW:
+        text = ", ".join(f"{vote.program} {_brief(check, vote)}" for vote in votes)
+    else:
+        ordered = sorted(votes, key=lambda vote: toward_claim(check, vote.change).value)
+        ends = (f"{_brief(check, vote)} ({vote.program})" for vote in (ordered[0], ordered[-1]))
+        text = " to ".join(ends)
+    return text + (_BETTER if check.expect == "better" else "")
+
+
+def _ratios_of(
+    check: ClaimCheck, vote: Vote, write: Callable[[Estimate], str] = with_interval
+) -> str:
+    if is_share(check):
+        return with_interval(vote.own.inverse().times(100), "%")
+    return " → ".join(write(dot.ratio) for dot in marks_of(check, vote))
+
+
+def _brief(check: ClaimCheck, vote: Vote) -> str:
+    return _ratios_of(check, vote, lambda ratio: plain(ratio.value))
+
+
+def disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
+    """Name the programs that do not say yes, where others do."""
+    statuses = {vote.status for vote in votes}
+    if len(statuses) < 2:
+        return ""
+    others = [vote for vote in votes if vote.status is not ClaimStatus.YES]
+    return ", ".join(
+        f"{vote.program}: {vote.status.value} ({_ratios_of(check, vote)})" for vote in others
+    )
+
+
+def sides_words(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[str, str]) -> str:
+    """Name the platforms that were compared; empty where none was."""
+    against = {loss.against for loss in losses}
+    others = [cast[name] for name in check.against if name in against and name in cast]
+    return f"{cast[check.platform]} against {listing(others)}" if against else ""
+
+
+def where_words(votes: Sequence[Vote]) -> str:
+    """Describe the ranks and nodes of the measured ratios, and how many they are."""
+    begins = [loss for vote in votes for loss in vote.first_losses]
+    losses = [loss for vote in votes for loss in vote.losses]
+    groups = [group for group in (begins, losses) if group]
+    text = " → ".join(dict.fromkeys(map(_ranks, groups)))
+    if len(votes) == 1 and votes[0].of > 1:
+        return f"{text}, the least clear of {votes[0].of}"
+    if len(votes) > 1:
+        return f"{text}, {count(len(votes), 'program')}"
+    if len(losses) > 1:
+        return f"{text}, mean of {count(len(losses), 'point')}"
+    return text
+
+
+def _ranks(losses: Sequence[PlaceLoss]) -> str:
+    ranks = sorted({loss.place.ranks for loss in losses})
+    nodes = {loss.place.ran_on for loss in losses} - {0}
+    span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
+    text = f"{span} rank{'s' if span != '1' else ''}"
+    return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text

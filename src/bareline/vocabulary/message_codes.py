@@ -1,0 +1,180 @@
+"""The codes of messages, such as ``BL-STUDY-247``, which stay the same when the words change.
+
+A package keeps the codes of its messages in ``messages.toml``, and ``scripts/messages.py --write``
+brings that file up to date. An error remembers the place that made it. Its code is looked up only
+if it is shown, by the words at that place in the source. A package of another author may have a
+``messages.toml`` in its first folder, with codes of its own prefix; without this file its messages
+have no code.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from bareline.vocabulary.errors import BarelineError, one_line
+from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.message_sites import Site, has_words, read_sites, without_names
+from bareline.vocabulary.source_place import CODES_FILE, SourcePlace, Span, raise_place
+
+#: The prefix of the codes of wrong keys in files, which the kind of the problem follows.
+KEY_PREFIX = "BL-KEY-"
+_OWN = "bareline"
+#: Causes of causes that are followed to a message with words.
+_MOST_CAUSES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message with a code.
+
+    - `maker`: the class of the error, or the function that makes it.
+    - `text`, `hint`: its words and its next step, with placeholders such as ``{path}``.
+    - `place`: module and function that make it, below the package.
+    """
+
+    code: str
+    maker: str
+    text: str
+    hint: str
+    place: str
+
+    @property
+    def key(self) -> str:
+        """The message without the names of its placeholders."""
+        return message_key(self.text, self.place)
+
+
+def message_key(text: str, place: str) -> str:
+    """Return the key of a message in its package: equal words are the same message.
+
+    A message without words has its place as key.
+    """
+    words = without_names(text)
+    return words if has_words(text) else f"{place}: {words}"
+
+
+def code_of(error: BaseException, causes: int = _MOST_CAUSES) -> str | None:
+    """Return the code of an error that was raised or made; None where it has no code.
+
+    An error that only passes on the words of its cause has the code of the cause.
+
+    - `causes`: how many causes of causes are followed.
+    """
+    message = _message_of(error)
+    if message is not None and has_words(message.text):
+        return message.code
+    passed_on = _code_of_cause(error, causes - 1) if causes else None
+    if passed_on is not None:
+        return passed_on
+    return None if message is None else message.code
+
+
+def code_at(place: SourcePlace | None) -> str | None:
+    """Return the code of the message that is made at a place."""
+    message = None if place is None else _message_at(place)
+    return None if message is None else message.code
+
+
+def _message_of(error: BaseException) -> Message | None:
+    """Return the message of an error: with words, if one of its places has words."""
+    places = (raise_place(error), getattr(error, "made_at", None))
+    candidates = [_message_at(place) for place in places if place is not None]
+    messages = [message for message in candidates if message is not None]
+    worded = [message for message in messages if has_words(message.text)]
+    return next(iter(worded or messages), None)
+
+
+def _code_of_cause(error: BaseException, causes: int) -> str | None:
+    """Return the code of the cause of an error whose words the error passes on."""
+    cause = error.__cause__
+    if cause is None:
+        return None
+    if hasattr(cause, "errors"):
+        return _code_of_key(error, cause, causes)
+    texts = (_words_of(cause), one_line(str(cause)))
+    passed_on = any(text and text in _words_of(error) for text in texts)
+    return code_of(cause, causes) if passed_on else None
+
+
+def _words_of(error: BaseException) -> str:
+    """Return the problem without its place and next step."""
+    return one_line(error.what if isinstance(error, BarelineError) else str(error))
+
+
+def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> str | None:
+    """Return the code of the first problem of a checked file."""
+    problem = problem_of(invalid)  # type: ignore[arg-type]
+    if one_line(problem.said) not in _words_of(error):
+        return None
+    if problem.error is not None:
+        return code_of(problem.error, causes)
+    return KEY_PREFIX + problem.kind.upper().replace("_", "-")
+
+
+def _message_at(place: SourcePlace) -> Message | None:
+    package = package_of(place.module)
+    messages = _messages(package)
+    if not messages:
+        return None
+    site = _sites(place.file, _classes()).get(place.span)
+    if site is None:
+        return None
+    name = place_name(place.module, package, site.function)
+    return messages.get(message_key(site.text, name))
+
+
+def package_of(module: str) -> str:
+    """Return the package whose file keeps the codes of a module."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == _OWN else parts[0]
+
+
+def place_name(module: str, package: str, function: str) -> str:
+    """Return the name of a function of a module, below their package."""
+    inside = module.removeprefix(package).removeprefix(".")
+    return ".".join(part for part in (inside, function) if part)
+
+
+@cache
+def _messages(package: str) -> Mapping[str, Message]:
+    """Read the messages of a package by their keys; none where it keeps no codes."""
+    for folder in getattr(sys.modules.get(package), "__path__", ()):
+        file = Path(folder) / CODES_FILE
+        if file.is_file():
+            return {message.key: message for message in read_messages(file)}
+    return {}
+
+
+def read_messages(file: Path) -> Iterator[Message]:
+    """Yield the messages of a file of codes, without the retired codes."""
+    for code, row in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        if isinstance(row, dict):
+            yield Message(code, row["by"], row["text"], row.get("next", ""), row["place"])
+
+
+@lru_cache(maxsize=64)
+def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
+    """Return the sites of a source file by the positions that can run there."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):  # the file changed since it was imported
+        return {}
+    return {span: site for site in read_sites(tree, classes) for span in site.spans}
+
+
+def _classes() -> frozenset[str]:
+    """Return the names of the classes of errors that are loaded."""
+    names: set[str] = set()
+    waiting: list[type[BarelineError]] = [BarelineError]
+    while waiting:
+        error_class = waiting.pop()
+        names.add(error_class.__name__)
+        waiting += error_class.__subclasses__()
+    return frozenset(names)
