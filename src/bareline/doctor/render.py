@@ -33,7 +33,7 @@ def render(checks: Sequence[HostCheck], console: Console) -> None:
         for check in group:
             _print_check(check, indent, console)
         console.print()
-    _print(Text(summary(checks), style="bold"), console)
+    _print_item(Text(), Text(summary(checks), style="bold"), console)
 
 
 def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
@@ -46,7 +46,7 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
     _print_item(Text(f"{'next':12} ", "bold"), Text(next_command(checks)), console)
     console.print()
     about = f"{len(checks)} checks, with the fix of each: `bareline doctor --all`"
-    _print(Text(f"{about}; for a study: `--for nebula`", style="dim"), console)
+    _print_item(Text(), Text(f"{about}; for a study: `--for nebula`", style="dim"), console)
 
 
 def _print_check(check: HostCheck, indent: int, console: Console) -> None:
