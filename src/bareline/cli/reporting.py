@@ -105,11 +105,11 @@ def _check_address(address: str) -> None:
         ) from error
 
 
-def _form(asked: str | None, out: Path | None) -> str:
+def _form(chosen: str | None, out: Path | None) -> str:
     from bareline.report.page.files import FORMATS
 
     ending = out.suffix.removeprefix(".") if out is not None else ""
-    form = asked or (ending if ending in FORMATS else "html")
+    form = chosen or (ending if ending in FORMATS else "html")
     if form not in FORMATS:
         raise UsageError(f"no report is of form '{form}'", hint=f"use {', '.join(FORMATS)}")
     return form
@@ -132,8 +132,8 @@ def nodes(
     from bareline.report.terminal.surveys import survey_blocks
 
     records = read_records(path, unlike=False)
-    found = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
-    if not found:
+    surveys = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
+    if not surveys:
         raise AnalysisError(
             "no node was measured by itself",
             where=str(path),
@@ -141,10 +141,10 @@ def nodes(
         )
     rows = (deviating_rows, node_rows) if everything else (deviating_rows,)
     emit_blocks(
-        lambda: [row for one in found for give in rows for row in give(one)],
-        lambda: [block for one in found for block in survey_blocks(one)],
+        lambda: [row for surveyed in surveys for give in rows for row in give(surveyed)],
+        lambda: [block for surveyed in surveys for block in survey_blocks(surveyed)],
     )
-    if fail and any(one.deviating for one in found):
+    if fail and any(surveyed.deviating for surveyed in surveys):
         raise typer.Exit(EXIT_CONDITION)
 
 
@@ -206,16 +206,16 @@ def trend(
     conditions = [parse_condition(text) for text in fail_if or []]
     runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
     against = level.since if level.last is None else level.last
-    found = trend_of(runs, margin, only.selection(), against)
+    history = trend_of(runs, margin, only.selection(), against)
     if level.accept is not None and level.reason is not None:
-        accept_changes(found, level.accept, level.reason)
-        found = trend_of(runs, margin, only.selection(), against)
-    outcomes = [check_trend(found, condition) for condition in conditions]
+        accept_changes(history, level.accept, level.reason)
+        history = trend_of(runs, margin, only.selection(), against)
+    outcomes = [check_trend(history, condition) for condition in conditions]
     if reference:
-        latest = found.runs[-1]
+        latest = history.runs[-1]
         records = read_records(latest.path)
         outcomes += reference_outcomes(reference, records, f"run {latest.name}")
-    emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
+    emit_blocks(history.rows, lambda: trend_blocks(history, details=everything))
     complain_of(outcomes)
 
 
