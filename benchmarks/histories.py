@@ -6,7 +6,9 @@
 
 PYTHON is an interpreter that has `apache-otava` and `asv` (in an environment of its own: nothing
 of bareline needs them). All three get the same series, with the defaults of their commands; Otava:
-windows of 50, p of at most 0.001. Shares are kept in FILE, so that the parts can be measured one by
+windows of 50, p of at most 0.001. Otava is also asked with the largest p at which it names a change
+in at most 5 % of the single histories of that length and noise without one: its power at the false
+alarms that bareline promises. Shares are kept in FILE, so that the parts can be measured one by
 one; the second line prints the tables. The third line prints the changes that each program names in
 real series: an object of lists of values, one a run.
 
@@ -32,6 +34,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,17 +47,34 @@ FIRST_LOOK = 8
 #: A change that is named so many runs off is found.
 NEAR = 2
 
-#: What runs in the interpreter of the peers: series on stdin, their changes on stdout, as JSON.
+#: Otava names a change in at most this share of calm histories, with a p that matches bareline.
+MATCHED = 0.05
+CALM_HISTORIES = 100
+#: Values of p that Otava is tried with, the default first.
+OTAVA_P = (1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6, 1e-8, 1e-12)
+
+#: What runs in the interpreter of the peers: series and values of p on stdin, changes on stdout.
 PEERS = """
 import json, sys
 from asv.step_detect import detect_steps
 from otava.analysis import compute_change_points
+def otava(series, p):
+    return [int(point.index) for point in compute_change_points(series, max_pvalue=p)[0]]
 found = []
-for series in json.load(sys.stdin):
-    otava = [int(point.index) for point in compute_change_points(series)[0]]
+for series, p in json.load(sys.stdin):
     steps = [int(left) for left, *_ in detect_steps(series)][1:]
-    found.append([otava, steps])
+    found.append([otava(series, 0.001), otava(series, p), steps])
 json.dump(found, sys.stdout)
+"""
+
+#: The same of the number of series in which Otava names something with each p.
+ALARMS = """
+import json, sys
+from otava.analysis import compute_change_points
+rows, values_of_p = json.load(sys.stdin)
+alarms = [sum(bool(compute_change_points(row, max_pvalue=p)[0]) for row in rows)
+          for p in values_of_p]
+json.dump(alarms, sys.stdout)
 """
 
 Noise = Callable[[np.random.Generator, int], np.ndarray]
@@ -151,19 +171,38 @@ class Named:
     likely: list[int]
     certain: list[int]
     otava: list[int]
+    matched: list[int]
     asv: list[int]
 
 
-TOOLS = ("likely", "certain", "otava", "asv")
+TOOLS = ("likely", "certain", "otava", "matched", "asv")
 
 
-def ask(pages: Sequence[np.ndarray], peers: str) -> list[Named]:
-    """Return what is named in each page, shape (series, runs); peers see each series alone."""
-    rows = [row.tolist() for page in pages for row in page]
-    done = subprocess.run(
-        [peers, "-c", PEERS], input=json.dumps(rows), capture_output=True, text=True, check=True
-    )
-    answers = iter(json.loads(done.stdout))
+def ask_peers(script: str, question: object, peers: str) -> Any:
+    """Return what a script answers in the interpreter of the peers."""
+    line = [peers, "-c", script]
+    asked = json.dumps(question)
+    answer = subprocess.run(line, input=asked, capture_output=True, text=True, check=True)
+    return json.loads(answer.stdout)
+
+
+def matched_p(noise: Noise, runs: int, peers: str) -> float:
+    """Return the largest p with which Otava names something in few enough calm histories."""
+    generator = np.random.default_rng([SEED, runs, CALM_HISTORIES])
+    rows = [np.exp(noise(generator, runs)).tolist() for _ in range(CALM_HISTORIES)]
+    alarms = ask_peers(ALARMS, [rows, OTAVA_P], peers)
+    few = [p for p, count in zip(OTAVA_P, alarms, strict=True) if count <= MATCHED * len(rows)]
+    return few[0] if few else 0.0
+
+
+def ask(pages: Sequence[np.ndarray], peers: str, matched: Sequence[float] = ()) -> list[Named]:
+    """Return what is named in each page, shape (series, runs); peers see each series alone.
+
+    - `matched`: the p of Otava for each page; by default its own.
+    """
+    values_of_p = matched or [OTAVA_P[0]] * len(pages)
+    rows = [[row.tolist(), p] for page, p in zip(pages, values_of_p, strict=True) for row in page]
+    answers = iter(ask_peers(PEERS, rows, peers))
     named = []
     for page in pages:
         changes = [one for course in find_changes(page, margin=MARGIN) for one in course.changes]
@@ -172,8 +211,9 @@ def ask(pages: Sequence[np.ndarray], peers: str) -> list[Named]:
             Named(
                 likely=[change.at for change in changes],
                 certain=[change.at for change in changes if change.certain],
-                otava=[at for otava, _ in own for at in otava],
-                asv=[at for _, asv in own for at in asv],
+                otava=[at for otava, _, _ in own for at in otava],
+                matched=[at for _, matched, _ in own for at in matched],
+                asv=[at for _, _, asv in own for at in asv],
             )
         )
     return named
@@ -195,11 +235,15 @@ Shares = dict[str, list[float]]
 def histories(noise: Noise, count: int, peers: str) -> dict[str, Shares]:
     """Return, for each scenario, the shares of histories found and of those with a false change."""
     planted = scenarios()
+    lengths = {scenario.runs for scenario in planted}
+    p_of = {runs: matched_p(noise, runs, peers) for runs in lengths}
     pages = []
+    matched = []
     for scenario in planted:
         generator = np.random.default_rng([SEED, scenario.runs, count])
         pages += [scenario.series(noise, generator)[None] for _ in range(count)]
-    named = ask(pages, peers)
+        matched += [p_of[scenario.runs]] * count
+    named = ask(pages, peers, matched)
     shares = {}
     for number, scenario in enumerate(planted):
         own = named[number * count : (number + 1) * count]
@@ -222,7 +266,11 @@ def calm_pages(noise: Noise, runs: int, count: int, peers: str) -> Shares:
     generator = np.random.default_rng([SEED, runs, PAGE])
     pages = [np.exp([noise(generator, runs) for _ in range(PAGE)]) for _ in range(count)]
     named = ask(pages, peers)
-    return {tool: [float(np.mean([bool(getattr(one, tool)) for one in named]))] for tool in TOOLS}
+    return {
+        tool: [float(np.mean([bool(getattr(one, tool)) for one in named]))]
+        for tool in TOOLS
+        if tool != "matched"
+    }
 
 
 def calm_years(noise: Noise, nights: int, count: int, peers: str) -> Shares:
@@ -234,7 +282,7 @@ def calm_years(noise: Noise, nights: int, count: int, peers: str) -> Shares:
         looks = [values[None, :night] for night in range(FIRST_LOOK, nights + 1)]
         named = ask(looks, peers)
         ever[year] = [any(getattr(one, tool) for one in named) for tool in TOOLS]
-    return {tool: [float(ever[:, at].mean())] for at, tool in enumerate(TOOLS)}
+    return {tool: [float(ever[:, at].mean())] for at, tool in enumerate(TOOLS) if tool != "matched"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +305,37 @@ class Results:
     def print_tables(self) -> None:
         """Print a table for each part; a cell is a noise, its entries are the programs."""
         for part, rows in self.shares.items():
-            print(f"\n{part}: bareline likely or certain, certain; Otava; asv, %\n")
+            print(f"\n{part}: bareline likely or certain, certain; Otava; matched Otava; asv, %\n")
             print("|  | " + " | ".join(NOISES) + " |\n" + "|---" * (len(NOISES) + 1) + "|")
             for row, cells in rows.items():
                 columns = [_cell(cells.get(noise)) for noise in NOISES]
                 print(f"| {row} | " + " | ".join(columns) + " |")
+
+    def print_summary(self) -> None:
+        """Print, for each noise, how bareline compares in the rows of 5 % and more."""
+        rows = [
+            cells
+            for row, cells in self.shares.get("histories", {}).items()
+            if not row.startswith("one step of 2 %")
+        ]
+        print("\n| noise | as often as Otava | as matched Otava | found | false |")
+        print("|---|---|---|---|---|")
+        for noise in NOISES:
+            cells = [row[noise] for row in rows if noise in row]
+            if cells:
+                print(f"| {noise} | {_summary(cells)} |")
+
+
+def _summary(cells: Sequence[Shares]) -> str:
+    """Return in how many cells bareline finds as much as Otava, and the means of all programs."""
+    entries = []
+    for peer in ("otava", "matched"):
+        as_often = sum(cell["likely"][0] >= cell[peer][0] for cell in cells)
+        entries.append(f"{as_often} of {len(cells)}")
+    for which in (0, 1):
+        means = [100 * np.mean([cell[tool][which] for cell in cells]) for tool in TOOLS]
+        entries.append(" · ".join(f"{mean:.0f}" for mean in means))
+    return " | ".join(entries)
 
 
 def _cell(shares: Shares | None) -> str:
@@ -270,6 +344,8 @@ def _cell(shares: Shares | None) -> str:
         return ""
     entries = []
     for tool in TOOLS:
+        if tool not in shares:
+            continue
         share, *false = (f"{100 * one:.0f}" for one in shares[tool])
         entries.append(f"{share} ({false[0]})" if false and tool != "certain" else share)
     return " · ".join(entries)
@@ -324,6 +400,7 @@ def main() -> None:
         for noise in asked.noise:
             measure(part, noise, asked, results)
     results.print_tables()
+    results.print_summary()
 
 
 if __name__ == "__main__":

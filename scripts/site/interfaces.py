@@ -70,9 +70,9 @@ INTERFACES = (
     Interface(
         "exhibit",
         "Kinds of exhibits",
-        "A module ends in `EXHIBIT = ...`, an instance of a subclass of `Exhibit`.",
-        (exhibits.Exhibit, exhibits.select, exhibits.by_metric, exhibit.ExhibitSpec,
-         document.Document, blocks.Rows, blocks.Figure),
+        "A module ends in `EXHIBIT = Exhibit(...)`, with a function that yields figures.",
+        (exhibits.Exhibit, exhibits.figure_of, exhibits.select, exhibits.by_metric,
+         exhibit.ExhibitSpec, document.Document, blocks.Rows, blocks.Figure),
     ),
     Interface(
         "contracts",

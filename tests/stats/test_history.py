@@ -71,6 +71,22 @@ def test_a_step_is_found_where_it_is():
     assert not any(course.changes for number, course in enumerate(found) if number != 3)
 
 
+def test_a_step_is_not_taken_for_dependence_of_the_runs():
+    # With a step and ten runs, neighbours resemble each other more than others do.
+    found = 0
+    for seed in range(20):
+        values = series(np.random.default_rng(seed), 1, 10, 0.01)
+        values[0, 5:] *= 1.05
+        changes = find_changes(values, margin=0.02)[0].changes
+        found += any(abs(change.at - 5) <= 2 for change in changes)
+    assert found >= 18  # 14 before
+
+
+def test_a_page_of_few_dependent_runs_names_little():
+    # 25 % of such pages named something before.
+    assert alarms(lambda g: resembling(g, 20, 10, 0.03), 30) <= 3
+
+
 def test_an_old_improvement_does_not_hide_a_newer_regression():
     values = series(np.random.default_rng(7), 5, 40, 0.02)
     values[2, 15:] *= 0.7
@@ -147,8 +163,39 @@ def test_changes_closer_than_a_level_are_one():
 
 def test_a_step_that_a_line_explains_as_well_is_not_certain():
     values = series(np.random.default_rng(3), 20, 30, 0.01) * np.exp(0.001 * np.arange(30))
-    changes = [one for course in find_changes(values, margin=0.02) for one in course.changes]
-    assert changes and not any(change.certain for change in changes)
+    changes = [find_changes(row[None], margin=0.02)[0].changes for row in values]
+    assert any(changes)
+    assert not any(change.certain for own in changes for change in own)
+
+
+def test_a_page_of_drifting_series_has_no_step():
+    values = series(np.random.default_rng(3), 20, 30, 0.01) * np.exp(0.001 * np.arange(30))
+    courses = find_changes(values, margin=0.02)
+    assert not any(course.changes for course in courses)
+    assert any(course.course is Course.DRIFTING for course in courses)
+
+
+@pytest.mark.parametrize(
+    ("runs", "at", "factor"), [(60, 30, 1.1), (100, 97, 1.2), (200, 100, 1.05)]
+)
+def test_a_step_upon_a_drift_is_found_with_the_slope(runs, at, factor):
+    values = series(np.random.default_rng(5), 1, runs, 0.01) * np.exp(0.001 * np.arange(runs))
+    values[0, at:] *= factor
+    (course,) = find_changes(values, margin=0.02)
+    (change,) = course.changes
+    assert change.certain and abs(change.at - at) <= 1
+    # The ratio is that of the step, without the drift of the levels on both sides.
+    assert change.ratio.lo < factor < change.ratio.hi
+    assert course.course is Course.DRIFTING and course.slope.lo < 1.001 < course.slope.hi
+
+
+def test_a_drift_that_begins_later_leaves_an_earlier_step():
+    values = series(np.random.default_rng(6), 1, 120, 0.005)
+    values[0, 30:] *= 1.1
+    values[0, 60:] *= 1.002 ** np.arange(60)
+    (course,) = find_changes(values, margin=0.02)
+    assert any(change.at == 30 and change.certain for change in course.changes)
+    assert course.slope is not None
 
 
 def test_drift_is_a_slope_and_no_step():

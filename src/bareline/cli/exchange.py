@@ -80,9 +80,8 @@ def calibrate(
         replace_file(out, tomli_w.dumps({"platform": {out.stem: calibration.table}}))
     except OSError as error:
         raise unwritable(error, out) from error
-    emit_blocks(
-        calibration.rows, lambda: calibrated_blocks(calibration.rows(), calibration.left_out, out)
-    )
+    rows = calibration.rows()
+    emit_blocks(lambda: rows, lambda: calibrated_blocks(rows, calibration.left_out, out))
 
 
 @app.command()

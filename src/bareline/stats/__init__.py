@@ -19,7 +19,6 @@ from bareline.stats.family import (
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.history import (
-    MIN_RUNS,
     Change,
     Course,
     SeriesCourse,
@@ -33,6 +32,7 @@ from bareline.stats.position import LevelRatio, level_ratio
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.series import SeriesTraits, look
 from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
+from bareline.stats.stretches import MIN_RUNS
 from bareline.stats.summary import SampleSummary, reached, relative_half_width, summarize
 from bareline.stats.verdict import judge, judge_shift
 

@@ -9,8 +9,16 @@ alone is blind to it. The score of a model is its log likelihood ratio over a si
 with Student's t of the two groups, whose difference counts from half of the margin; a difference
 within the margin scores 0. An excursion has one position more, and pays log n for it.
 
+Where a stretch drifts, the single level is a straight line, and both models are steps upon it.
+
+Where each run resembles the one before it with an autoregression phi, a level of L runs is known as
+if it had ``L / f`` independent ones, with ``f = (1 + phi)/(1 - phi) - 2 phi (1 - phi^L) / (L (1 -
+phi)^2)``: few neighbours lose less than a long level does.
+
 References
 ----------
+G. E. P. Box, G. M. Jenkins, G. C. Reinsel, Time Series Analysis, 4th edition, Wiley (2008), section
+2.1 (the variance of a mean of dependent values).
 A. B. Olshen, E. S. Venkatraman, R. Lucito, M. Wigler, Circular binary segmentation for the
 analysis of array-based DNA copy number data, Biostatistics 5 (2004),
 doi:10.1093/biostatistics/kxh008.
@@ -23,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.stack import BoolArray, FloatArray, IntArray
 
 LEAST_RUNS = 3
 """A level is that of at least so many runs."""
@@ -54,7 +62,9 @@ class BestModel:
     end: IntArray
 
 
-def highest_scores(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0) -> FloatArray:
+def highest_scores(
+    rows: FloatArray, zone: float, phi: FloatArray | float = 0.0, *, drifts: bool = False
+) -> FloatArray:
     """Return the highest plain and the highest robust score of each row, shape (2, ...).
 
     A robust score is that of the row with its outliers drawn in (`drawn_in`), and at most the
@@ -62,11 +72,12 @@ def highest_scores(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0)
 
     - `rows`: shape (..., n); logarithms, complete.
     - `zone`: logarithm of the margin.
-    - `phi`: shape (...); autoregression of each row: its t is divided by
-      ``sqrt((1 + phi) / (1 - phi))``, as its levels are known the worse.
+    - `phi`: shape (...); autoregression of each row.
+    - `drifts`: whether steps upon a line are scored, instead of steps from a level.
     """
-    plain = _highest(rows, zone, phi)
-    robust = _highest(drawn_in(rows, zone), zone, phi, capped=True)
+    plain = _Moments.of(rows, zone, phi, drifts=drifts).highest()
+    centred = without_line(rows) if drifts else rows
+    robust = _Moments.of(drawn_in(centred, zone), zone, phi, drifts=drifts).highest(capped=True)
     return np.stack((plain, robust))
 
 
@@ -82,25 +93,174 @@ def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
     return np.clip(rows, middle - bound, middle + bound)
 
 
-def _highest(
-    rows: FloatArray, zone: float, phi: FloatArray | float, *, capped: bool = False
-) -> FloatArray:
-    """Return the highest score of each row, capped or not, shape (...)."""
-    sums, total_square = _moments(rows)
+def without_line(rows: FloatArray) -> FloatArray:
+    """Return rows, shape (..., n), without their straight lines."""
     n = rows.shape[-1]
-    share = np.asarray((1.0 - phi) / (1.0 + phi))
-    steps = _step_scores(sums, total_square, zone, share)
-    if capped:
-        caps = [_log_ways(n, count) - math.log(2.0) for count in _counts(n)]
-        steps = np.minimum(steps, caps)
-    highest = steps.max(axis=-1)
+    time = np.arange(n) - (n - 1) / 2.0
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    slope = centred @ time / (time @ time)
+    return np.asarray(centred - slope[..., None] * time)
+
+
+def best_model(
+    rows: FloatArray, zone: float, phi: FloatArray | float = 0.0, *, drifts: bool = False
+) -> BestModel:
+    """Return the model with the highest score of each row; parameters as `highest_scores`."""
+    moments = _Moments.of(rows, zone, phi, drifts=drifts)
+    n = rows.shape[-1]
+    steps = moments.step_scores()
+    score = steps.max(axis=-1)
+    begin = steps.argmax(axis=-1) + LEAST_RUNS
+    end = np.full(score.shape, n)
     for length in _lengths(n):
-        apart = np.abs(_excursion_sums(sums, length)).max(axis=-1)
-        score = _score(apart, length, n, total_square, zone, share)
+        highest, first = moments.best_excursion(length)
+        better = highest > score
+        score = np.where(better, highest, score)
+        begin = np.where(better, first, begin)
+        end = np.where(better, first + length, end)
+    return BestModel(np.maximum(score, 0.0), begin, end)
+
+
+def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
+    """Return rows, shape (rows, n), without the levels of their best models, where they score.
+
+    A level is a median: an outlier, or one run of a next level, would move a mean for all runs.
+    """
+    runs = np.arange(rows.shape[-1])
+    inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
+    levels = np.where(inside, _median_where(rows, inside), _median_where(rows, ~inside))
+    return rows - np.where(model.score[:, None] > 0, levels, 0.0)
+
+
+def _median_where(rows: FloatArray, chosen: BoolArray) -> FloatArray:
+    """Return the median of the chosen values of each row, shape (rows, 1)."""
+    ascending = np.sort(np.where(chosen, rows, np.inf), axis=1)
+    count = chosen.sum(axis=1, keepdims=True)
+    below = np.take_along_axis(ascending, np.maximum(count - 1, 0) // 2, axis=1)
+    above = np.take_along_axis(ascending, np.maximum(count // 2, 0), axis=1)
+    return np.asarray((below + above) / 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Sums over the runs of each row, of which every score is made.
+
+    - `sums`: shape (..., n + 1); of the first 0 .. n values about the level, or about the line.
+    - `total_square`: shape (...); of all values about it.
+    - `phi`: shape (..., 1), or 0 for all.
+    """
+
+    sums: FloatArray
+    total_square: FloatArray
+    zone: float
+    phi: FloatArray | float
+    drifts: bool
+
+    @classmethod
+    def of(
+        cls, rows: FloatArray, zone: float, phi: FloatArray | float, *, drifts: bool
+    ) -> _Moments:
+        """Return the sums of rows; parameters as `highest_scores`."""
+        centred = without_line(rows) if drifts else rows - rows.mean(axis=-1, keepdims=True)
+        sums = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
+        np.cumsum(centred, axis=-1, out=sums[..., 1:])
+        total_square = np.einsum("...i,...i->...", centred, centred)
+        if not np.any(phi):
+            return cls(sums, total_square, zone, 0.0, drifts)
+        return cls(sums, total_square, zone, np.asarray(phi)[..., None], drifts)
+
+    @property
+    def n(self) -> int:
+        """The number of runs."""
+        return int(self.sums.shape[-1]) - 1
+
+    def highest(self, *, capped: bool = False) -> FloatArray:
+        """Return the highest score of each row, capped or not, shape (...)."""
+        n = self.n
+        steps = self.step_scores()
         if capped:
-            score = np.minimum(score, _log_ways(n, length))
-        np.maximum(highest, score - math.log(n), out=highest)
-    return np.asarray(highest)
+            caps = [_log_ways(n, int(count)) - math.log(2.0) for count in _counts(n)]
+            steps = np.minimum(steps, caps)
+        highest = steps.max(axis=-1)
+        for length in _lengths(n):
+            score, _ = self.best_excursion(length)
+            if capped:
+                score = np.minimum(score, _log_ways(n, length) - math.log(n))
+            np.maximum(highest, score, out=highest)
+        return np.asarray(highest)
+
+    def step_scores(self) -> FloatArray:
+        """Return the score of a step at each run from the third on, shape (..., runs)."""
+        before = _counts(self.n)
+        apart = np.abs(self.sums[..., before])
+        return self._scores(apart, np.zeros_like(before), before)
+
+    def best_excursion(self, length: int) -> tuple[FloatArray, IntArray]:
+        """Return the highest score of an excursion of a length and where it begins, shape (...)."""
+        apart = np.abs(self._excursion_sums(length))
+        if self.drifts:
+            begin = np.arange(LEAST_RUNS, LEAST_RUNS + apart.shape[-1])
+            scores = self._scores(apart, begin, np.array([length]))
+            best = scores.argmax(axis=-1)
+        else:
+            # From a level, the excursion with the largest sum has the highest score.
+            best = apart.argmax(axis=-1)
+            apart = np.take_along_axis(apart, best[..., None], axis=-1)
+            scores = self._scores(apart, np.array([LEAST_RUNS]), np.array([length]))
+        return scores.max(axis=-1) - math.log(self.n), best + LEAST_RUNS
+
+    def _excursion_sums(self, length: int) -> FloatArray:
+        last = self.n - LEAST_RUNS - length
+        return (
+            self.sums[..., LEAST_RUNS + length : last + length + 1]
+            - (self.sums[..., LEAST_RUNS : last + 1])
+        )
+
+    def _scores(self, apart: FloatArray, begin: IntArray, count: IntArray) -> FloatArray:
+        """Return the scores of groups of `count` runs from `begin` on, whose values sum to `apart`.
+
+        - `apart`: shape (..., groups); without sign.
+        - `begin`, `count`: shape (groups,) or (1,).
+        """
+        scale = 1.0 / self._norms(begin, count)
+        size = apart * scale
+        freedom = self.n - (3 if self.drifts else 2)
+        variance = (self.total_square[..., None] - apart * size) / freedom
+        variance = np.maximum(variance, LEAST_SPREAD**2)
+        beyond = np.maximum(size - self.zone / 2.0, 0.0)
+        t_square = beyond * beyond / (variance * scale)
+        if np.any(self.phi):
+            t_square = t_square * _independent_share(count, self.n, self.phi)
+        score = 0.5 * freedom * np.log1p(t_square / freedom)
+        return np.where(size > self.zone, score, 0.0)
+
+    def _norms(self, begin: IntArray, count: IntArray) -> FloatArray:
+        """Return the sum of squares of a group's indicator about the level, or about the line."""
+        n = self.n
+        about_level = count * (n - count) / n
+        if not self.drifts:
+            return np.asarray(about_level)
+        time_sum = count * (begin + (count - n) / 2.0)
+        return np.asarray(about_level - time_sum**2 * 12.0 / (n**3 - n))
+
+
+def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> FloatArray:
+    """Return by which part t^2 of a group counts where runs resemble each other.
+
+    - `phi`: shape (..., 1); the result has shape (..., groups).
+    """
+    inside, outside = _repetitions(count, phi), _repetitions(n - count, phi)
+    independent = 1.0 / count + 1.0 / (n - count)
+    dependent = inside / count + outside / (n - count)
+    # Levels of few runs follow their runs, which look less spread for it.
+    spread = np.maximum(n - inside - outside, 1.0) / (n - 2.0)
+    return np.asarray(independent / dependent * np.minimum(spread, 1.0))
+
+
+def _repetitions(count: IntArray, phi: FloatArray | float) -> FloatArray:
+    """Return how many runs count as one in the mean of so many."""
+    rest = 1.0 - np.asarray(phi)
+    return np.asarray((2.0 - rest) / rest - 2.0 * phi * (1.0 - phi**count) / (count * rest**2))
 
 
 def _log_ways(n: int, count: int) -> float:
@@ -108,57 +268,9 @@ def _log_ways(n: int, count: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
 
 
-def _counts(n: int) -> range:
+def _counts(n: int) -> IntArray:
     """Return the numbers of runs that may be before a step."""
-    return range(LEAST_RUNS, n - LEAST_RUNS + 1)
-
-
-def best_model(rows: FloatArray, zone: float, phi: FloatArray | float = 0.0) -> BestModel:
-    """Return the model with the highest score of each row; parameters as `highest_scores`."""
-    sums, total_square = _moments(rows)
-    n = rows.shape[-1]
-    share = np.asarray((1.0 - phi) / (1.0 + phi))
-    steps = _step_scores(sums, total_square, zone, share)
-    score = steps.max(axis=-1)
-    begin = steps.argmax(axis=-1) + LEAST_RUNS
-    end = np.full(score.shape, n)
-    for length in _lengths(n):
-        apart = np.abs(_excursion_sums(sums, length))
-        highest = _score(apart.max(axis=-1), length, n, total_square, zone, share)
-        found = highest - math.log(n)
-        better = found > score
-        first = apart.argmax(axis=-1) + LEAST_RUNS
-        score = np.where(better, found, score)
-        begin = np.where(better, first, begin)
-        end = np.where(better, first + length, end)
-    return BestModel(np.maximum(score, 0.0), begin, end)
-
-
-def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
-    """Return rows, shape (rows, n), without the levels of their best models, where they score."""
-    runs = np.arange(rows.shape[-1])
-    inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
-    within = np.mean(rows, axis=-1, where=inside, keepdims=True)
-    without = np.mean(rows, axis=-1, where=~inside, keepdims=True)
-    levels = np.where(inside, within, without)
-    return rows - np.where(model.score[:, None] > 0, levels, 0.0)
-
-
-def _moments(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sums of the first 0 .. n values about the mean, and the sum of all squares."""
-    centred = rows - rows.mean(axis=-1, keepdims=True)
-    sums = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
-    np.cumsum(centred, axis=-1, out=sums[..., 1:])
-    return sums, np.einsum("...i,...i->...", centred, centred)
-
-
-def _step_scores(
-    sums: FloatArray, total_square: FloatArray, zone: float, share: FloatArray
-) -> FloatArray:
-    n = sums.shape[-1] - 1
-    before = np.array(_counts(n))
-    apart = np.abs(sums[..., LEAST_RUNS : n - LEAST_RUNS + 1])
-    return _score(apart, before, n, total_square[..., None], zone, share[..., None])
+    return np.arange(LEAST_RUNS, n - LEAST_RUNS + 1)
 
 
 def _lengths(n: int) -> list[int]:
@@ -169,32 +281,3 @@ def _lengths(n: int) -> list[int]:
         found.append(length)
         length = max(length + 1, int(length * _GROWTH))
     return found
-
-
-def _excursion_sums(sums: FloatArray, length: int) -> FloatArray:
-    """Return the sum, about the mean, of each possible excursion of a length."""
-    n = sums.shape[-1] - 1
-    last = n - LEAST_RUNS - length
-    return sums[..., LEAST_RUNS + length : last + length + 1] - sums[..., LEAST_RUNS : last + 1]
-
-
-def _score(
-    apart: FloatArray,
-    count: int | IntArray,
-    n: int,
-    total_square: FloatArray,
-    zone: float,
-    share: FloatArray,
-) -> FloatArray:
-    """Return the score of a group of `count` runs, whose values about the mean sum to `apart`.
-
-    - `share`: independent runs in each run.
-    """
-    scale = 1.0 / count + 1.0 / (n - count)
-    size = apart * scale
-    freedom = n - 2
-    variance = np.maximum((total_square - apart * size) / freedom, LEAST_SPREAD**2)
-    beyond = np.maximum(size - zone / 2.0, 0.0)
-    t_square = share * beyond * beyond / (variance * scale)
-    score = 0.5 * freedom * np.log1p(t_square / freedom)
-    return np.where(size > zone, score, 0.0)

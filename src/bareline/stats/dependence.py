@@ -13,19 +13,41 @@ W. James, C. Stein, Estimation with quadratic loss, Berkeley Symposium 4 (1961) 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from bareline.stats.change import NORMAL_MAD
-from bareline.stats.stack import FloatArray
+from bareline.stats.criterion import base, criterion, rest_of, square_of, with_steps
+from bareline.stats.stack import FloatArray, IntArray
 
 #: Beyond so many normal standard deviations a difference is a change of level or an outlier.
 _LARGE = 2.5
 #: An autoregression near 1 has no level that could change.
 _MOST = 0.8
-#: Fewer series say no more together than each alone.
+#: Levels that fit n runs take away this share / n of phi, but leave some of it (simulated: 10 to
+#: 100 runs).
+_LESSENED = 7.0
+_LEAST_LEFT = 0.3
+#: Fewer series show no more together than each alone: a change of one of them would count.
 _FEWEST_TOGETHER = 5
-#: Shares of independent pages, and of single series, that are called dependent.
-_ALPHA_TOGETHER, _ALPHA_ALONE = 0.05, 0.025
+#: Fewer runs of one series show nothing of it.
+_LEAST_ALONE = 20
+#: The share of single series that are called dependent by themselves.
+_ALPHA_ALONE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The autoregression of each series, shape (series,).
+
+    - `shown`: what the runs show, 0 where it may be chance.
+    - `possible`: the estimate all the same, even where it may be chance.
+    """
+
+    shown: FloatArray
+    possible: FloatArray
 
 
 def autoregression(rows: FloatArray) -> FloatArray:
@@ -42,36 +64,72 @@ def autoregression(rows: FloatArray) -> FloatArray:
     return np.asarray(1.0 + 2.0 * correlation)
 
 
-def dependence_together(observed: FloatArray, shuffled: FloatArray) -> float:
-    """Return phi of all series of a page together, which one alone may be too short to show.
+def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> Dependence:
+    """Return the dependence of the runs of each series, by itself and by all of them together.
 
-    Whether runs depend on each other is judged without levels, which would feign it; how much is
-    estimated with them, because removing levels takes a part of it away.
-
-    - `observed`: shape (2, series); of `autoregression`, with and without levels; NaN for a series
-      that is too short.
-    - `shuffled`: shape (2, series, orders); the same of the runs in random orders.
-
-    Returns 0 where it may be chance, and for few series.
+    - `runs`: shape (series,); how many each series has.
+    - `observed`: shape (series,); of `autoregression` of runs without levels, which would feign it;
+      NaN for a series that is too short.
+    - `shuffled`: shape (series, orders); the same of their random orders, again without levels.
     """
-    usable = np.isfinite(observed[0])
-    if np.sum(usable) < _FEWEST_TOGETHER:
-        return 0.0
-    mean = observed[:, usable].mean(axis=1)
-    null = shuffled[:, usable].mean(axis=1)
-    p = (1.0 + np.sum(null[1] >= mean[1])) / (null.shape[1] + 1.0)
-    return float(np.clip(mean[0] - null[0].mean(), 0.0, _MOST)) if p < _ALPHA_TOGETHER else 0.0
-
-
-def dependence_alone(observed: FloatArray, shuffled: FloatArray) -> FloatArray:
-    """Return phi of each series by itself, 0 where it may be chance.
-
-    - `observed`, `shuffled`: shapes (series,) and (series, orders); without levels.
-    """
+    usable = np.isfinite(observed)
+    lessened = np.maximum(1.0 - _LESSENED / np.maximum(runs, 1), _LEAST_LEFT)
+    together = np.zeros(observed.shape)
+    if np.sum(usable) >= _FEWEST_TOGETHER:
+        together += _shrunk(observed[usable].mean(), shuffled[usable].mean(axis=0))
     p = np.mean(shuffled >= observed[:, None], axis=1)
-    excess = observed - shuffled.mean(axis=1)
-    # The part beyond chance was more often too large than too small.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shrunk = excess * (1.0 - shuffled.var(axis=1) / excess**2)
-    found = np.isfinite(observed) & (p < _ALPHA_ALONE)
-    return np.where(found, np.clip(shrunk, 0.0, _MOST), 0.0)
+    seems_alone = (p < _ALPHA_ALONE) & (runs >= _LEAST_ALONE)
+    alone = np.where(seems_alone, _shrunk(observed, shuffled), 0.0)
+    shown = np.maximum(together, alone) / lessened
+    possible = np.maximum(shown, (observed - shuffled.mean(axis=1)) / lessened)
+    return Dependence(
+        np.where(usable, np.minimum(shown, _MOST), 0.0),
+        np.where(usable, np.clip(possible, 0.0, _MOST), 0.0),
+    )
+
+
+def lead_over_wandering(
+    values: FloatArray, cuts: Sequence[int], *, drifts: bool
+) -> tuple[float, float]:
+    """Return by how much changes explain a stretch better than dependence alone, and its phi.
+
+    The runs about levels (or about a line with steps) may depend on each other, too.
+
+    - `values`: shape (n,); logarithms, complete.
+    - `cuts`: first runs of new levels.
+    - `drifts`: whether the changes are steps upon a line.
+    """
+    n = values.size
+    columns = base(n, drifts=drifts)
+    without = rest_of(values, columns)
+    changed = rest_of(values, with_steps(columns, cuts))
+    parameters = columns.shape[1] + 2 * len(cuts)
+    changes = min(
+        criterion(square_of(changed), n, parameters),
+        criterion(_square_of_steps(changed), n, parameters + 1),
+    )
+    wandering = criterion(_square_of_steps(without), n, columns.shape[1] + 1)
+    return wandering - changes, float(np.clip(_lag_one(without), 0.0, _MOST))
+
+
+def _lag_one(rest: FloatArray) -> float:
+    """Return the coefficient of the regression of each run on the run before it."""
+    square = square_of(rest[:-1])
+    return float(rest[1:] @ rest[:-1]) / square if square > 0 else 0.0
+
+
+def _square_of_steps(rest: FloatArray) -> float:
+    """Return the sum of squares of the parts that the runs before do not explain."""
+    phi = float(np.clip(_lag_one(rest), 0.0, 1.0))
+    return square_of(rest[1:] - phi * rest[:-1]) + (1.0 - phi**2) * float(rest[0] ** 2)
+
+
+def _shrunk(observed: FloatArray, shuffled: FloatArray) -> FloatArray:
+    """Return the part of phi beyond chance, which by itself was more often too large than small.
+
+    - `observed`, `shuffled`: shapes (...,) and (..., orders).
+    """
+    excess = observed - shuffled.mean(axis=-1)
+    chance = shuffled.var(axis=-1)
+    positive = np.maximum(excess, 1e-9)
+    return np.asarray(np.maximum(excess - chance / positive, 0.0))

@@ -1,71 +1,133 @@
-"""A straight line beside levels: whether a stretch of runs drifts or steps.
+"""A straight line, with or without steps upon it: whether a stretch of runs drifts, steps, or both.
 
-Schwarz's criterion decides: each level and each cut is a parameter.
+Schwarz's criterion decides. Steps are added one by one, each where it explains most of the rest.
 
 References
 ----------
-G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6 (1978),
-doi:10.1214/aos/1176344136 (a line or levels).
+Y. C. Pati, R. Rezaiifar, P. S. Krishnaprasad, Orthogonal matching pursuit, Asilomar Conference 27
+(1993), doi:10.1109/ACSSC.1993.342465 (steps one by one).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.stats.change import LEAST_RUNS, LEAST_SPREAD
+from bareline.stats.change import LEAST_RUNS
+from bareline.stats.criterion import (
+    base,
+    centred_time,
+    criterion,
+    rest_of,
+    square_of,
+    with_steps,
+)
 from bareline.stats.position import LevelRatio
 from bareline.stats.special import student_quantile
 from bareline.stats.stack import FloatArray
 
+#: A stretch is explained by so many steps beyond the given ones, at most.
+_MOST_FURTHER = 5
+#: A step whose remainder is this small is a sum of the others.
+_DEPENDENT = 1e-6
 
-def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return by how much levels, even with one cut more, explain a stretch better than a line.
+
+@dataclass(frozen=True, slots=True)
+class LineLead:
+    """By how much Schwarz's criterion favours levels over a line.
+
+    - `plain`: over a line without steps.
+    - `stepped`: over a line with any steps upon it.
+    """
+
+    plain: float
+    stepped: float
+
+
+def lead_over_line(values: FloatArray, cuts: Sequence[int], phi: float = 0.0) -> LineLead:
+    """Return by how much levels, even with further steps, explain a stretch better than a line.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
+    - `phi`: autoregression, by which n runs count as fewer.
     """
     n = values.size
-    line = _criterion(_line(values)[1], n, 2)
-    further = [
-        sorted([*cuts, cut])
-        for cut in range(LEAST_RUNS, n - LEAST_RUNS + 1)
-        if min(abs(cut - own) for own in cuts) >= LEAST_RUNS
-    ]
-    levels = min(
-        _criterion(_rest_of_levels(values, own), n, 2 * len(own) + 1)
-        for own in (list(cuts), *further)
+    independent = n * (1.0 - phi) / (1.0 + phi)
+    level, line = base(n, drifts=False), base(n, drifts=True)
+    levels = _least_criterion(values, level, cuts, independent)
+    stepped = min(
+        _least_criterion(values, line, cuts, independent),
+        _least_criterion(values, line, (), independent),
     )
-    return line - levels
+    plain = criterion(square_of(rest_of(values, line)), n, 2, independent)
+    return LineLead(plain - levels, stepped - levels)
 
 
-def line_slope(values: FloatArray, phi: float) -> LevelRatio:
-    """Return how much a drifting stretch changes per run, above 1 upwards."""
-    slope, rest = _line(values)
+def lead_of_steps(values: FloatArray, cuts: Sequence[int], phi: float = 0.0) -> float:
+    """Return by how much a line with steps explains a stretch better than one without.
+
+    Parameters as `lead_over_line`.
+    """
     n = values.size
-    error = math.sqrt(rest / (n - 2) * 12.0 / (n**3 - n) * (1.0 + phi) / (1.0 - phi))
-    half = student_quantile(0.975, n - 2) * error
+    independent = n * (1.0 - phi) / (1.0 + phi)
+    line = base(n, drifts=True)
+    without = square_of(rest_of(values, line))
+    stepped = square_of(rest_of(values, with_steps(line, cuts)))
+    parameters = 2 + 2 * len(cuts)
+    return criterion(without, n, 2, independent) - criterion(stepped, n, parameters, independent)
+
+
+def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> LevelRatio:
+    """Return how much a drifting stretch changes per run, above 1 upwards.
+
+    - `cuts`: where it steps as well.
+    """
+    n = values.size
+    others = with_steps(base(n, drifts=False), cuts)
+    time = rest_of(centred_time(n), others)
+    slope = float(time @ values) / square_of(time)
+    rest = rest_of(values - slope * centred_time(n), others)
+    freedom = max(n - others.shape[1] - 1, 1)
+    variance = square_of(rest) / freedom / square_of(time)
+    error = math.sqrt(variance * (1.0 + phi) / (1.0 - phi))
+    half = student_quantile(0.975, freedom) * error
     return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
 
 
-def _rest_of_levels(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the sum of squares that levels between cuts leave."""
-    ends = [0, *cuts, values.size]
-    levels = [values[begin:end] for begin, end in pairwise(ends)]
-    return sum(float(np.sum((level - level.mean()) ** 2)) for level in levels)
+def _least_criterion(
+    values: FloatArray, columns: FloatArray, cuts: Sequence[int], independent: float
+) -> float:
+    """Return the least criterion of a model with steps at cuts, and of those with further ones."""
+    n = values.size
+    chosen = list(cuts)
+    least = math.inf
+    for _ in range(_MOST_FURTHER + 1):
+        basis = np.linalg.qr(with_steps(columns, chosen))[0]
+        rest = values - basis @ (basis.T @ values)
+        parameters = columns.shape[1] + 2 * len(chosen)
+        least = min(least, criterion(square_of(rest), n, parameters, independent))
+        further = _next_step(rest, basis, chosen)
+        if further is None:
+            break
+        chosen.append(further)
+    return least
 
 
-def _criterion(rest: float, n: int, parameters: int) -> float:
-    """Return Schwarz's criterion of a model by the sum of squares that it leaves."""
-    return n * math.log(max(rest, n * LEAST_SPREAD**2)) + parameters * math.log(n)
-
-
-def _line(values: FloatArray) -> tuple[float, float]:
-    """Return the slope of a straight line, and the sum of squares that it leaves."""
-    time = np.arange(values.size) - (values.size - 1) / 2
-    centred = values - values.mean()
-    slope = float(time @ centred / (time @ time))
-    return slope, float(np.sum((centred - slope * time) ** 2))
+def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:
+    """Return where one more step explains most of the rest; None where there is no room."""
+    n = rest.size
+    places = np.arange(LEAST_RUNS, n - LEAST_RUNS + 1)
+    for cut in chosen:
+        places = places[np.abs(places - cut) >= LEAST_RUNS]
+    # The sums over all runs from each one on: of the rest, and of each column of the basis.
+    after = np.cumsum(rest[::-1])[::-1][places]
+    within = np.cumsum(basis[::-1], axis=0)[::-1][places]
+    remainder = n - places - np.einsum("ij,ij->i", within, within)
+    usable = remainder > _DEPENDENT * n
+    if not usable.any():
+        return None
+    gain = np.where(usable, after**2, 0.0) / np.where(usable, remainder, 1.0)
+    return int(places[gain.argmax()])

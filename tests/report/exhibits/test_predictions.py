@@ -143,7 +143,7 @@ def spoiled(*path, value=None):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is no change"),
+        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not a change"),
         (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
         (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
         (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),

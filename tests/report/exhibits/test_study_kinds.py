@@ -206,6 +206,9 @@ def test_trials_are_a_strip_with_printed_ones_hollow_above(
 ) -> None:
     spec = {"kind": "trials", "probe": "net.nuttcp", "metric": "rate"}
     (figure,) = figures(in_roles, **spec, published=["nccs:slide-nuttcp"])
+    over_time = [row for row in rows_of(figure) if row.get("tip", "").startswith("bare, trial ")]
+    assert [row["x"] for row in over_time] == list(range(1, 11))
+    (figure,) = figures(in_roles, **spec, published=["nccs:slide-nuttcp"], rule="sorted")
     own = [row for row in rows_of(figure) if row.get("tip", "").startswith("bare, trial ")]
     assert len(own) == 10 and len({row["y"] for row in own}) == 1
     assert figure.narrow and "median" in figure.text_summary

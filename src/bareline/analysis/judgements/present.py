@@ -66,11 +66,14 @@ def present_state(
     better: str,
     margin: float,
     since: int | None = None,
+    drifts: bool = False,
 ) -> Present | None:
     """Return the present level against the reference; None where no change lies between.
 
     - `values`: one value a run; `changes`: those that count, in the order of the runs.
     - `since`: number of the run whose level is the reference; None for the default.
+    - `drifts`: whether a level moves between its changes: the ratio of neighbours is that directly
+      at their change then.
     """
     reference = _reference(changes, since)
     if reference is None:
@@ -86,6 +89,8 @@ def present_state(
     found = stats.level_ratio(*((old, new) if better == "lower" else (new, old)))
     ratio = Estimate(found.value, finite(found.lo), finite(found.hi))
     adjacent = own == len(changes) - 1
+    if adjacent and drifts:
+        ratio = changes[-1].ratio
     verdict = changes[-1].verdict if adjacent else _verdict(ratio, margin)
     return Present(verdict, ratio, reference, changes[-1])
 

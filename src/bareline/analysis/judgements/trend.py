@@ -247,7 +247,14 @@ class Trend:
         certain = [change for change in changes if change.grade is Grade.CERTAIN]
         medians = _known(values)
         present, likely = (
-            present_state(medians, own, better=better, margin=self.margin, since=self.since)
+            present_state(
+                medians,
+                own,
+                better=better,
+                margin=self.margin,
+                since=self.since,
+                drifts=course.slope is not None,
+            )
             for own in (certain, changes)
         )
         return TrendSeries(

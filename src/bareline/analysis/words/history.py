@@ -63,7 +63,8 @@ def drift_words(series: TrendSeries) -> str:
     ends = ""
     if slope.lo is not None and slope.hi is not None:
         ends = f" [{_signed(slope.lo)}, {_signed(slope.hi)}]"
-    return f"drifts by {_signed(slope.value)}{ends} per run (+ is worse), without a step"
+    steps = ", between its changes" if series.changes else ", without a step"
+    return f"drifts by {_signed(slope.value)}{ends} per run (+ is worse){steps}"
 
 
 def _signed(ratio: float) -> str:

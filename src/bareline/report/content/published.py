@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
@@ -22,6 +23,7 @@ from bareline.report.content.wording import slug
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are told, not matched.
 _SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
@@ -79,22 +81,32 @@ class PublishedPoint:
     @property
     def tip(self) -> str:
         """Describe what is printed where, for hovering."""
-        at = conditions(self.ratio.conditions)
-        printed = f"printed: {self.ratio.text}" + (", computed here" if self.ratio.computed else "")
+        ratio = self.ratio
+        where = [conditions(ratio.conditions)]
+        if ratio.excludes:
+            where.append(f"except {listing(ratio.excludes)}")
+        place = ", ".join(filter(None, where))
+        place = f" ({place})" if place else ""
+        printed = f"printed: {ratio.text}"
+        if ratio.computed:
+            printed += ", computed here"
         return (
-            f"published: {self.ratio.platform} against {self.ratio.baseline}, {self.factor} times "
-            f"worse{f' ({at})' if at else ''}; {printed}; {self.source}"
+            f"published: {ratio.platform} against {ratio.baseline}, {self.factor} times "
+            f"worse{place}; {printed}; {self.source}"
         )
 
     def places(self, parameter: str) -> list[tuple[float, float]]:
         """Return where on a parameter's axis it holds: places, or stretches from low to high."""
         condition = self.ratio.conditions.get(parameter)
         if isinstance(condition, Spread):
-            low = condition.low if condition.low is not None else condition.above
-            if low is None and condition.high is None:
+            low = float(condition.low or 0)
+            if condition.low is None and condition.above is not None:
+                # What holds above 32 ranks is not told of 32.
+                low = math.nextafter(condition.above, math.inf)
+            elif condition.low is None and condition.high is None:
                 return []
             high = math.inf if condition.high is None else float(condition.high)
-            return [(float(low or 0), high)]
+            return [(low, high)]
         values = condition if isinstance(condition, list) else [condition]
         whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
         return [(float(value), float(value)) for value in whole]
@@ -194,18 +206,22 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
                 cast.setdefault(name, []).append(str(role["platform"]))
     for name in dict.fromkeys(name.partition(":")[0] for name in cast):
         study = publications().get(name)
-        if study is None:
-            continue  # of a later bareline; the page says so among its gaps
-        for ratio in published_ratios(study):
-            if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
-                continue
-            short = study.publication.short
-            label = study.part(ratio.part.partition(":")[2]).label
-            for platform, baseline in product(
-                cast.get(f"{name}:{ratio.platform}", ()), cast.get(f"{name}:{ratio.baseline}", ())
-            ):
-                if platform != baseline:
-                    yield PublishedPoint(ratio, platform, baseline, short, label)
+        if study is not None:  # of a later bareline; the page lists it among its gaps
+            yield from _points_of_study(study, cast)
+
+
+def _points_of_study(
+    study: PublishedStudy, cast: Mapping[str, Sequence[str]]
+) -> Iterator[PublishedPoint]:
+    for ratio in published_ratios(study):
+        if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
+            continue
+        label = study.part(ratio.part.partition(":")[2]).label
+        platforms = cast.get(f"{study.id}:{ratio.platform}", ())
+        baselines = cast.get(f"{study.id}:{ratio.baseline}", ())
+        for platform, baseline in product(platforms, baselines):
+            if platform != baseline:
+                yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,22 +240,51 @@ class PrintedValue:
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
     """Return what is printed of a cell's metric, by platform of the run; first printings only."""
-    found: dict[str, PrintedValue] = {}
+    values: dict[str, PrintedValue] = {}
     for role in roles.values():
-        for name in role.published if role.platform else ():
+        if not role.platform:
+            continue
+        for name in role.published:
             publication, _, platform = name.partition(":")
-            study = publications()[publication]
-            own = [r for r in study.results if r.platform == platform and _measures(study, r, cell)]
-            value = next((r for r in own if r.kind == "absolute" and r.value is not None), None)
-            if value is None or value.value is None or UNITS[value.unit][0] != cell.metric.unit:
-                continue
-            gain = next((r for r in own if r.kind == "factor" and r.relation == "better_by"), None)
-            number = float(value.value * UNITS[value.unit][1])
-            source = f"{study.publication.short}, {study.part(value.part).label}"
-            part = f"{study.id}:{value.part}"
-            printed = PrintedValue(number, value.words, str(gain) if gain else "", source, part)
-            found.setdefault(str(role.platform), printed)
-    return found
+            printed = _printed_value(publications()[publication], platform, cell)
+            if printed is not None:
+                values.setdefault(str(role.platform), printed)
+    return values
+
+
+def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
+    """Return what a publication prints of a platform in the unit of a cell; None without."""
+    results = [row for row in study.results if row.platform == platform]
+    results = [row for row in results if _measures(study, row, cell)]
+    result = next((row for row in results if _is_value(row)), None)
+    if result is None or result.value is None:
+        return None
+    factor = _factor_to(cell, result)
+    if factor is None:
+        return None
+    gains = (row for row in results if row.kind == "factor" and row.relation == "better_by")
+    gain = next(gains, None)
+    return PrintedValue(
+        float(result.value * factor),
+        result.words,
+        "" if gain is None else str(gain),
+        source=f"{study.publication.short}, {study.part(result.part).label}",
+        part=f"{study.id}:{result.part}",
+    )
+
+
+def _is_value(result: Result) -> bool:
+    """Return whether a result is a value of its own: an amount, or a share of a peak."""
+    is_share = result.kind == "efficiency" and result.baseline == "peak"
+    return result.value is not None and (result.kind == "absolute" or is_share)
+
+
+def _factor_to(cell: Row, result: Result) -> Decimal | None:
+    """Return the factor from a printed unit to that of a cell; None where they differ in kind."""
+    unit, factor = UNITS[result.unit]
+    if (unit, cell.metric.unit) == ("%", "1"):
+        return Decimal("0.01")
+    return factor if unit == cell.metric.unit else None
 
 
 def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
@@ -274,17 +319,18 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
     Those for its ranks or for its place, else those that name no ranks, else all.
     """
-    found = [point for point in points if point.about(cell)]
-    ranks = cell.place.ranks
-    exact = [
-        point
-        for point in found
-        if any(low <= ranks <= high for low, high in point.places("ranks"))
-        or same_place(point.ratio, cell.place)
-    ]
-    general = [point for point in found if "ranks" not in point.ratio.conditions]
+    about = [point for point in points if point.about(cell)]
+    exact = [point for point in about if _is_at(point, cell.place)]
+    general = [point for point in about if "ranks" not in point.ratio.conditions]
     chosen: list[PublishedPoint] = []
-    for point in exact or general or found:
+    for point in exact or general or about:
         if not any(map(point.repeats, chosen)):
             chosen.append(point)
     return chosen
+
+
+def _is_at(point: PublishedPoint, place: Place) -> bool:
+    """Return whether a published ratio is of a place's ranks, or of the place itself."""
+    ranges = point.places("ranks")
+    has_ranks = any(low <= place.ranks <= high for low, high in ranges)
+    return has_ranks or same_place(point.ratio, place)

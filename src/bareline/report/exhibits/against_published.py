@@ -19,10 +19,10 @@ from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
-from bareline.report.blocks import Field, Rows, Table
+from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.exhibits.base import Draft, ExhibitKind, select
+from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.figures.grammar import Chart, both_widths, plot
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
@@ -205,7 +205,7 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
     )
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     lines = published_lines(document, spec)
     if not lines:
         return
@@ -217,7 +217,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
         for line in lines[:12]
     ]
-    yield Draft(
+    yield figure_of(
+        spec,
         title="Printed ratios and this run's",
         what=(spec.probe or "",),
         notes=[
@@ -345,7 +346,7 @@ def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
     )
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "against-published",
     "published ratios, the run's own at the same places, and how many lie inside",
     _shown,

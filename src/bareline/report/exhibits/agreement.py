@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.blocks import Field, Rows
+from bareline.report.blocks import Field, Figure, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import metric_name, percent, verdict_word
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, select
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.collectives import SIZED
@@ -63,7 +63,7 @@ class _Row:
         return max(self.ratios, key=lambda size: abs(self.ratios[size].value - 1))
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
@@ -75,7 +75,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     def greatest(row: _Row) -> Field:
         return Field(format_size(row.worst) if row.worst else "–", row.worst)
 
-    yield Draft(
+    yield figure_of(
+        spec,
         title="bareline beside users' own OSU and IMB programs",
         notes=[
             "Of each program: how far the ratio of bareline's figure to the program's is from 1, "
@@ -168,7 +169,7 @@ class _Pair:
         return Field(why, caveats=caveats)
 
 
-def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     found = []
     for reference in select(document, spec):
         if ours := _counterpart(document, reference):
@@ -189,7 +190,8 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
             known = pair.reference.place.coordinates
             where = [parameter_value(name, known.get(name)) for name in names]
             ratios.append(" ".join([*where, pair.reference.platform, pair.field.plain]))
-        yield Draft(
+        yield figure_of(
+            spec,
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
             notes=["Above 1: bareline's program is faster. Paired by block."],
@@ -216,12 +218,12 @@ def _counterpart(document: Document, reference: Row) -> Row | None:
 
 
 EXHIBITS = (
-    ExhibitKind(
+    Exhibit(
         "agreement",
         "users' own OSU and IMB programs beside bareline's benchmarks, by program",
         _shown,
     ),
-    ExhibitKind(
+    Exhibit(
         "beside",
         "bareline's own programs over a user's programs of the same name, by platform",
         _references,

@@ -29,6 +29,7 @@ from bareline.report.figures.marks import (
 from bareline.report.figures.scales import Ticks, count_ticks, log_ticks, ratio_ticks, size_ticks
 from bareline.report.figures.theme import MarkLook, looks
 from bareline.vocabulary.place import Place, parameter_value
+from bareline.vocabulary.units import listing
 
 Mark = dict[str, Any]
 
@@ -45,18 +46,28 @@ DIAMONDS = (
 
 
 def diamonds_note(chosen: Chosen) -> str:
-    """Describe diamonds, and the published ratios that have no place on the axis."""
-    x = chosen.x
-    named = [point for point in chosen.published if x in point.ratio.conditions]
-    nowhere = [point for point in named if not point.places(x)]
-    notes = [DIAMONDS] if len(nowhere) < len(chosen.published) else []
+    """Describe diamonds, what they leave out, and the ratios that have no place on the axis."""
+    nowhere = []
+    for point in chosen.published:
+        if chosen.x in point.ratio.conditions and not point.places(chosen.x):
+            nowhere.append(point)
+    notes = []
+    if len(nowhere) < len(chosen.published):
+        notes.append(DIAMONDS)
+    notes += dict.fromkeys(filter(None, map(_left_out, chosen.published)))
     if nowhere:
-        ranges = "; ".join(
-            f"{point.factor} times worse ({conditions({x: point.ratio.conditions[x]})})"
-            for point in nowhere
-        )
-        notes.append(f"Published without numbers on this axis: {ranges}.")
+        ranges = []
+        for point in nowhere:
+            place = conditions({chosen.x: point.ratio.conditions[chosen.x]})
+            ranges.append(f"{point.factor} times worse ({place})")
+        notes.append(f"Published without numbers on this axis: {'; '.join(ranges)}.")
     return " ".join(notes)
+
+
+def _left_out(point: PublishedPoint) -> str:
+    """Name the benchmarks that a published range leaves out; empty without any."""
+    names = point.ratio.excludes
+    return f"{point.label} leaves out {listing(names)}." if names else ""
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:
@@ -64,25 +75,42 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
+def parameter_words(chosen: Chosen, cell: Row) -> str:
+    """Write the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
+    return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
+
+
 class Along:
     """The axes that all panels of a figure share, so that they can be compared by eye."""
 
     def __init__(self, chosen: Chosen, *, others: Iterable[float] = ()) -> None:
-        x, cells = chosen.x, [row.cell for row in chosen.rows]
-        self.document, self.x, self.published = chosen.document, x, chosen.published
+        cells = [row.cell for row in chosen.rows]
+        self.document = chosen.document
+        self.x = chosen.x
+        self.published = chosen.published
         self.scale = chosen.unit
         #: The parameter's axis, and where 0 stands on it, if it occurs.
-        self.across, self.zero = parameter_axis(x, {position(cell, x) for cell in cells})
-        values = [end for cell in cells if cell.value for end in cell.value.known]
-        self.values = log_ticks(value * self.scale.factor for value in (*values, *others))
-        ratios = [end for cell in cells if cell.ratio for end in cell.ratio.known]
-        for point in self.published:
-            # Without a place on the axis it holds for all of it that a cell is on.
-            placeless = x in _LAYOUT and "placement" in point.ratio.conditions
-            if point.places(x) or (placeless and any(point.about(cell) for cell in cells)):
-                ratios += [end for end in (point.low, point.high, point.middle) if end]
-        self.ratios = ratio_ticks(ratios)
+        self.across, self.zero = parameter_axis(self.x, {position(cell, self.x) for cell in cells})
+        values = list(others)
+        for cell in cells:
+            if cell.value:
+                values += cell.value.known
+        self.values = log_ticks(value * self.scale.factor for value in values)
+        self.ratios = ratio_ticks([*_ratio_ends(cells), *self._printed_ends(cells)])
         self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
+
+    def _printed_ends(self, cells: Sequence[Row]) -> Iterator[float]:
+        """Yield the ends of the published ratios that have a place on the axis."""
+        for point in self.published:
+            if point.places(self.x) or self._is_placeless(point, cells):
+                ends = (point.low, point.high, point.middle)
+                yield from (end for end in ends if end)
+
+    def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
+        """Return whether a ratio without a place holds for all of the axis that a cell is on."""
+        if self.x not in _LAYOUT or "placement" not in point.ratio.conditions:
+            return False
+        return any(point.about(cell) for cell in cells)
 
     def at(self, value: float) -> float:
         """Return the place of a parameter on the axis."""
@@ -103,40 +131,40 @@ class Along:
         self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
     ) -> AxesStrip:
         """Draw medians, which no logarithmic axis has room for where they are not positive."""
-        own = [(cell, cell.value) for cell in cells if cell.value is not None]
-        rows = [
-            self.mark(cell, value, tooltip(cell), self.scale.factor)
-            for cell, value in own
-            if value.value > 0
-        ]
-        name = self.scale.titled(metric_name(own[0][0].place.metric)) if own else ""
+        rows = []
+        name = ""
+        for cell in cells:
+            if cell.value is None:
+                continue
+            name = name or self.scale.titled(metric_name(cell.place.metric))
+            if cell.value.value > 0:
+                rows.append(self.mark(cell, cell.value, tooltip(cell), self.scale.factor))
         text = sentence_case(f"{title}: {name}" if title else name)
         return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 
     def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
         """Draw each platform's ratio to the baseline over the band that counts as equal."""
         rows = [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio]
-        baseline = self.document.baseline
-        return self._ratios(f"Ratio to {baseline} (above 1 is worse)", rows, cells, RATIO_HEIGHT_PX)
+        title = f"Ratio to {self.document.baseline} (above 1 is worse)"
+        return self._ratios(title, rows, cells, RATIO_HEIGHT_PX)
 
     def lines_strip(
         self, title: str, lines: Mapping[str, Sequence[Row]], styles: Mapping[str, MarkLook]
     ) -> AxesStrip:
         """Draw the ratios of several lines of one platform, each in its look, named at its end."""
-        rows = [
-            {
-                **self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}"),
-                "series": name,
-                **styles[name].ink(hollow=cell.simulated),
-            }
-            for name, own in lines.items()
-            for cell in own
-            if cell.ratio
-        ]
-        cells = [cell for own in lines.values() for cell in own]
+        rows = []
+        cells: list[Row] = []
+        for name, line in lines.items():
+            cells += line
+            for cell in line:
+                if cell.ratio:
+                    mark = self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}")
+                    ink = styles[name].ink(hollow=cell.simulated)
+                    rows.append({**mark, "series": name, **ink})
         height = max(230, LABEL_GAP_PX * (len(lines) + 1))
         # Long names leave the lines less room, so that a phone need not shrink them.
-        width = max(150.0, WIDTH_PX - LETTER_PX * max(0, max(map(len, lines)) - 9))
+        excess = max(0, max(map(len, lines)) - 9)
+        width = max(150.0, WIDTH_PX - LETTER_PX * excess)
         strip = self._ratios(title, rows, cells, height, width)
         return replace(strip, named=True, whiskers=True)
 
@@ -157,57 +185,89 @@ class Along:
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
         """Put the strips of a panel together; no line crosses a place without a value."""
+        on_axis: Places
         if isinstance(places, Mapping):
-            places = {name: [*map(self.at, own)] for name, own in places.items()}
+            on_axis = {name: list(map(self.at, own)) for name, own in places.items()}
         else:
-            places = map(self.at, places)
-        return panel(strips, self.across, axis_title(self.x), places)
+            on_axis = map(self.at, places)
+        return panel(strips, self.across, axis_title(self.x), on_axis)
 
     def _published(self, cells: Sequence[Row], across: Channel, up: Channel) -> Iterable[Chart]:
         """Draw published ratios of the panel's cells, or of its platform elsewhere, with ranges."""
         rows: list[Mark] = []
-        places: set[str] = set()
+        named: set[str] = set()
         for point in self.published:
-            # Wherever the point stands on the x axis.
-            at = tuple((name, value) for name, value in point.ratio.at if name != self.x)
-            anywhere = replace(point, ratio=replace(point.ratio, at=at))
-            own = [cell for cell in cells if anywhere.about(cell)]
-            if not own:
+            about = self._cells_of(point, cells)
+            if not about:
                 continue
-            # None where the run measured there, too; nothing to be said where the axis does.
-            elsewhere: str | None = point.elsewhere(own[0].place)
-            if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in own):
-                elsewhere = None
-            elif self.x == "ranks" and point.places("ranks"):
-                elsewhere = ""
-            reaches = list(self._reaches(point, own))
-            rows += [{**row, "pale": elsewhere is not None} for row in reaches]
-            if reaches and elsewhere and elsewhere not in places:
+            elsewhere = self._elsewhere(point, cells, about[0])
+            marks = list(self._reaches(point, about))
+            rows += [{**mark, "pale": elsewhere is not None} for mark in marks]
+            if marks and elsewhere and elsewhere not in named:
                 # Said once in a panel: most of its figures are of one place.
-                places.add(elsewhere)
-                rows[-len(reaches)]["beside"] = elsewhere
+                named.add(elsewhere)
+                rows[-len(marks)]["beside"] = elsewhere
         return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
+
+    def _cells_of(self, point: PublishedPoint, cells: Sequence[Row]) -> list[Row]:
+        """Return the cells that a published ratio is about, wherever it is on the axis."""
+        conditions = tuple(item for item in point.ratio.at if item[0] != self.x)
+        anywhere = replace(point, ratio=replace(point.ratio, at=conditions))
+        return [cell for cell in cells if anywhere.about(cell)]
+
+    def _elsewhere(self, point: PublishedPoint, cells: Sequence[Row], first: Row) -> str | None:
+        """Describe where a ratio was measured if not here; None where the run measured there, too.
+
+        Empty where the axis shows the place.
+        """
+        if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
+            return None
+        if self.x == "ranks" and point.places("ranks"):
+            return ""
+        return point.elsewhere(first.place)
 
     def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Mark]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""
-        (least, most), (low, high) = self.across.domain, self.ratios.domain
-        ranges = point.places(self.x)
-        if "placement" in point.ratio.conditions and self.x in _LAYOUT:
-            # Inside a node, or between nodes: as far as the run was there.
-            there = [position(cell, self.x) for cell in cells]
-            within = min(there), max(there)
-            ranges = [
-                (begin, end) if begin == end else (max(begin, within[0]), min(end, within[1]))
-                for begin, end in ranges or [within]
-            ]
-        middle = point.middle
-        y, lo, hi = (min(max(end or middle, low), high) for end in (middle, point.low, point.high))
-        known = {"y": y, "lo": lo, "hi": hi, "tip": point.tip}
-        ink = {"colour": self.looks[point.platform].colour}
-        for begin, end in ranges:
+        least, most = self.across.domain
+        mark = {
+            "y": self._on_ratios(point.middle),
+            "lo": self._on_ratios(point.low or point.middle),
+            "hi": self._on_ratios(point.high or point.middle),
+            "tip": point.tip,
+            "colour": self.looks[point.platform].colour,
+        }
+        for begin, end in self._ranges(point, cells):
             if begin <= most and end >= least and begin <= end:
-                left, right = max(begin, least), min(end, most)
-                yield {"x": left, "end": right, "middle": math.sqrt(left * right), **known, **ink}
+                left = max(begin, least)
+                right = min(end, most)
+                yield {"x": left, "end": right, "middle": math.sqrt(left * right), **mark}
+
+    def _on_ratios(self, ratio: float) -> float:
+        """Return a ratio, or the nearer end of the axis."""
+        low, high = self.ratios.domain
+        return min(max(ratio, low), high)
+
+    def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> list[tuple[float, float]]:
+        """Return where on the axis a ratio holds.
+
+        Inside a node, or between nodes, that is as far as the run was there.
+        """
+        ranges = point.places(self.x)
+        if "placement" not in point.ratio.conditions or self.x not in _LAYOUT:
+            return ranges
+        places = [position(cell, self.x) for cell in cells]
+        least, most = min(places), max(places)
+        within = []
+        for begin, end in ranges or [(least, most)]:
+            is_place = begin == end
+            within.append((begin, end) if is_place else (max(begin, least), min(end, most)))
+        return within
+
+
+def _ratio_ends(cells: Iterable[Row]) -> Iterator[float]:
+    for cell in cells:
+        if cell.ratio:
+            yield from cell.ratio.known
 
 
 #: As few panels stand beside each other at their full size.
@@ -224,19 +284,22 @@ def largest(
     """
     if len(groups) <= ALL_LARGE:
         return None
-    layouts = [own[0].cell.place for own in groups.values()]
+    layouts = [rows[0].cell.place for rows in groups.values()]
 
-    def measured(point: PublishedPoint, place: Place) -> bool:
-        on_nodes = point.places("nodes")
-        return is_within(place.ranks, point.places("ranks")) and (
-            not on_nodes or is_within(place.nodes, on_nodes)
-        )
-
-    def order(at: int) -> tuple[int, int, int, int]:
-        place = layouts[at]
-        return sum(measured(point, place) for point in published), place.ranks, place.nodes, -at
+    def order(index: int) -> tuple[int, int, int, int]:
+        place = layouts[index]
+        count = sum(_is_measured_at(point, place) for point in published)
+        return count, place.ranks, place.nodes, -index
 
     return max(range(len(layouts)), key=order)
+
+
+def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
+    """Return whether a published ratio is of the ranks of a place, and of its nodes if any."""
+    if not is_within(place.ranks, point.places("ranks")):
+        return False
+    nodes = point.places("nodes")
+    return not nodes or is_within(place.nodes, nodes)
 
 
 def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
@@ -245,17 +308,28 @@ def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
-    """Lay out the logarithmic axis of a parameter, and say where 0 stands on it."""
+    """Lay out the logarithmic axis of a parameter, and return where 0 stands on it."""
     positive = sorted(value for value in positions if value > 0) or [1.0]
     zero = min(positive) / 2
-    shown = [zero, *positive] if any(value <= 0 for value in positions) else positive
+    if all(value > 0 for value in positions):
+        return _ticks_of(x, positive, positive), zero
+    ticks = _ticks_of(x, positive, [zero, *positive])
+    values = [zero]
+    labels = ["0"]
+    for value, label in zip(ticks.values, ticks.labels, strict=True):
+        if value > zero:
+            values.append(value)
+            labels.append(label)
+    return Ticks(ticks.domain, tuple(values), tuple(labels)), zero
+
+
+#: So many different counts have a tick each.
+_MOST_COUNTS = 16
+
+
+def _ticks_of(x: str, positive: Sequence[float], places: Sequence[float]) -> Ticks:
     if x.endswith("_bytes"):
-        ticks = size_ticks(shown)
-    elif len(positive) <= 16 and all(value.is_integer() for value in positive):
-        ticks = count_ticks(shown)
-    else:
-        ticks = log_ticks(shown)
-    if shown is positive:
-        return ticks, zero
-    pairs = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
-    return Ticks(ticks.domain, (zero, *(v for v, _ in pairs)), ("0", *(t for _, t in pairs))), zero
+        return size_ticks(places)
+    if len(positive) <= _MOST_COUNTS and all(value.is_integer() for value in positive):
+        return count_ticks(places)
+    return log_ticks(places)

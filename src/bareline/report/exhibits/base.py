@@ -1,20 +1,23 @@
-"""What an exhibit is, how kinds of exhibits are declared, and how they are found.
+"""A kind of exhibit: how kinds are declared and found, and what they share on the way to a figure.
 
-A kind of exhibit is a `Declared` or an `ExhibitKind`: a module of this package ends in
-``EXHIBIT = ...``, or in ``EXHIBITS = (...)`` where several are alike. Others install theirs under
-the entry-point group ``bareline.exhibits``.
+A kind is an `Exhibit`: a module of this package ends in ``EXHIBIT = Exhibit(...)``, or in
+``EXHIBITS = (...)`` where several are similar. Plug-ins install theirs under the entry-point group
+``bareline.exhibits``.
+
+A number passes four types on its way to a page: `TableRow`, a cell with what is shown of it;
+`Chosen`, the rows of one figure; `Drawing`, its panels; and `Figure`, which `figure_of` puts
+together.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure, Table
@@ -33,95 +36,103 @@ from bareline.vocabulary.plugins import brought, checked, named, own
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
+#: Yields the figures that a specification asks for; none where the run has no data for it.
+Draw = Callable[[Document, ExhibitSpec], Iterable[Figure]]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What a kind says of one figure; what all kinds say alike is added to it.
 
-    - `what`: what tells it from others of its kind, for its name.
-    - `title`, `label`: where the specification has no title; what follows it to tell figures apart.
-    - `notes`: what stands in the caption after the specification's own.
-    - `cells`: what it shows: they give its layer, its caveats and its data, unless these are given.
-    - `spec`: another specification than the study's, whose title and caption are another figure's.
+class Exhibit:
+    """A kind of figure or table: its name in ``[[exhibit]]``, a line for the reference, and `draw`.
+
+    A subclass may set `kind` and `summary` and override `figures` instead.
     """
 
-    title: str
-    what: tuple[str, ...] = ()
-    label: str = ""
-    notes: Iterable[str] = ()
-    summary: str = ""
-    drawing: Drawing = NO_DRAWING
-    table: Table | None = None
-    folded: bool = False
-    cells: Sequence[Row] = ()
-    published: Iterable[PublishedPoint] = ()
-    probe: str = ""
-    layer: str | None = None
-    data: Iterable[Mapping[str, Any]] | None = None
-    spec: ExhibitSpec | None = None
-
-    def figure(self, asked: ExhibitSpec) -> Figure:
-        """Put the figure together."""
-        spec, drawing = self.spec or asked, self.drawing
-        layers = {cell.layer for cell in self.cells}
-        layer = layers.pop() if len(layers) == 1 else ""
-        return Figure(
-            id=slug(spec.kind, *self.what, self.label, spec.title),
-            title=", ".join(filter(None, [spec.title or self.title, self.label])),
-            caption=" ".join(filter(None, [spec.caption, *self.notes])),
-            probe=self.probe,
-            layer=layer if self.layer is None else self.layer,
-            panels=tuple(drawing.panels),
-            names=tuple(drawing.names),
-            large=drawing.large,
-            narrow=tuple(drawing.narrow),
-            wide=drawing.wide,
-            folded=self.folded,
-            text_summary=self.summary,
-            caveats=caveat_notes(self.cells) if drawing.panels else (),
-            sources=tuple(dict.fromkeys((point.anchor, point.source) for point in self.published)),
-            data_table=self.table,
-            data=tidy(self.cells) if self.data is None else tuple(self.data),
-        )
-
-
-class Exhibit(ABC):
-    """A kind of figure or table: its name in ``[[exhibit]]``, and a line for the reference."""
-
     kind: str
     summary: str
 
-    @abstractmethod
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw what the specification asks for; an empty list when the run holds none of it."""
-
-    def figure(self, spec: ExhibitSpec, *what: str, **shown: Any) -> Figure:
-        """Put a figure together of what `Draft` and `Drawing` take."""
-        drawn = {one.name: shown.pop(one.name) for one in fields(Drawing) if one.name in shown}
-        return Draft(what=what, drawing=Drawing(**drawn), **shown).figure(spec)
-
-
-@dataclass(frozen=True)
-class ExhibitKind(Exhibit):
-    """A kind as a function that says what each of its figures shows."""
-
-    kind: str
-    summary: str
-    shown: Callable[[Document, ExhibitSpec], Iterable[Draft]]
+    def __init__(self, kind: str = "", summary: str = "", draw: Draw | None = None) -> None:
+        self._draw = draw
+        if kind:
+            self.kind = kind
+        if summary:
+            self.summary = summary
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw what it says."""
-        return [one.figure(spec) for one in self.shown(document, spec)]
+        """Return the figures of a specification; an empty list where the run has no data for it."""
+        if self._draw is None:
+            raise NotImplementedError(f"exhibit '{self.kind}' has no function that draws it")
+        return list(self._draw(document, spec))
+
+    def figure(self, spec: ExhibitSpec, *what: str, **given: Any) -> Figure:
+        """Return `figure_of`; the fields of `Drawing` may be given by themselves."""
+        names = [field.name for field in fields(Drawing)]
+        drawn = {name: given.pop(name) for name in names if name in given}
+        return figure_of(spec, what=what, drawing=Drawing(**drawn), **given)
+
+
+def figure_of(
+    spec: ExhibitSpec,
+    *,
+    title: str,
+    what: tuple[str, ...] = (),
+    label: str = "",
+    notes: Iterable[str] = (),
+    summary: str = "",
+    drawing: Drawing = NO_DRAWING,
+    table: Table | None = None,
+    folded: bool = False,
+    cells: Sequence[Row] = (),
+    published: Iterable[PublishedPoint] = (),
+    probe: str = "",
+    layer: str | None = None,
+    data: Iterable[Mapping[str, Any]] | None = None,
+) -> Figure:
+    """Return a figure with its id, caption, caveats, sources and data.
+
+    - `title`, `label`: where the specification has no title; an addition that tells figures apart.
+    - `what`: distinguishes figures of one kind, for the id.
+    - `notes`: sentences of the caption after the specification's own.
+    - `cells`: the shown cells: they give the layer, the caveats and the data, unless given.
+    - `published`: the published ratios that are drawn, for the sources.
+    """
+    has_drawing = bool(drawing.panels)
+    caption = [spec.caption, *notes]
+    titles = [spec.title or title, label]
+    sources = dict.fromkeys((point.anchor, point.source) for point in published)
+    return Figure(
+        id=slug(spec.kind, *what, label, spec.title),
+        title=", ".join(filter(None, titles)),
+        caption=" ".join(filter(None, caption)),
+        probe=probe,
+        layer=_layer_of(cells) if layer is None else layer,
+        panels=tuple(drawing.panels),
+        names=tuple(drawing.names),
+        large=drawing.large,
+        narrow=tuple(drawing.narrow),
+        wide=drawing.wide,
+        folded=folded,
+        text_summary=summary,
+        caveats=caveat_notes(cells) if has_drawing else (),
+        sources=tuple(sources),
+        data_table=table,
+        data=tidy(cells) if data is None else tuple(data),
+    )
+
+
+def _layer_of(cells: Iterable[Row]) -> str:
+    """Return the layer of all cells; empty where they are of several."""
+    layers = {cell.layer for cell in cells}
+    return layers.pop() if len(layers) == 1 else ""
 
 
 @cache
 def load_exhibits() -> Mapping[str, Exhibit]:
     """Find every kind of exhibit of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is no kind of exhibit.
+    Raises PluginError: two share a name, or a plug-in is not a kind of exhibit.
     """
-    every = chain(own("bareline.report.exhibits", "EXHIBIT"), brought("bareline.exhibits"))
-    return named("kind of exhibit", checked("exhibit", every, Exhibit), lambda one: one.kind)
+    built_in = own("bareline.report.exhibits", "EXHIBIT")
+    exhibits = checked("exhibit", chain(built_in, brought("bareline.exhibits")), Exhibit)
+    return named("kind of exhibit", exhibits, lambda exhibit: exhibit.kind)
 
 
 def find_exhibit(kind: str) -> Exhibit:
@@ -141,19 +152,27 @@ def select(document: Document, spec: ExhibitSpec) -> list[Row]:
     return [
         cell
         for cell in document.cells
-        if (cell.place.metric == spec.metric if spec.metric else not cell.metric.detail)
-        and meant(spec, cell.platform, cell.place)
+        if _is_of_metric(spec, cell) and meant(spec, cell.platform, cell.place)
     ]
+
+
+def _is_of_metric(spec: ExhibitSpec, cell: Row) -> bool:
+    if spec.metric:
+        return cell.place.metric == spec.metric
+    return not cell.metric.detail
 
 
 def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
     """Return whether a specification asks for a place on a platform, whatever the metric."""
-    known = {**place.coordinates, "platform": platform}
-    probes = (spec.probe or "*", *spec.also)
-    return any(fnmatchcase(place.probe, one) for one in probes) and all(
-        known.get(name) in ((wanted,) if isinstance(wanted, str | int | float) else wanted)
-        for name, wanted in spec.where.items()
-    )
+    patterns = (spec.probe or "*", *spec.also)
+    if not any(fnmatchcase(place.probe, pattern) for pattern in patterns):
+        return False
+    coordinates = {**place.coordinates, "platform": platform}
+    for name, wanted in spec.where.items():
+        allowed = (wanted,) if isinstance(wanted, str | int | float) else wanted
+        if coordinates.get(name) not in allowed:
+            return False
+    return True
 
 
 def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool = True) -> str:
@@ -161,9 +180,12 @@ def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool 
 
     A metric that its probe is not judged by is named, too, unless all are of one metric.
     """
-    title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
-    what = "" if cell.headline or not metric else metric_name(cell.place.metric)
-    return ", ".join(filter(None, [title, what, cell.place.words_of(names)]))
+    probe = cell.place.probe
+    parts = [sentence_case(document.probe_titles.get(probe, probe))]
+    if metric and not cell.headline:
+        parts.append(metric_name(cell.place.metric))
+    parts.append(cell.place.words_of(names))
+    return ", ".join(filter(None, parts))
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -197,7 +219,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What one figure shows; `places`: by title, where on the axis something was to be measured."""
+    """What one figure shows.
+
+    - `places`: by title, where on the axis something was to be measured.
+    """
 
     document: Document
     spec: ExhibitSpec
@@ -209,6 +234,30 @@ class Chosen:
     label: str = ""
     places: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
+    def figure(
+        self,
+        title: str,
+        table: Table,
+        drawing: Drawing = NO_DRAWING,
+        notes: Iterable[str] = (),
+        summary: str = "",
+    ) -> Figure:
+        """Return the figure of the cells; sources are named only where something is drawn."""
+        return figure_of(
+            self.spec,
+            title=title,
+            what=self.what,
+            label=self.label,
+            notes=notes,
+            summary=summary,
+            drawing=drawing,
+            table=table,
+            folded=bool(self.label),
+            cells=self.cells,
+            published=self.published if drawing.panels else (),
+            probe=self.probe,
+        )
+
     @cached_property
     def published(self) -> Sequence[PublishedPoint]:
         """The published ratios that belong beside the cells."""
@@ -217,7 +266,8 @@ class Chosen:
     @cached_property
     def scale(self) -> Scale:
         """The unit of the cells' values."""
-        return unit_scale((cell.median for cell in self.cells), self.cells[0].metric.unit)
+        medians = (cell.median for cell in self.cells)
+        return unit_scale(medians, self.cells[0].metric.unit)
 
     @cached_property
     def unit(self) -> Scale:
@@ -228,11 +278,11 @@ class Chosen:
     @cached_property
     def trials(self) -> Dots:
         """The trials that bars of the rows draw."""
-        most = self.document.dots_per_bar
-        return Dots.together(
-            trial_dots(self.document, own, len(own) * most)
-            for _, own in by_metric([row.cell for row in self.rows])
-        )
+        cells = [row.cell for row in self.rows]
+        return Dots.together(self._trials_of(group) for _, group in by_metric(cells))
+
+    def _trials_of(self, cells: Sequence[Row]) -> Dots:
+        return trial_dots(self.document, cells, len(cells) * self.document.dots_per_bar)
 
     @cached_property
     def groups(self) -> dict[str, list[TableRow]]:
@@ -246,63 +296,25 @@ class Chosen:
         return ", ".join(map(metric_name, metrics))
 
 
-C = TypeVar("C", bound=Chosen)
-
-
-@dataclass(frozen=True)
-class Declared(Exhibit, Generic[C]):
-    """A kind as data.
-
-    - `query`: gives what each figure shows; nothing where the run holds none of it.
-    - `title`: where the specification has none.
-    - `columns`: tabulates it.
-    - `mark`, `notes`, `words`: draws it, says in the caption what must be known, and sums it up.
-    """
-
-    kind: str
-    summary: str
-    query: Callable[[Document, ExhibitSpec], Iterable[C]]
-    columns: Callable[[C], Table]
-    title: Callable[[C], str] = lambda chosen: sentence_case(chosen.metric)
-    mark: Callable[[C], Drawing] = lambda _: NO_DRAWING
-    notes: Callable[[C], Iterable[str]] = lambda _: ()
-    words: Callable[[C], str] = lambda _: ""
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw a figure for each choice of the query."""
-        return [
-            Draft(
-                title=self.title(chosen),
-                what=chosen.what,
-                label=chosen.label,
-                notes=self.notes(chosen),
-                summary=self.words(chosen),
-                drawing=(drawing := self.mark(chosen)),
-                table=self.columns(chosen),
-                folded=bool(chosen.label),
-                cells=chosen.cells,
-                published=chosen.published if drawing.panels else (),
-                probe=chosen.probe,
-            ).figure(spec)
-            for chosen in self.query(document, spec)
-        ]
-
-
 def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure for each probe and unit, so that the unit can stand in a head."""
-    groups = grouped_by(select(document, spec), lambda cell: (cell.place.probe, cell.metric.unit))
-    for what, cells in groups.items():
-        rows = labelled(headline_first(cells))
-        yield Chosen(document, spec, cells, rows, what=what, probe=what[0])
+    cells = select(document, spec)
+    groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.metric.unit))
+    for what, group in groups.items():
+        rows = labelled(headline_first(group))
+        yield Chosen(document, spec, group, rows, what=what, probe=what[0])
 
 
 def labelled(cells: Sequence[Row]) -> list[TableRow]:
     """Title cells of one probe by metric and parameters, as far as these vary."""
-    names, several = varying(cell.place for cell in cells), len({c.place.metric for c in cells}) > 1
+    names = varying(cell.place for cell in cells)
+    metrics = {cell.place.metric for cell in cells}
 
     def label(cell: Row) -> str:
-        metric = metric_name(cell.place.metric) if several else ""
-        return ", ".join(filter(None, [metric, cell.place.words_of(names)]))
+        parts = [cell.place.words_of(names)]
+        if len(metrics) > 1:
+            parts.insert(0, metric_name(cell.place.metric))
+        return ", ".join(filter(None, parts))
 
     return [TableRow(cell, label(cell), cell.value, cell.ratio) for cell in cells]
 
@@ -316,6 +328,8 @@ _WHERE_THERE = (
     "waterfall",
     "coverage",
 )
+#: Kinds that every page begins with.
+_HEADS = ("overview", "suitability")
 
 
 def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
@@ -324,15 +338,15 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
     The overview; then each metric that is not a detail as a curve when a numeric parameter varies
     in it, else as bars together with the probe's other single numbers.
     """
-    chosen = [ExhibitSpec(kind="overview")]
-    shown = [cell for cell in document.cells if not cell.metric.detail]
-    for (probe, metric), cells in by_metric(shown):
+    specs = [ExhibitSpec(kind="overview")]
+    cells = [cell for cell in document.cells if not cell.metric.detail]
+    for (probe, metric), group in by_metric(cells):
         bars = ExhibitSpec(kind="bars", probe=probe)
-        if x := numeric_axis(cells):
-            chosen.append(ExhibitSpec(kind="curve", probe=probe, metric=metric, x=x))
-        elif bars not in chosen:
-            chosen.append(bars)
-    return tuple(chosen)
+        if x := numeric_axis(group):
+            specs.append(ExhibitSpec(kind="curve", probe=probe, metric=metric, x=x))
+        elif bars not in specs:
+            specs.append(bars)
+    return tuple(specs)
 
 
 def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
@@ -340,27 +354,38 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
 
     Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     """
-    wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
-    heads: list[ExhibitSpec] = []
-    for kind in ("overview", "suitability"):
-        heads += [spec for spec in wanted if spec.kind == kind] or [ExhibitSpec(kind=kind)]
-    if document.history_runs and not any(spec.kind == "trend" for spec in wanted):
-        heads.append(ExhibitSpec(kind="trend"))
-    rest = [spec for spec in wanted if spec.kind not in ("overview", "suitability")]
-    asked = {spec.kind for spec in wanted}
-    last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in asked]
     drawn: list[Figure] = []
     empty: list[ExhibitSpec] = []
     used: Counter[str] = Counter()
-    for spec in (*heads, *rest, *last):
+    for spec in _page_exhibits(document):
         figures = find_exhibit(spec.kind).figures(document, spec)
         if not figures and spec in document.exhibits:
             empty.append(spec)
         for figure in figures:
             used[figure.id] += 1
-            again = f"-{used[figure.id]}" if used[figure.id] > 1 else ""
-            # What is left out of the page is said under the figures of its probe.
-            note = document.shown.notes.get(figure.probe)
-            caption = f"{figure.caption} {note}".strip() if note else figure.caption
-            drawn.append(replace(figure, id=f"{figure.id}{again}", caption=caption))
+            drawn.append(_on_page(document, figure, used[figure.id]))
     return drawn, empty
+
+
+def _page_exhibits(document: Document) -> list[ExhibitSpec]:
+    """Return the exhibits of a page in its order: those that every page has, and the study's."""
+    wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
+    kinds = {spec.kind for spec in wanted}
+    heads: list[ExhibitSpec] = []
+    for kind in _HEADS:
+        heads += [spec for spec in wanted if spec.kind == kind] or [ExhibitSpec(kind=kind)]
+    if document.history_runs and "trend" not in kinds:
+        heads.append(ExhibitSpec(kind="trend"))
+    middle = [spec for spec in wanted if spec.kind not in _HEADS]
+    last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in kinds]
+    return [*heads, *middle, *last]
+
+
+def _on_page(document: Document, figure: Figure, number: int) -> Figure:
+    """Return a figure with an id of its own, and with a note on what the page leaves out of it."""
+    note = document.shown.notes.get(figure.probe, "")
+    return replace(
+        figure,
+        id=f"{figure.id}-{number}" if number > 1 else figure.id,
+        caption=f"{figure.caption} {note}".strip() if note else figure.caption,
+    )

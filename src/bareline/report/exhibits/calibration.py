@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from bareline.report.blocks import Figure
 from bareline.report.content.calibration import (
     CURVE,
     SIZE,
@@ -19,7 +20,7 @@ from bareline.report.content.calibration import (
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title, capital
 from bareline.report.exhibits.along import parameter_axis
-from bareline.report.exhibits.base import Draft, ExhibitKind
+from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.figures.grammar import Chart, Drawing, Style, layer, plot
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
@@ -34,7 +35,7 @@ from bareline.vocabulary.units import listing, plain
 LABELS_PX, PITCH_PX = 130, 22
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for platform in document.platforms:
         name, calibration = platform.name, platform.calibration
         if calibration is None:
@@ -42,19 +43,24 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         pattern = spec.probe or "*"
         checks = [one for one in read_points(calibration) if fnmatchcase(one.probe, pattern)]
         if checks:
-            yield _figure(name, looks(document.names)[name], calibration, checks)
+            yield _figure(spec, name, looks(document.names)[name], calibration, checks)
 
 
 def _figure(
-    name: str, look: MarkLook, calibration: CalibrationKeys, checks: Sequence[CalibrationPoint]
-) -> Draft:
+    spec: ExhibitSpec,
+    name: str,
+    look: MarkLook,
+    calibration: CalibrationKeys,
+    checks: Sequence[CalibrationPoint],
+) -> Figure:
     groups = by_probe(checks)
     errors = [
         f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
         f"{plain(100 * abs(group.worst.error))} %"
         for group in groups
     ]
-    return Draft(
+    return figure_of(
+        spec,
         title=f"How far {name} lies from its calibration",
         what=(name,),
         notes=[
@@ -132,6 +138,6 @@ def _errors(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
     return plot(layers, 300, height, "Simulated over measured, less 1 (%)")
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "calibration", "the curve that a simulated platform was calibrated with, and its errors", _shown
 )

@@ -7,6 +7,7 @@ published, then the values that they rest on.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from statistics import fmean
 from typing import Self, TypeVar
@@ -22,7 +23,13 @@ from bareline.report.content.published import (
     points_of,
     printed_values,
 )
-from bareline.report.content.wording import axis_name, metric_name, verdict_tone, verdict_word
+from bareline.report.content.wording import (
+    axis_name,
+    metric_name,
+    sentence_case,
+    verdict_tone,
+    verdict_word,
+)
 from bareline.report.exhibits.base import Chosen, TableRow
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -101,24 +108,30 @@ class CellRows(Rows[R]):
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
         """Add the published ratios that speak of the rows' cells, if any does."""
-        ratios = [points_of(points, cell) for cell in self.cells] if points else []
-        fields = [
-            _published(own, cell, write) for own, cell in zip(ratios, self.cells, strict=False)
-        ]
-        return self.fields(title, fields, "text") if any(ratios) else self
+        ratios = [points_of(points, cell) for cell in self.cells]
+        if not any(ratios):
+            return self
+        pairs = zip(ratios, self.cells, strict=True)
+        return self.fields(title, [_published(own, cell, write) for own, cell in pairs], "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
         """Add the values that parts of a publication print of the baseline and of the platform."""
-        known = [printed_values(document.roles, cell) if parts else {} for cell in self.cells]
+        if not parts:
+            return self
 
-        def of(found: Mapping[str, PrintedValue], platform: str) -> Field:
-            value = found.get(platform)
+        def field(values: Mapping[str, PrintedValue], platform: str) -> Field:
+            value = values.get(platform)
             return Field(value.text if value and value.part in parts else "")
 
-        base = [of(found, document.baseline) for found in known]
-        own = [of(found, cell.platform) for found, cell in zip(known, self.cells, strict=True)]
-        if any(field.text for field in own):
-            self.fields(f"printed, {document.baseline}", base).fields("printed value", own)
+        base_fields = []
+        own_fields = []
+        for cell in self.cells:
+            values = printed_values(document.roles, cell)
+            base_fields.append(field(values, document.baseline))
+            own_fields.append(field(values, cell.platform))
+        if any(printed.text for printed in own_fields):
+            self.fields(f"printed, {document.baseline}", base_fields)
+            self.fields("printed value", own_fields)
         return self
 
 
@@ -139,8 +152,10 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
 def loss_words(point: PublishedPoint) -> str:
     """Write a published ratio as the performance that it loses, in percent."""
     ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
-    if point.low is None or point.high is None:
-        return f"{'at most' if point.low is None else 'at least'} {ends[0]}"
+    if point.low is None:
+        return f"at most {ends[0]}"
+    if point.high is None:
+        return f"at least {ends[0]}"
     return " to ".join(dict.fromkeys(ends))
 
 
@@ -153,10 +168,10 @@ def _published(
     factors: dict[str, list[str]] = {}
     for point in points:
         factors.setdefault(point.elsewhere(cell.place), []).append(write(point))
-    parts = [
-        "; ".join(dict.fromkeys(own)) + (f" ({there})" if there else "")
-        for there, own in factors.items()
-    ]
+    parts = []
+    for place, texts in factors.items():
+        text = "; ".join(dict.fromkeys(texts))
+        parts.append(f"{text} ({place})" if place else text)
     return Field(
         "; ".join(parts),
         points[0].middle,
@@ -167,69 +182,152 @@ def _published(
 
 
 def cells_table(chosen: Chosen) -> Table:
-    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
-    cells, scale = chosen.cells, chosen.scale
-    names = varying(cell.place for cell in cells)
-    metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
+    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
 
-    def order(value: Scalar | None) -> tuple[int, float, str]:
-        if value is None:
-            return (0, 0.0, "")
-        return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
-
-    def group(cell: Row) -> tuple[object, ...]:
-        known = cell.place.coordinates
-        return (metrics.index(cell.place.metric), *(order(known.get(name)) for name in names))
-
-    rows = CellRows(sorted(cells, key=group), lambda cell: cell, group)
-    if len(metrics) > 1:
+    Cells of several probes begin with their benchmark, those of several metrics with their metric.
+    """
+    cells = chosen.cells
+    order = _CellOrder.of(cells)
+    rows = CellRows(sorted(cells, key=order.key), lambda cell: cell, order.key)
+    if len(order.probes) > 1:
+        titles = chosen.document.probe_titles
+        rows.text(
+            "benchmark",
+            lambda cell: sentence_case(titles.get(cell.place.probe, cell.place.probe)),
+        )
+    if len(order.metrics) > 1:
         rows.text("metric", lambda cell: metric_name(cell.place.metric))
-    for name in names:
+    for name in order.names:
         rows.parameter(name)
-    what = "median" if len(metrics) > 1 else f"median {metric_name(metrics[0])}"
     rows.platforms()
     if any(cell.verdict for cell in cells):
         rows.ratio().published(chosen.published)
-    return rows.median(what, scale).launches().table()
+    title = "median"
+    if len(order.metrics) == 1:
+        title = f"median {metric_name(order.metrics[0])}"
+    return rows.median(title, chosen.scale).launches().table()
+
+
+@dataclass(frozen=True, slots=True)
+class _CellOrder:
+    """The order of a table's rows: by probe, by metric, then by the parameters that vary."""
+
+    probes: Sequence[str]
+    metrics: Sequence[str]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, cells: Sequence[Row]) -> Self:
+        probes = dict.fromkeys(cell.place.probe for cell in cells)
+        metrics = dict.fromkeys(cell.place.metric for cell in headline_first(cells))
+        names = varying(cell.place for cell in cells)
+        return cls(list(probes), list(metrics), names)
+
+    def key(self, cell: Row) -> tuple[object, ...]:
+        coordinates = cell.place.coordinates
+        return (
+            self.probes.index(cell.place.probe),
+            self.metrics.index(cell.place.metric),
+            *(_value_order(coordinates.get(name)) for name in self.names),
+        )
+
+
+def _value_order(value: Scalar | None) -> tuple[int, float, str]:
+    """Sort values of one parameter: none, numbers, then texts."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, str):
+        return (2, 0.0, value)
+    return (1, float(value), "")
 
 
 def columns(chosen: Chosen, names: str, group: Callable[[TableRow], object] | None = None) -> Table:
     """Tabulate rows by the names of their columns."""
-    rows = CellRows(chosen.rows, lambda row: row.cell, group)
-    ruled, several = chosen.spec.rule in RULES, len(chosen.groups) > 1
-    head, tenths, whole = chosen.document.baseline, "{:.1f}".format, "{:.0f}".format
-    add: Mapping[str, Callable[[], object]] = {
-        "benchmark": lambda: rows.text("benchmark", lambda row: row.title),
-        "case": lambda: several and rows.text("case", lambda row: row.title),
-        "x": lambda: rows.parameter(chosen.x),
-        "platforms": rows.platforms,
-        "n": rows.launches,
-        "ratio": rows.ratio,
-        "verdict": rows.verdict,
-        "printed": lambda: rows.published(chosen.published),
-        "printed_loss": lambda: rows.published(chosen.published, "published loss (%)", loss_words),
-        "printed_values": lambda: rows.printed_values(chosen.document, chosen.spec.published),
-        "factor": lambda: rows.estimate(
-            "factor",
-            lambda row: row.ratio,
-            interval="" if ruled else "95 %",
-            tone=lambda row: verdict_tone(row.cell.verdict),
-        ),
-        "lost": lambda: rows.doubted("lost (%)", lambda row: row.shown, tenths, interval=not ruled),
-        "lost_share": lambda: rows.estimate(
-            "performance lost (%)", lambda row: lost(row.ratio), tenths, interval=""
-        ),
-        "speed": lambda: rows.doubted("relative performance", lambda row: row.shown),
-        "efficiency": lambda: rows.estimate("efficiency (%)", lambda row: row.shown, whole),
-        "medians": lambda: rows.median(f"median {chosen.metric}", chosen.scale, interval=False),
-        "baseline": lambda: rows.column(head, lambda row: _amount(row, row.base)),
-        "compared": lambda: rows.column(
-            "value", lambda row: _amount(row, row.value, row.cell.caveats)
-        ),
-    }
+    table = _Columns(chosen, group)
     for name in names.split():
-        add[name]()
-    return rows.table()
+        table.add(name)
+    return table.rows.table()
+
+
+class _Columns:
+    """The columns that tables of cells choose from, each a method of its name."""
+
+    def __init__(self, chosen: Chosen, group: Callable[[TableRow], object] | None) -> None:
+        self.chosen = chosen
+        self.rows = CellRows(chosen.rows, lambda row: row.cell, group)
+        self.is_ruled = chosen.spec.rule in RULES
+
+    def add(self, name: str) -> None:
+        """Add a column by its name."""
+        method: Callable[[], None] = getattr(self, f"_{name}")
+        method()
+
+    def _benchmark(self) -> None:
+        self.rows.text("benchmark", lambda row: row.title)
+
+    def _case(self) -> None:
+        if len(self.chosen.groups) > 1:
+            self.rows.text("case", lambda row: row.title)
+
+    def _x(self) -> None:
+        self.rows.parameter(self.chosen.x)
+
+    def _platforms(self) -> None:
+        self.rows.platforms()
+
+    def _n(self) -> None:
+        self.rows.launches()
+
+    def _ratio(self) -> None:
+        self.rows.ratio()
+
+    def _verdict(self) -> None:
+        # A verdict is of bareline's own ratio, not of one that a publication's rule makes.
+        if not self.is_ruled:
+            self.rows.verdict()
+
+    def _printed(self) -> None:
+        self.rows.published(self.chosen.published)
+
+    def _printed_loss(self) -> None:
+        self.rows.published(self.chosen.published, "published loss (%)", loss_words)
+
+    def _printed_values(self) -> None:
+        self.rows.printed_values(self.chosen.document, self.chosen.spec.published)
+
+    def _factor(self) -> None:
+        if self.is_ruled:
+            self.rows.estimate("factor", lambda row: row.ratio, interval="")
+            return
+        self.rows.estimate(
+            "factor", lambda row: row.ratio, tone=lambda row: verdict_tone(row.cell.verdict)
+        )
+
+    def _lost(self) -> None:
+        self.rows.doubted(
+            "lost (%)", lambda row: row.shown, "{:.1f}".format, interval=not self.is_ruled
+        )
+
+    def _lost_share(self) -> None:
+        self.rows.estimate(
+            "performance lost (%)", lambda row: lost(row.ratio), "{:.1f}".format, interval=""
+        )
+
+    def _speed(self) -> None:
+        self.rows.doubted("relative performance", lambda row: row.shown)
+
+    def _efficiency(self) -> None:
+        self.rows.estimate("efficiency (%)", lambda row: row.shown, "{:.0f}".format)
+
+    def _medians(self) -> None:
+        self.rows.median(f"median {self.chosen.metric}", self.chosen.scale, interval=False)
+
+    def _baseline(self) -> None:
+        baseline = self.chosen.document.baseline
+        self.rows.column(baseline, lambda row: _amount(row, row.base))
+
+    def _compared(self) -> None:
+        self.rows.column("value", lambda row: _amount(row, row.value, row.cell.caveats))
 
 
 def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
@@ -260,11 +358,13 @@ def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
     if rule not in RULES or cell.value is None:
         return cell.median
     values = [dot.value for dot in trial_dots(document, [cell]).dots]
+    if not values:
+        return None
     if rule == "mean":
-        return fmean(values) if values else None
+        return fmean(values)
     wants_best = cell.platform == document.baseline
-    least = wants_best == (cell.metric.better == "lower")
-    return min(values, default=None) if least else max(values, default=None)
+    lower_is_better = cell.metric.better == "lower"
+    return min(values) if wants_best == lower_is_better else max(values)
 
 
 def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
@@ -279,7 +379,9 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
         return cell.ratio
     if base is None:
         return None
-    worse = cell.metric.worse(*(ruled_value(document, one, rule) for one in (cell, base)))
+    value = ruled_value(document, cell, rule)
+    base_value = ruled_value(document, base, rule)
+    worse = cell.metric.worse(value, base_value)
     return None if worse is None else Estimate(worse)
 
 
@@ -287,8 +389,10 @@ def lost(ratio: Estimate | None) -> Estimate | None:
     """Return the performance lost in percent for a ratio; None without one."""
     if ratio is None or not ratio.value:
         return None
-    value, *ends = (
-        100 * (1 - 1 / end) if end else None for end in (ratio.value, ratio.lo, ratio.hi)
-    )
+    value = _lost_percent(ratio.value)
     assert value is not None
-    return Estimate(value, *ends)
+    return Estimate(value, _lost_percent(ratio.lo), _lost_percent(ratio.hi))
+
+
+def _lost_percent(ratio: float | None) -> float | None:
+    return 100 * (1 - 1 / ratio) if ratio else None

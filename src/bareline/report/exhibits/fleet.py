@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from bareline.analysis.judgements.survey import NodeMap, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
 from bareline.analysis.words.remarks import survey_gaps
-from bareline.report.blocks import Rows
+from bareline.report.blocks import Figure, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
     deviates,
@@ -25,7 +24,7 @@ from bareline.report.content.fleet import (
     unit_words,
 )
 from bareline.report.content.wording import sentence_case
-from bareline.report.exhibits.base import Draft, ExhibitKind
+from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.figures.grammar import Chart, Style, both_widths, layer, plot, raw
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
@@ -36,18 +35,20 @@ from bareline.vocabulary.units import count, plain
 _PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
         found = survey(fleet, document.margin)
-        yield replace(_list(found), spec=untitled)
-        yield from (replace(_map(found, one, spec), spec=untitled) for one in found.maps)
+        yield _list(found, untitled)
+        for node_map in found.maps:
+            yield _map(found, node_map, untitled)
 
 
-def _list(found: Survey) -> Draft:
+def _list(found: Survey, spec: ExhibitSpec) -> Figure:
     head, *lines = survey_lines(found)
     notes = [*(f"{sentence_case(line)}." for line in survey_gaps(found)), f"{method_words(found)}."]
-    return Draft(
+    return figure_of(
+        spec,
         title=f"What deviates: {head}",
         what=(found.fleet.platform, "list"),
         notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
@@ -65,11 +66,12 @@ def _list(found: Survey) -> Draft:
     )
 
 
-def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Draft:
+def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Figure:
     measured, what = one.measured, measure_words(one.measured)
     known = one.ratios[~np.isnan(one.ratios)]
     worst = float(known.max()) if len(known) else math.nan
-    return Draft(
+    return figure_of(
+        spec,
         title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
         what=(found.fleet.platform, measured.probe, measured.metric, measured.params),
         notes=[
@@ -133,7 +135,7 @@ def _cell(found: Survey, one: NodeMap, node: int) -> dict[str, Any]:
     }
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "fleet",
     "every node of a cluster a cell, by switch: how much worse it is than the others",
     _shown,

@@ -8,15 +8,15 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.blocks import Field
+from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
 from bareline.report.content.wording import percent
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant, titled
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -56,7 +56,27 @@ def _cell(row: _Row) -> Row:
     return next(iter(row.values())).demand
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    rows = _rows(document, spec)
+    if not rows:
+        return
+    names = varying(_cell(row).place for row in rows)
+    yield figure_of(
+        spec,
+        title="Share of the machine's limit",
+        notes=[
+            "The time that peak arithmetic or triad bandwidth would need for what the program "
+            "does, whichever is longer, over the time measured; paired by block. Above 100 % "
+            "the caches held its data."
+        ],
+        layer=_cell(rows[0]).layer,
+        summary=f"Share of the limit: {listing(_summaries(document, rows, names))}.",
+        table=_table(document, rows, names),
+    )
+
+
+def _rows(document: Document, spec: ExhibitSpec) -> list[_Row]:
+    """Return the shares of each case on each platform."""
     demands = [
         cell
         for cell in document.cells
@@ -64,38 +84,34 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         and cell.value is not None
         and meant(spec, cell.platform, cell.place)
     ]
-    groups = grouped_by(demands, lambda cell: (cell.place.case, cell.platform))
-    found: list[_Row] = [
-        {cell.place.metric: _share(document, cell) for cell in cells} for cells in groups.values()
-    ]
-    if not found:
-        return
-    names = varying(_cell(row).place for row in found)
-    rows = CellRows(found, _cell)
-    rows.text("program", lambda row: titled(document, _cell(row), (), metric=False))
+    rows: list[_Row] = []
+    for cells in grouped_by(demands, lambda cell: (cell.place.case, cell.platform)).values():
+        rows.append({cell.place.metric: _share(document, cell) for cell in cells})
+    return rows
+
+
+def _table(document: Document, rows: Sequence[_Row], names: Sequence[str]) -> Table:
+    table = CellRows(rows, _cell)
+    table.text("program", lambda row: titled(document, _cell(row), (), metric=False))
     for name in names:
-        rows.parameter(name)
-    rows.platforms().column("share of the limit", lambda row: _part(_reached(row)))
-    rows.interval(lambda row: _reached(row).estimate, percent)
-    rows.number("n", lambda row: _reached(row).n).text("limited by", _limited_by)
-    rows.column("of peak", lambda row: _part(row.get("arithmetic")))
-    rows.column("of triad", lambda row: _part(row.get("traffic")))
-    shares = [
-        f"{titled(document, _cell(row), names, metric=False)} on {_cell(row).platform} "
-        f"{_part(_reached(row)).text}"
-        for row in found
-    ]
-    yield Draft(
-        title="Share of the machine's limit",
-        notes=[
-            "The time that peak arithmetic or triad bandwidth would need for what the program "
-            "does, whichever is longer, over the time measured; paired by block. Above 100 % "
-            "the caches held its data."
-        ],
-        layer=_cell(found[0]).layer,
-        summary=f"Share of the limit: {listing(shares)}.",
-        table=rows.table(),
-    )
+        table.parameter(name)
+    table.platforms()
+    table.column("share of the limit", lambda row: _part(_reached(row)))
+    table.interval(lambda row: _reached(row).estimate, percent)
+    table.number("n", lambda row: _reached(row).n)
+    table.text("limited by", _limited_by)
+    table.column("of peak", lambda row: _part(row.get("arithmetic")))
+    table.column("of triad", lambda row: _part(row.get("traffic")))
+    return table.table()
+
+
+def _summaries(document: Document, rows: Sequence[_Row], names: Sequence[str]) -> list[str]:
+    summaries = []
+    for row in rows:
+        cell = _cell(row)
+        title = titled(document, cell, names, metric=False)
+        summaries.append(f"{title} on {cell.platform} {_part(_reached(row)).text}")
+    return summaries
 
 
 def _share(document: Document, demand: Row) -> _Share:
@@ -160,8 +176,8 @@ def _limited_by(row: _Row) -> str:
     return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "limit",
     "share of the limit of the platform's processors and memory, by program and layout",
-    _shown,
+    _figures,
 )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.row import with_interval
-from bareline.report.blocks import Rows
+from bareline.analysis.numbers.row import Estimate, with_interval
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss
 from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
 from bareline.report.exhibits.columns import graded
 from bareline.report.figures.grammar import MARK, Channel, Chart, Style, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
@@ -35,208 +36,315 @@ MOST_ROWS = 45
 _Row = Sequence[Finding]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
-    findings = [one for one in document.findings if spec.probe in (None, one.probe)]
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    findings = [finding for finding in document.findings if spec.probe in (None, finding.probe)]
     if not findings:
         return
     rows, note = _fold(document, findings)
     probes = {finding.probe for finding in findings}
-    margin = f"±{document.margin * 100:g}\u00a0%"
-    caption = (
-        f"Right of 1 is worse than {document.baseline}, left is better. A mark is the worst "
-        f"decided point of a row, without any the farthest, with its 95 % interval; a pale bar "
-        f"reaches over all its points. The shaded band ({margin}) counts as equal."
-    )
-    yield Draft(
+    compared = [cell for cell in document.cells if cell.headline and cell.ratio is not None]
+    yield figure_of(
+        # A title belongs to no other figure's id.
+        ExhibitSpec(kind=spec.kind, caption=spec.caption),
         title=spec.title or f"Every probe, relative to {document.baseline}",
-        spec=ExhibitSpec(kind=spec.kind, caption=spec.caption),
-        notes=["" if spec.caption else caption, note],
-        cells=[
-            cell
-            for cell in document.cells
-            if cell.headline and cell.ratio is not None and cell.place.probe in probes
-        ],
+        notes=["" if spec.caption else _caption(document), note],
+        cells=[cell for cell in compared if cell.place.probe in probes],
         layer="",
         drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),
         summary=_summary(rows),
-        table=Rows([one for row in rows for one in row], lambda one: one.subject)
-        .text("probe", lambda one: sentence_case(one.subject))
-        .platform(lambda one: one.platform)
-        .estimate("ratio", lambda one: one.ratio, tone=lambda one: verdict_tone(one.verdict))
-        .number("n", lambda one: one.n)
-        .column(
-            "verdict", lambda one: graded(one.verdict, one.grade, few_boots=one.few_boots), "text"
-        )
-        .table(),
+        table=_table(rows),
         data=(),
     )
 
 
+def _caption(document: Document) -> str:
+    margin = f"±{document.margin * 100:g}\u00a0%"
+    return (
+        f"Right of 1 is worse than {document.baseline}, left is better. A mark is the worst "
+        f"decided point of a row, without any the farthest, with its 95 % interval; a pale bar "
+        f"reaches over all its points. The shaded band ({margin}) counts as equal."
+    )
+
+
+def _table(rows: Sequence[_Row]) -> Table:
+    def verdict(finding: Finding) -> Field:
+        return graded(finding.verdict, finding.grade, few_boots=finding.few_boots)
+
+    def tone(finding: Finding) -> Tone:
+        return verdict_tone(finding.verdict)
+
+    findings = [finding for row in rows for finding in row]
+    table = Rows(findings, lambda finding: finding.subject)
+    table.text("probe", lambda finding: sentence_case(finding.subject))
+    table.platform(lambda finding: finding.platform)
+    table.estimate("ratio", lambda finding: finding.ratio, tone=tone)
+    table.number("n", lambda finding: finding.n)
+    table.column("verdict", verdict, "text")
+    return table.table()
+
+
 def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], str]:
-    """Group findings into rows by subject; too many rows keep the worst of each probe."""
-    order, layers = by_loss(document.findings, document.names), list(Layer)
-    rows = [
-        sorted(row, key=lambda finding: order.index(finding.platform))
-        for row in grouped_by(findings, lambda finding: finding.subject).values()
+    """Group findings into rows by subject; too many rows keep the worst of each probe.
+
+    Also return a note on what is left out.
+    """
+    platforms = by_loss(document.findings, document.names)
+    layers = list(Layer)
+    subjects = grouped_by(findings, lambda finding: finding.subject)
+    rows: list[_Row] = [
+        sorted(row, key=lambda finding: platforms.index(finding.platform))
+        for row in subjects.values()
     ]
     rows.sort(key=lambda row: layers.index(row[0].layer))
     if len(rows) <= MOST_ROWS:
-        return [*rows], ""
-
-    def weight(row: _Row) -> Any:
-        return max(finding.weight for finding in row)
-
-    worst = [max(own, key=weight) for own in grouped_by(rows, lambda row: row[0].probe).values()]
-    return [*worst], (
+        return rows, ""
+    probes = grouped_by(rows, lambda row: row[0].probe)
+    worst = [max(group, key=_weight) for group in probes.values()]
+    return worst, (
         f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
         "platform. The table below has all shown values, the sections the rest."
     )
+
+
+def _weight(row: _Row) -> Any:
+    return max(finding.weight for finding in row)
+
+
+def _point_ratios(finding: Finding) -> list[float]:
+    """Return the ratios of all points of a finding."""
+    return [point.ratio.value for point in finding.compared if point.ratio]
+
+
+def _ends(rows: Iterable[_Row]) -> Iterator[float]:
+    """Yield every ratio that the axis must have room for."""
+    for row in rows:
+        for finding in row:
+            if finding.ratio:
+                yield from finding.ratio.known
+                yield from _point_ratios(finding)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Lengths of a drawing in px.
+
+    - `labels`: width of the rows' names at the left; 0 where they are written above the marks.
+    - `plot`: width of the axis.
+    - `pitch`, `gap`: height of a mark's row, and the distance of two subjects.
+    """
+
+    labels: float
+    plot: float
+    pitch: float
+    gap: float
+
+    @classmethod
+    def of(cls, rows: Sequence[_Row], *, narrow: bool) -> _Sizes:
+        most_platforms = max(map(len, rows))
+        pitch = 7.0
+        if most_platforms == 1:
+            pitch = 15.0
+        elif most_platforms <= 5:
+            pitch = 11.0
+        if narrow:
+            return cls(labels=0, plot=262, pitch=pitch + 1, gap=12)
+        longest = max(len(row[0].subject) for row in rows)
+        labels = min(330.0, max(150.0, 14 + 6.2 * longest))
+        return cls(labels=labels, plot=815 - labels, pitch=pitch, gap=5)
 
 
 class _Drawing:
     """The figure at one width, in px; narrow ones write a row's name above it, not beside it."""
 
     def __init__(self, document: Document, rows: Sequence[_Row], *, narrow: bool) -> None:
-        self.document, self.looks, self.narrow = document, looks(document.names), narrow
-        longest, most = max(len(row[0].subject) for row in rows), max(map(len, rows))
-        self.pitch = 15.0 if most == 1 else 11.0 if most <= 5 else 7.0
-        self.labels = min(330.0, max(150.0, 14 + 6.2 * longest))
-        self.plot, self.gap = 815 - self.labels, 5
-        if narrow:
-            self.labels, self.plot, self.pitch, self.gap = 0, 262, self.pitch + 1, 12
-        self.ticks = ratio_ticks(
-            end
-            for row in rows
-            for one in row
-            if one.ratio
-            for end in (*one.ratio.known, *(p.ratio.value for p in one.compared if p.ratio))
-        )
+        self.document = document
+        self.looks = looks(document.names)
+        self.narrow = narrow
+        self.sizes = _Sizes.of(rows, narrow=narrow)
+        self.ticks = ratio_ticks(_ends(rows))
         #: Rows of the chart's layers, by what is drawn of them.
         self.drawn: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self.height = 0.0
-        for words, own in grouped_by(rows, lambda row: row[0].layer.words).items():
-            self._place_layer(words, own)
+        for words, layer_rows in grouped_by(rows, lambda row: row[0].layer.words).items():
+            self._place_head(words)
+            self._place_layer(layer_rows)
         self.y = rows_axis(self.height)
 
-    def _place_layer(self, words: str, rows: Sequence[_Row]) -> None:
+    def _place_head(self, words: str) -> None:
         self.drawn["rules"].append({"y": self.height})
         self.drawn["heads"].append({"y": self.height + _HEAD_PX / 2 + 1, "text": words})
         self.height += _HEAD_PX
+
+    def _place_layer(self, rows: Sequence[_Row]) -> None:
+        pitch, gap = self.sizes.pitch, self.sizes.gap
         for number, row in enumerate(rows):
             if number:
-                self.drawn["lines"].append({"y": self.height - self.gap / 2})
-            depth = max(len(row), 1) * self.pitch  # only what was planned takes room
-            name = sentence_case(row[0].subject)
-            if self.narrow:
-                for line in wrap(name, 42):
-                    self.drawn["labels"].append({"y": self.height + _NAME_PX / 2, "text": line})
-                    self.height += _NAME_PX
-            else:
-                self.drawn["labels"].append({"y": self.height + depth / 2, "text": name})
+                self.drawn["lines"].append({"y": self.height - gap / 2})
+            depth = max(len(row), 1) * pitch  # only what was planned takes room
+            self._place_name(sentence_case(row[0].subject), depth)
             for place, finding in enumerate(row):
-                self._place(finding, self.height + (place + 0.5) * self.pitch)
-            self.height += depth + self.gap
+                self._place(finding, self.height + (place + 0.5) * pitch)
+            self.height += depth + gap
+
+    def _place_name(self, name: str, depth: float) -> None:
+        if not self.narrow:
+            self.drawn["labels"].append({"y": self.height + depth / 2, "text": name})
+            return
+        for line in wrap(name, 42):
+            self.drawn["labels"].append({"y": self.height + _NAME_PX / 2, "text": line})
+            self.height += _NAME_PX
 
     def _place(self, finding: Finding, y: float) -> None:
         simulated = any(point.simulated for point in finding.points)
-        ink = self.looks[finding.platform].ink(hollow=simulated)
-        where, word = f"{finding.platform}, {finding.subject}", verdict_word(finding.verdict)
-        base, ratio = {"y": y, **ink}, finding.ratio
-        if ratio is None:
+        base = {"y": y, **self.looks[finding.platform].ink(hollow=simulated)}
+        where = f"{finding.platform}, {finding.subject}"
+        word = verdict_word(finding.verdict)
+        if finding.ratio is None:
             text = f"{finding.platform}: {word}"
             self.drawn["empty"].append({**base, "tip": f"{where}: {word}", "text": text})
             return
-        base["tip"] = f"{where}: {with_interval(ratio, 'times')}, n = {finding.n}, {word}"
-        every = [point.ratio.value for point in finding.compared if point.ratio]
-        if len(every) > 1:
-            self.drawn["ranges"].append({**base, "lo": min(every), "hi": max(every)})
+        ratio = with_interval(finding.ratio, "times")
+        base["tip"] = f"{where}: {ratio}, n = {finding.n}, {word}"
+        ratios = _point_ratios(finding)
+        if len(ratios) > 1:
+            self.drawn["ranges"].append({**base, "lo": min(ratios), "hi": max(ratios)})
+        self.drawn["marks"].append({**base, **self._reach(finding.ratio, ratios)})
+
+    def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> dict[str, Any]:
+        """Return a mark's place, its interval, the end of what is drawn, and its number."""
         is_open = ratio.lo is not None and ratio.hi is None
-        lo, hi = min(ratio.known), self.ticks.domain[1] if is_open else max(ratio.known)
-        place = {"x": ratio.value, "lo": lo, "hi": hi, "end": max([hi, *every])}
-        self.drawn["marks"].append({**base, **place, "text": plain(ratio.value)})
+        high = self.ticks.domain[1] if is_open else max(ratio.known)
+        return {
+            "x": ratio.value,
+            "lo": min(ratio.known),
+            "hi": high,
+            "end": max([high, *ratios]),
+            "text": plain(ratio.value),
+        }
 
     def chart(self) -> Chart:
         low, high = map(math.log, self.ticks.domain)
         at_one = -low / (high - low)
-        absent: Style = {"fontSize": 11, "limit": self.plot * (1 - at_one) - 12, "aria": True}
+        width = self.sizes.plot
+        absent: Style = {"fontSize": 11, "limit": width * (1 - at_one) - 12, "aria": True}
         layers = [
             *self._ground(),
             *self._names(),
             *self._values(),
-            absence(self.drawn["empty"], at_one * self.plot + 10, self.y, **absent),
+            absence(self.drawn["empty"], at_one * width + 10, self.y, **absent),
             *self._legend(),
         ]
-        return plot(layers, self.plot, self.height)
+        return plot(layers, width, self.height)
 
     def _x(self, field: str = "x") -> Channel:
         title = f"Ratio to {self.document.baseline}, log scale; right of 1 is worse"
-        how: Style = {"titleAlign": "left", "titleAnchor": "start", "titleColor": colour("soft")}
-        return value_axis(
-            self.ticks, field, log=True, orient="top", title=title, titleLimit=self.plot, **how
-        )
+        style: Style = {
+            "titleAlign": "left",
+            "titleAnchor": "start",
+            "titleColor": colour("soft"),
+            "titleLimit": self.sizes.plot,
+        }
+        return value_axis(self.ticks, field, log=True, orient="top", title=title, **style)
 
     def _ground(self) -> Iterator[Chart]:
         margin = self.document.margin
+        equal = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
-        yield layer(
-            "rect", [{"x": 1 / (1 + margin), "x2": 1 + margin}], x=self._x(), x2="x2", **band
-        )
+        yield layer("rect", equal, x=self._x(), x2="x2", **band)
         yield rule_at(1.0, self._x(), 1.3)
         # Lines reach over names and numbers, too.
-        reach: Style = {"x": -self.labels, "x2": self.plot + 44, "strokeWidth": 0.7}
+        reach: Style = {"x": -self.sizes.labels, "x2": self.sizes.plot + 44, "strokeWidth": 0.7}
         for name, token in (("lines", "line"), ("rules", "faint")):
             yield layer("rule", self.drawn[name], y=self.y, color=colour(token), **reach)
 
     def _names(self) -> Iterator[Chart]:
-        limit = self.labels - 8 if self.labels else self.plot + 44
-        heads: Style = {"fontWeight": 600, "fontSize": 12}
-        for name, style in (("heads", heads), ("labels", {"limit": limit})):
-            drawn = written_clear(self.drawn[name], -self.labels, self.y, **style)
+        left = -self.sizes.labels
+        limit = self.sizes.plot + 44
+        if self.sizes.labels:
+            limit = self.sizes.labels - 8
+        styles: dict[str, Style] = {
+            "heads": {"fontWeight": 600, "fontSize": 12},
+            "labels": {"limit": limit},
+        }
+        for name, style in styles.items():
+            drawn = written_clear(self.drawn[name], left, self.y, **style)
             yield from drawn if self.narrow else drawn[1:]
 
     def _values(self) -> Iterator[Chart]:
-        marks, size = self.drawn["marks"], 46 if self.pitch >= 10 else 32
+        marks = self.drawn["marks"]
+        size = 46 if self.sizes.pitch >= 10 else 32
         reach: Style = {"x": self._x("lo"), "x2": "hi", "y": self.y}
         yield layer("rule", self.drawn["ranges"], "stroke", **reach, strokeWidth=7, opacity=0.25)
         yield layer("rule", marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55)
         point: Style = {"tips": True, "size": size, "strokeWidth": 1.2, "opacity": 1}
         yield layer("point", marks, MARK, x=self._x(), y=self.y, **point)
-        if self.pitch >= 11:
+        if self.sizes.pitch >= 11:
             soft: Style = {"dx": 8, "fontSize": 11, "color": colour("soft")}
             yield written(marks, self._x("end"), self.y, **soft)
 
     def _legend(self) -> Iterator[Chart]:
-        keys: list[tuple[dict[str, Any], float, int]] = []
-        x, line = 0.0, 0
-        for name in by_loss(self.document.findings, self.document.names[1:]):
-            length = 32 + 6.6 * min(len(name), 29)
-            if x and x + length > self.labels + self.plot:
-                x, line = 0.0, line + 1
-            key = {"text": name, **self.looks[name].ink(hollow=False)}
-            keys.append((key, x - self.labels, line))
-            x += length
+        """Draw the platforms' marks and names above the plot, in as many lines as they need."""
+        names = by_loss(self.document.findings, self.document.names[1:])
+        keys = _legend_keys(names, self.sizes.labels + self.sizes.plot)
+        last = max((key.line for key in keys), default=0)
         point: Style = {"size": 46, "strokeWidth": 1.2, "opacity": 1}
-        for key, x, own in keys:
-            y = -46 - 17 * (line - own)
-            yield layer("point", [key], MARK, x=x + 5, y=y, **point)
-            yield written([key], x + 14, y, limit=190, fontSize=11.5)
+        for key in keys:
+            row = {"text": key.name, **self.looks[key.name].ink(hollow=False)}
+            x = key.x - self.sizes.labels
+            y = -46 - 17 * (last - key.line)
+            yield layer("point", [row], MARK, x=x + 5, y=y, **point)
+            yield written([row], x + 14, y, limit=190, fontSize=11.5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A platform's place in the legend: px from its left, and its line."""
+
+    name: str
+    x: float
+    line: int
+
+
+def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
+    """Place names in lines of at most a width."""
+    keys = []
+    x, line = 0.0, 0
+    for name in names:
+        length = 32 + 6.6 * min(len(name), 29)
+        if x and x + length > width:
+            x = 0.0
+            line += 1
+        keys.append(_Key(name, x, line))
+        x += length
+    return keys
 
 
 def _summary(rows: Sequence[_Row]) -> str:
     findings = [finding for row in rows for finding in row]
-    text = f"{count(len(rows), 'row')} in {len({f.layer for f in findings})} layers."
-    for name, own in grouped_by(findings, lambda finding: finding.platform).items():
-        numbers = Counter(finding.verdict for finding in own)
-        parts = [f"{count(numbers[one], 'row')} {one}" for one in Verdict if numbers[one]]
-        losses = {one.subject: one.ratio.value for one in own if one.ratio and one.ratio.value > 1}
-        worst = max(losses, key=losses.__getitem__, default="")
-        most = f"; most in {worst}, {plain(losses[worst])} times" if worst else ""
-        text += f" {name}: {', '.join(parts)}{most}."
-    return text
+    layers = {finding.layer for finding in findings}
+    parts = [f"{count(len(rows), 'row')} in {len(layers)} layers."]
+    for name, group in grouped_by(findings, lambda finding: finding.platform).items():
+        parts.append(f"{name}: {_platform_summary(group)}.")
+    return " ".join(parts)
 
 
-EXHIBIT = ExhibitKind(
+def _platform_summary(findings: Sequence[Finding]) -> str:
+    """Count a platform's verdicts, and name its greatest loss."""
+    numbers = Counter(finding.verdict for finding in findings)
+    verdicts = [verdict for verdict in Verdict if numbers[verdict]]
+    text = ", ".join(f"{count(numbers[verdict], 'row')} {verdict}" for verdict in verdicts)
+    losses = {}
+    for finding in findings:
+        if finding.ratio and finding.ratio.value > 1:
+            losses[finding.subject] = finding.ratio.value
+    if not losses:
+        return text
+    worst = max(losses, key=losses.__getitem__)
+    return f"{text}; most in {worst}, {plain(losses[worst])} times"
+
+
+EXHIBIT = Exhibit(
     "overview",
     "every probe a row: its ratio to the baseline with interval, one mark per platform",
-    _shown,
+    _figures,
 )

@@ -10,14 +10,15 @@ from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
+from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Trial, Validation
-from bareline.report.blocks import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import percent, said_again, sentence_case
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
@@ -42,68 +43,92 @@ _WORDS = {
 
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
-    every, pattern = document.predictions or Predictions(0, Validation(())), spec.probe or "*"
+    """Return the predictions of the applications that a specification asks for."""
+    predictions = document.predictions or Predictions(0, Validation(()))
+    pattern = spec.probe or "*"
 
-    def asked(every: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(o for o in every if fnmatchcase(o.application.split(" ", 1)[0], pattern))
+    def chosen(rows: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(row for row in rows if fnmatchcase(_program(row.application), pattern))
 
+    validation = predictions.validation
     return replace(
-        every,
-        validation=replace(every.validation, trials=asked(every.validation.trials)),
-        losses=asked(every.losses),
-        upgrades=asked(every.upgrades),
-        strips=asked(every.strips),
+        predictions,
+        validation=replace(validation, trials=chosen(validation.trials)),
+        losses=chosen(predictions.losses),
+        upgrades=chosen(predictions.upgrades),
+        strips=chosen(predictions.strips),
     )
 
 
-def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _program(application: str) -> str:
+    return application.split(" ", 1)[0]
+
+
+def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw the better of the models that have a case, and score all of them."""
-    done = _predictions(document, spec).validation
-    if not done.trials:
-        return
-    best = [*done.scores, *done.calibrated][0]
-    trials = [trial for trial in done.trials if trial.model == best.model]
-    ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
-    holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
+    validation = _predictions(document, spec).validation
+    if validation.trials:
+        yield _best_model(document, spec, validation)
+        yield _models(spec, validation)
 
-    def tone(trial: Trial) -> Tone:
-        return "worse" if trial.inside is False else ""
 
-    def flat(trial: Trial) -> dict[str, Any]:
-        row = {name: value for name, value in trial.row().items() if name != "type"}
-        return row | {n: "; ".join(v) for n, v in row.items() if isinstance(v, list)}
-
-    yield Draft(
+def _best_model(document: Document, spec: ExhibitSpec, validation: Validation) -> Figure:
+    best = [*validation.scores, *validation.calibrated][0]
+    trials = [trial for trial in validation.trials if trial.model == best.model]
+    summary = f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}"
+    if best.coverage is not None:
+        summary += f"; {best.coverage:.0%} lie in their intervals"
+    return figure_of(
+        spec,
         title="Predicted against measured",
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
             "that of the platform predicted for, the dashed line is equality, and the bar is the "
-            "90 % interval. It is made of the launches' variation, of the ladders' own, and of the "
-            "errors of the other applications (of unseen programs, where fewer than three others "
-            "were measured). Off most in: the term that differs most from the trace there."
+            f"{LEVEL_WORDS} interval. It is made of the launches' variation, of the ladders' own, "
+            "and of the model's error for unseen programs. Off most in: the term that differs most "
+            "from the trace there."
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
-        summary=f"{best.n} predictions: median error {best.median:.1%}, 90 % within "
-        f"{best.p90:.1%}{holds}.",
-        table=_trial_rows(ordered, interval="90 %")
-        .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
-        .text("off most in", lambda trial: str(trial.term or ""), wrap=True)
-        .table(),
-        data=map(flat, done.trials),
+        summary=f"{summary}.",
+        table=_predicted_table(trials),
+        data=map(_flat, validation.trials),
     )
-    yield Draft(
+
+
+def _predicted_table(trials: Sequence[Trial]) -> Table:
+    def tone(trial: Trial) -> Tone:
+        return "worse" if trial.inside is False else ""
+
+    ordered = sorted(trials, key=lambda trial: (trial.application, trial.base, trial.platform))
+    rows = _trial_rows(ordered, interval=LEVEL_WORDS)
+    rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
+    rows.text("off most in", lambda trial: str(trial.term or ""), wrap=True)
+    return rows.table()
+
+
+def _flat(trial: Trial) -> dict[str, Any]:
+    """Return a trial as a row of a CSV file: lists become text."""
+    row = {name: value for name, value in trial.row().items() if name != "type"}
+    for name, value in row.items():
+        if isinstance(value, list):
+            row[name] = "; ".join(value)
+    return row
+
+
+def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
+    return figure_of(
+        ExhibitSpec(kind=spec.kind),
         title="How good each way to predict is",
         what=("models",),
-        spec=ExhibitSpec(kind=spec.kind),
         notes=[
             "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the "
             "right order, of those whose launches do not overlap. The last three columns of a "
             "good model are high; the last two rows know nothing of the application's calls.",
-            said_again(done.repeated) if done.repeated else "",
+            said_again(validation.repeated) if validation.repeated else "",
         ],
         layer=SECTION,
-        table=_scores(done),
+        table=_scores(validation),
     )
 
 
@@ -146,7 +171,7 @@ def _scores(validation: Validation) -> Table:
     )
 
 
-def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     done = _predictions(document, spec).validation
     if not done.trials:
         return
@@ -158,7 +183,8 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
 
     rows = _trial_rows(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
     rows.text("what is large enough to explain it", why, wrap=True)
-    yield Draft(
+    yield figure_of(
+        spec,
         title="The worst predictions",
         notes=[
             "A reason is named where the measurement shows something that is at least a third of "
@@ -169,7 +195,7 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
     )
 
 
-def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     upgrades = _predictions(document, spec).upgrades
     if not upgrades:
         return
@@ -181,7 +207,8 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         f"at most {max(one.saved for one in saved[change]):.1%}"
         for change in changes
     ]
-    yield Draft(
+    yield figure_of(
+        spec,
         title="Which upgrade helps most",
         notes=[
             "The share of its time that each application would save on a platform if one thing "
@@ -221,16 +248,16 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
     ).table()
 
 
-def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for one in _predictions(document, spec).losses:
         loss = one.loss
         parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
-        yield Draft(
+        yield figure_of(
+            ExhibitSpec(kind=spec.kind),
             title=f"{one.application}: from {loss.base} to {loss.platform}",
             what=(one.application,),
-            spec=ExhibitSpec(kind=spec.kind),
             notes=[
-                f"{loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                f"{loss.explained:.0%} of the loss is explained. Whiskers are the {LEVEL_WORDS} "
                 "intervals of the shares."
             ],
             layer=SECTION,
@@ -248,20 +275,20 @@ def _waterfall_table(loss: LossSplit) -> Table:
         scale.titled("time"),
         lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
         scale.show,
-        interval="90 %",
+        interval=LEVEL_WORDS,
     )
     return rows.table()
 
 
-def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
     for application, own in strips.items():
         used, outside = sum(len(one.used) for one in own), sum(len(one.outside) for one in own)
         where = f"{outside} lie beyond it" if outside else "all lie within the measured range"
-        yield Draft(
+        yield figure_of(
+            ExhibitSpec(kind=spec.kind),
             title=f"{application}: sizes used and sizes measured",
             what=(application,),
-            spec=ExhibitSpec(kind=spec.kind),
             notes=[
                 "The bar reaches over the sizes that every platform's ladder has, with a tick at "
                 "each measured one; a dot is a size that the application uses, its area the share "
@@ -293,27 +320,27 @@ def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
 
 
 EXHIBITS = (
-    ExhibitKind(
+    Exhibit(
         "predicted",
         "predictions against measurements with their intervals, and how good each model is",
         _predicted,
     ),
-    ExhibitKind(
+    Exhibit(
         "worst-predictions",
         "the predictions that are furthest off, each with what is large enough to explain it",
         _worst,
     ),
-    ExhibitKind(
+    Exhibit(
         "upgrades",
         "which upgrade helps most: what each would save of each application's time, ranked",
         _upgrades,
     ),
-    ExhibitKind(
+    Exhibit(
         "waterfall",
         "the loss of each application split into layers, from the baseline to the slowest",
         _waterfalls,
     ),
-    ExhibitKind(
+    Exhibit(
         "coverage",
         "the message sizes that each application uses over those that the ladder has",
         _coverage,

@@ -23,11 +23,12 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.numbers.row import Estimate, Row
+from bareline.report.blocks import Figure
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import RATIO_HEIGHT_PX, Along, diamonds_note, placed
-from bareline.report.exhibits.base import Chosen, Declared, TableRow, by_metric, grouped_by, select
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
 from bareline.report.figures.grammar import Channel, Chart, Drawing, layer
@@ -70,36 +71,55 @@ def efficiencies(
 
     - `samples`: of the cells' metric, as of `Records`; no intervals without.
     """
-    known = sorted((c for c in cells if c.median), key=lambda cell: position(cell, x))
+    measured = [cell for cell in cells if cell.median]
+    measured.sort(key=lambda cell: position(cell, x))
     bases: dict[bool, Row] = {}
-    for cell in known:
+    for cell in measured:
         bases.setdefault(cell.simulated, cell)
-    launches = {cell.place: _launches(cell, samples) for cell in known}
+    launches = {cell.place: _launches(cell, samples) for cell in measured}
     points = []
-    for cell in known:
-        base, ranks = bases[cell.simulated], position(cell, x)
+    for cell in measured:
+        base = bases[cell.simulated]
+        ranks = position(cell, x)
         # A time measures the work that was done only if that is the same; a rate counts it itself.
-        counted = weak and cell.metric.better == "lower"
-        ideal = 1.0 if counted else ranks / position(base, x)
-        slower = cell.metric.worse(cell.median, base.median)
-        assert slower is not None
-        ends: Sequence[float | None] = (None, None)
+        is_same_work = weak and cell.metric.better == "lower"
+        ideal = 1.0 if is_same_work else ranks / position(base, x)
+        interval = None
         if cell is not base and not cell.simulated:
-            found = _slower(launches[cell.place], launches[base.place], cell.rate)
-            ends = [100 / (end * ideal) for end in reversed(found)] or ends
-        points.append(EfficiencyPoint(cell, ranks, Estimate(100 / (slower * ideal), *ends)))
+            interval = _slower(launches[cell.place], launches[base.place], cell.rate)
+        points.append(EfficiencyPoint(cell, ranks, _efficiency(cell, base, ideal, interval)))
     return points
 
 
-def _slower(own: Launches, base: Launches, rate: bool) -> list[float]:
-    """Return the interval of how many times slower a cell is than the base, from common blocks."""
+def _efficiency(
+    cell: Row, base: Row, ideal: float, interval: tuple[float, float] | None
+) -> Estimate:
+    """Return a cell's efficiency in percent, where it should be `ideal` times as fast.
+
+    - `interval`: how many times slower it is than the base.
+    """
+    slower = cell.metric.worse(cell.median, base.median)
+    assert slower is not None
+    value = 100 / (slower * ideal)
+    if interval is None:
+        return Estimate(value, None, None)
+    low, high = interval
+    return Estimate(value, 100 / (high * ideal), 100 / (low * ideal))
+
+
+def _slower(own: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
+    """Return the interval of how many times slower a cell is than the base, from common blocks.
+
+    None without an interval: too few common blocks, or values that are not positive.
+    """
     shared = sorted(own.keys() & base.keys())
-    values, bases = (np.array([side[block] for block in shared]) for side in (own, base))
+    values = np.array([own[block] for block in shared])
+    bases = np.array([base[block] for block in shared])
     if not shared or (values <= 0).any() or (bases <= 0).any():
-        return []
-    found = paired_ratio(bases, values) if rate else paired_ratio(values, bases)
-    ends = [float(found.lo), float(found.hi)]
-    return ends if np.isfinite(ends).all() else []
+        return None
+    ratio = paired_ratio(bases, values) if rate else paired_ratio(values, bases)
+    ends = (float(ratio.lo), float(ratio.hi))
+    return ends if np.isfinite(ends).all() else None
 
 
 def _launches(cell: Row, samples: pl.DataFrame | None) -> Launches:
@@ -137,56 +157,83 @@ class _Scaled(Chosen):
     lines: Mapping[str, Mapping[str, Sequence[EfficiencyPoint]]] = field(default_factory=dict)
 
     @property
-    def program(self) -> bool:
+    def is_program(self) -> bool:
         return self.cells[0].layer in PROGRAMS
 
     @property
-    def every(self) -> Iterator[tuple[str, str, Sequence[EfficiencyPoint]]]:
-        for title, own in self.lines.items():
-            for name, line in own.items():
-                yield title, name, line
+    def is_weak(self) -> bool:
+        return self.spec.scaling == "weak"
+
+    @property
+    def all_lines(self) -> Iterator[tuple[str, Sequence[EfficiencyPoint]]]:
+        """Yield the lines of all panels, each with its platform."""
+        for panel in self.lines.values():
+            yield from panel.items()
 
     def ideal(self, first: EfficiencyPoint, ranks: float) -> float:
-        weak = self.spec.scaling == "weak"
-        power = 1.0 if first.cell.rate else (0.0 if weak else -1.0)
+        """Return the value that a line would have if it scaled ideally from its first point."""
+        power = -1.0
+        if first.cell.rate:
+            power = 1.0
+        elif self.is_weak:
+            power = 0.0
         return float((first.cell.median or 0.0) * (ranks / first.ranks) ** power)
 
     def whole(self, ranks: float) -> str:
         return count(math.floor(ranks), axis_name(self.x).removesuffix("s"))
 
 
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    for chosen in _scaled(document, spec):
+        efficiency = "efficiency" if chosen.is_program else ""
+        yield chosen.figure(
+            title=_title(chosen),
+            table=columns(chosen, f"case platforms x ratio printed medians {efficiency} n"),
+            drawing=_Panels(chosen).drawing(),
+            notes=_notes(chosen),
+            summary=_words(chosen),
+        )
+
+
 def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
     x = spec.x or "ranks"
-    for what, every in by_metric(select(document, spec)):
-        cells = [cell for cell in placed(every, x) if cell.metric.directed]
+    for what, group in by_metric(select(document, spec)):
+        cells = [cell for cell in placed(group, x) if cell.metric.directed]
         if len({position(cell, x) for cell in cells if cell.median}) < 2:
             continue
-        weak = spec.scaling == "weak"
-        growing = document.records.growing.get(what[0], ()) if weak else ()
-        names = varying_without([each_rank(cell, growing) for cell in cells], x)
-        titles = {cell: each_rank(cell, growing).place.words_of(names) for cell in cells}
-        panels = grouped_by(cells, titles.__getitem__)
-        samples = document.metric_samples.get(what)
-        lines = {
-            title: {
-                name: efficiencies(
-                    [cell for cell in own if cell.platform == name], x, weak=weak, samples=samples
-                )
-                for name in document.names
-            }
-            for title, own in panels.items()
-        }
-        places = {title: _places(document, own, x, names, growing) for title, own in panels.items()}
-        rows = [
-            TableRow(point.cell, title, point.efficiency)
-            for title, own in lines.items()
-            for line in own.values()
-            for point in line
-        ]
-        yield _Scaled(
-            document, spec, cells, rows, x, what, what[0],
-            places=places, panels=panels, lines=lines,
-        )  # fmt: skip
+        growing: Collection[str] = ()
+        if spec.scaling == "weak":
+            growing = document.records.growing.get(what[0], ())
+        yield _of_metric(document, spec, what, cells, growing)
+
+
+def _of_metric(
+    document: Document,
+    spec: ExhibitSpec,
+    what: tuple[str, str],
+    cells: Sequence[Row],
+    growing: Collection[str],
+) -> _Scaled:
+    x = spec.x or "ranks"
+    shares = {cell: each_rank(cell, growing) for cell in cells}
+    names = varying_without(list(shares.values()), x)
+    panels = grouped_by(cells, lambda cell: shares[cell].place.words_of(names))
+    samples = document.metric_samples.get(what)
+    lines: dict[str, dict[str, Sequence[EfficiencyPoint]]] = {}
+    places: dict[str, list[float]] = {}
+    rows: list[TableRow] = []
+    for title, panel in panels.items():
+        lines[title] = {}
+        for name in document.names:
+            own = [cell for cell in panel if cell.platform == name]
+            line = efficiencies(own, x, weak=spec.scaling == "weak", samples=samples)
+            lines[title][name] = line
+            rows += [TableRow(point.cell, title, point.efficiency) for point in line]
+        places[title] = _places(document, panel, x, names, growing)
+    return _Scaled(
+        document, spec, cells, rows, x, what, what[0],
+        places=places, panels=panels, lines=lines,
+    )  # fmt: skip
 
 
 def _places(
@@ -201,77 +248,110 @@ def _places(
     def line(cell: Row) -> tuple[object, ...]:
         # What tells the lines of a panel apart, but for what varies inside a trial.
         place = each_rank(cell, growing).place
-        known, inside = place.coordinates, parse_point(place.point)
-        shown = ((name, known.get(name)) for name in names if name not in inside)
+        coordinates = place.coordinates
+        inside = parse_point(place.point)
+        shown = [(name, coordinates.get(name)) for name in names if name not in inside]
         return (place.params, place.threads, *shown)
 
-    there, places = {line(cell) for cell in cells}, {position(cell, x) for cell in cells}
-    if x in ("ranks", "nodes", "threads"):
-        planned = document.planned.filter(probe=cells[0].place.probe)
-        for row in planned.iter_rows(named=True):
-            case = replace(cells[0], place=replace(cells[0].place, **row))
-            if row[x] and line(case) in there:
-                places.add(float(row[x]))
+    places = {position(cell, x) for cell in cells}
+    if x not in ("ranks", "nodes", "threads"):
+        return sorted(places)
+    lines = {line(cell) for cell in cells}
+    first = cells[0]
+    for row in document.planned.filter(probe=first.place.probe).iter_rows(named=True):
+        planned = replace(first, place=replace(first.place, **row))
+        if row[x] and line(planned) in lines:
+            places.add(float(row[x]))
     return sorted(places)
 
 
-def _panels(chosen: _Scaled) -> Drawing:
-    """Draw the panels; a program without ratios ends with its efficiency."""
-    long = [line for *_, line in chosen.every if chosen.program and len(line) > 1]
-    along = Along(chosen, others=[chosen.ideal(line[0], line[-1].ranks) for line in long])
-    known = (end for row in chosen.rows if row.shown for end in row.shown.known)
-    shares = log_ticks([100.0, *known])
+class _Panels:
+    """Draws the panels; a program without ratios ends with its efficiency."""
 
-    def whole(_: Channel, up: Channel) -> list[Chart]:
-        return [layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])]
+    def __init__(self, chosen: _Scaled) -> None:
+        self.chosen = chosen
+        ideals = []
+        for _, line in chosen.all_lines:
+            if chosen.is_program and len(line) > 1:
+                ideals.append(chosen.ideal(line[0], line[-1].ranks))
+        self.along = Along(chosen, others=ideals)
+        shares = [100.0]
+        for row in chosen.rows:
+            if row.shown:
+                shares += row.shown.known
+        self.shares = log_ticks(shares)
+        self.efficiency = {
+            point.cell: point.efficiency for _, line in chosen.all_lines for point in line
+        }
 
-    def panel(title: str, own: Sequence[Row]) -> Chart:
-        lines = chosen.lines[title]
-        points = {point.cell: point.efficiency for line in lines.values() for point in line}
+    def drawing(self) -> Drawing:
+        panels = [self._panel(title, cells) for title, cells in self.chosen.panels.items()]
+        return panels_of(self.chosen, panels)
 
-        def tooltip(cell: Row) -> str:
-            share = f"; efficiency {points[cell].value:.0f} %" if chosen.program else ""
-            return f"{value_words(cell, along.scale)}{share}"
+    def _panel(self, title: str, cells: Sequence[Row]) -> Chart:
+        lines = self.chosen.lines[title]
+        drawn = [point.cell for line in lines.values() for point in line]
+        ideal: list[dict[str, Any]] = []
+        for name, line in lines.items():
+            ideal += self._ideal(name, line)
+        strips = [self.along.value_strip(drawn, title, dashes(ideal), self._tooltip)]
+        if self.chosen.is_program:
+            strips.append(self._efficiency_strip(drawn))
+        if any(cell.ratio is not None for cell in cells) or not self.chosen.is_program:
+            strips.append(self.along.ratio_strip(cells))
+        return self.along.panel(strips, self.chosen.places[title])
 
-        ideal = [row for name, line in lines.items() for row in _ideal(chosen, along, name, line)]
-        strips = [along.value_strip(points, title, dashes(ideal), tooltip)]
-        if chosen.program:
-            rows = [
-                along.mark(cell, _certain(share), tooltip(cell))
-                for cell, share in points.items()
-                if share.value > 0
-            ]
-            name = "Parallel efficiency (%)"
-            strips.append(AxesStrip(name, rows, shares, RATIO_HEIGHT_PX, under=whole))
-        if any(cell.ratio is not None for cell in own) or not chosen.program:
-            strips.append(along.ratio_strip(own))
-        return along.panel(strips, chosen.places[title])
+    def _tooltip(self, cell: Row) -> str:
+        text = value_words(cell, self.along.scale)
+        if not self.chosen.is_program:
+            return text
+        return f"{text}; efficiency {self.efficiency[cell].value:.0f} %"
 
-    return panels_of(chosen, [panel(*item) for item in chosen.panels.items()])
+    def _efficiency_strip(self, cells: Sequence[Row]) -> AxesStrip:
+        rows = []
+        for cell in cells:
+            share = self.efficiency[cell]
+            if share.value > 0:
+                rows.append(self.along.mark(cell, _closed(share), self._tooltip(cell)))
+
+        def whole(_: Channel, up: Channel) -> list[Chart]:
+            return [layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])]
+
+        name = "Parallel efficiency (%)"
+        return AxesStrip(name, rows, self.shares, RATIO_HEIGHT_PX, under=whole)
+
+    def _ideal(self, name: str, line: Sequence[EfficiencyPoint]) -> Iterator[dict[str, Any]]:
+        """Yield the dashed line of a platform, as far as the axis has room."""
+        if len(line) < 2 or not self.chosen.is_program:
+            return
+        low, high = self.along.values.domain
+        growth = line[-1].ranks / line[0].ranks
+        for step in range(_IDEAL_STEPS + 1):
+            ranks = line[0].ranks * growth ** (step / _IDEAL_STEPS)
+            value = self.chosen.ideal(line[0], ranks) * self.along.scale.factor
+            if low <= value <= high:
+                ink = self.along.looks[name].colour
+                yield {"x": ranks, "y": value, "colour": ink, "stretch": name}
 
 
-def _certain(share: Estimate) -> Estimate:
+#: Pieces of a dashed line.
+_IDEAL_STEPS = 20
+
+
+def _closed(share: Estimate) -> Estimate:
     """Close the interval where efficiency begins: it is 100 % there; a band needs that end, too."""
-    return Estimate(100.0, share.lo or 100.0, share.hi or 100.0) if share.value == 100 else share
-
-
-def _ideal(
-    chosen: _Scaled, along: Along, name: str, line: Sequence[EfficiencyPoint]
-) -> Iterator[dict[str, Any]]:
-    (low, high), ink = along.values.domain, along.looks[name].colour
-    for step in range(21) if len(line) > 1 and chosen.program else ():
-        ranks = line[0].ranks * (line[-1].ranks / line[0].ranks) ** (step / 20)
-        value = chosen.ideal(line[0], ranks) * along.scale.factor
-        if low <= value <= high:
-            yield {"x": ranks, "y": value, "colour": ink, "stretch": name}
+    if share.value != 100:
+        return share
+    return Estimate(100.0, share.lo or 100.0, share.hi or 100.0)
 
 
 def _notes(chosen: _Scaled) -> Iterable[str]:
-    if chosen.program:
-        weak = chosen.spec.scaling == "weak"
-        ideal = "the problem grows with the ranks" if weak else "the same problem on more ranks"
+    if chosen.is_program:
+        ideal = "the same problem on more ranks"
+        if chosen.is_weak:
+            ideal = "the problem grows with the ranks"
         yield f"Dashed: ideal from each platform's own fewest {axis_name(chosen.x)} ({ideal})."
-        starts = sorted({(name, line[0].ranks) for _, name, line in chosen.every if line})
+        starts = sorted({(name, line[0].ranks) for name, line in chosen.all_lines if line})
         if len({ranks for _, ranks in starts}) > 1:
             places = [f"{name} {chosen.whole(ranks)}" for name, ranks in starts]
             yield f"Efficiency is 100 % at different places: {listing(places)}."
@@ -279,37 +359,29 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
 
 
 def _words(chosen: _Scaled) -> str:
-    unit = chosen.unit
+    ends = {}
+    for title, lines in chosen.lines.items():
+        long = {name: line for name, line in lines.items() if len(line) > 1}
+        words = [_end_words(chosen, name, line[-1]) for name, line in long.items()]
+        ends[title] = words or ["one place only"]
+    what = "Parallel efficiency" if chosen.is_program else sentence_case(chosen.metric)
+    return f"{what} by {axis_name(chosen.x)}. {summed_up(ends, len(ends))}"
 
-    def end(name: str, last: EfficiencyPoint) -> str:
-        value = f"{unit.show(last.cell.median)} {unit.unit}"
-        value = f"{last.efficiency.value:.0f} %" if chosen.program else value
-        return f"{name} {value} at {chosen.whole(last.ranks)}"
 
-    every = {
-        title: [end(name, line[-1]) for name, line in own.items() if len(line) > 1]
-        or ["one place only"]
-        for title, own in chosen.lines.items()
-    }
-    what = "Parallel efficiency" if chosen.program else sentence_case(chosen.metric)
-    return f"{what} by {axis_name(chosen.x)}. {summed_up(every, len(every))}"
+def _end_words(chosen: _Scaled, name: str, last: EfficiencyPoint) -> str:
+    value = f"{chosen.unit.show(last.cell.median)} {chosen.unit.unit}"
+    if chosen.is_program:
+        value = f"{last.efficiency.value:.0f} %"
+    return f"{name} {value} at {chosen.whole(last.ranks)}"
 
 
 def _title(chosen: _Scaled) -> str:
-    efficiency = ", and efficiency" if chosen.program else ""
+    efficiency = ", and efficiency" if chosen.is_program else ""
     return f"{sentence_case(chosen.metric)} by {axis_name(chosen.x)}{efficiency}"
 
 
-EXHIBIT = Declared(
-    kind="scaling",
-    summary="a metric by ranks, a program's with ideal line and efficiency, and the ratio",
-    query=_scaled,
-    columns=lambda chosen: columns(
-        chosen,
-        f"case platforms x ratio printed medians {'efficiency' if chosen.program else ''} n",
-    ),
-    title=_title,
-    mark=_panels,
-    notes=_notes,
-    words=_words,
+EXHIBIT = Exhibit(
+    "scaling",
+    "a metric by ranks, a program's with ideal line and efficiency, and the ratio",
+    _figures,
 )

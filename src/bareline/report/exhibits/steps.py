@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from bareline.analysis.numbers.row import Estimate, Row, read_rows
-from bareline.report.blocks import Field, Table
+from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import (
@@ -19,7 +19,7 @@ from bareline.report.content.wording import (
     verdict_tone,
     verdict_word,
 )
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, select
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.report.figures.grammar import (
     NO_DRAWING,
@@ -42,7 +42,7 @@ _Lookup = Mapping[tuple[str, Place], Row]
 Printed = Mapping[str, PrintedValue]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw one per probe, metric and point; none unless the study is a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
@@ -64,7 +64,8 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
         # Platforms are steps where the first of them is the worst.
         climbs = medians and steps[0].median == worst(medians)
         drawn = both_widths(_stairs, document, steps, printed, scale) if climbs else NO_DRAWING
-        yield Draft(
+        yield figure_of(
+            spec,
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
             label=place.words_of(names),
@@ -155,7 +156,7 @@ def _improved(steps: _Lookup, cell: Row) -> Field:
     return Field(plain(factor.value), factor.value, tone)
 
 
-EXHIBIT = ExhibitKind(
+EXHIBIT = Exhibit(
     "steps", "a stair per platform: its value, and the improvement over the step before", _shown
 )
 

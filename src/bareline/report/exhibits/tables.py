@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bareline.analysis.numbers.row import Row
-from bareline.report.blocks import Rows, Table
+from bareline.published.catalogue import conditions, publications
+from bareline.published.model import PublishedStudy
+from bareline.published.ratios import PublishedRatio, computed_ratios, printed_ratios
+from bareline.report.blocks import Figure, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import (
     Chosen,
-    Declared,
-    Draft,
-    ExhibitKind,
+    Exhibit,
     TableRow,
     by_unit,
+    figure_of,
     grouped_by,
     select,
     titled,
@@ -32,27 +35,66 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 
 
+def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    for chosen in by_unit(document, spec):
+        metrics = dict.fromkeys(metric_name(cell.place.metric) for cell in chosen.cells)
+        yield chosen.figure(title=sentence_case(", ".join(metrics)), table=cells_table(chosen))
+
+
+#: Label of the table of what the run measured and the publication does not print.
+_NOT_PRINTED = "what is not printed"
+_FACTOR_COLUMNS = (
+    "benchmark platforms factor verdict printed lost_share baseline compared printed_values n"
+)
+
+
+def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    for chosen in _factors(document, spec):
+        yield chosen.figure(
+            title=f"Performance against {document.baseline}",
+            table=columns(chosen, _FACTOR_COLUMNS, lambda row: row.cell.place),
+            notes=(
+                "A factor above 1 is worse; the loss is 1 - 1/factor of the baseline's "
+                "performance.",
+                rule_text(spec.rule, document.baseline),
+                "Published values and ratios are of other systems; in brackets where they were "
+                "measured, if not on as many ranks and nodes."
+                if chosen.published and not chosen.label
+                else "",
+            ),
+        )
+    others = _printed_of_others(document, spec)
+    if others:
+        yield _others_figure(spec, others)
+
+
 def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a probe's metrics, or several headlines; a publication's come first, in its order."""
-    alone = spec.probe is not None and "*" not in spec.probe
-    cells = [
-        cell
-        for cell in select(document, spec)
-        if cell.metric.better != "none" and (alone or spec.metric or cell.headline)
-    ]
+    cells = _factor_cells(document, spec)
     printed = _printed(cells, Chosen(document, spec, cells).published)
-    cells = [c for c in cells if c.place in printed or c.place.probe not in spec.also]
+    cells = [cell for cell in cells if cell.place in printed or cell.place.probe not in spec.also]
     parts = {"": cells}
     if spec.published and printed:
-        rest = [cell for cell in cells if cell.place not in printed]
         main = [cell for cell in cells if cell.place in printed]
         main.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
-        parts = {"": main, "what is not printed": rest}
-    for label, own in parts.items():
-        rows = _rows(document, spec, own)
+        rest = [cell for cell in cells if cell.place not in printed]
+        parts = {"": main, _NOT_PRINTED: rest}
+    for label, part in parts.items():
+        rows = _rows(document, spec, part)
         if any(row.cell.value is not None for row in rows):
             what = (spec.probe or "all", spec.metric or "")
-            yield Chosen(document, spec, own, rows, what=what, label=label)
+            yield Chosen(document, spec, part, rows, what=what, label=label)
+
+
+def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
+    """Return the cells with a direction: of one probe all metrics, of several their headlines."""
+    is_one_probe = spec.probe is not None and "*" not in spec.probe
+    all_metrics = is_one_probe or bool(spec.metric)
+    return [
+        cell
+        for cell in select(document, spec)
+        if cell.metric.better != "none" and (all_metrics or cell.headline)
+    ]
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
@@ -61,149 +103,203 @@ def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Pla
     first: dict[object, int] = {}
     for number, point in enumerate(points):
         first.setdefault(point.ratio.results, number)
-    found: dict[Place, int] = {}
+    numbers: dict[Place, int] = {}
     for cell in cells:
-        if nearest := next((point for point in points if point.about(cell)), None):
+        nearest = next((point for point in points if point.about(cell)), None)
+        if nearest is not None:
             number = first[nearest.ratio.results]
-            found[cell.place] = min(number, found.get(cell.place, number))
-    return found
+            numbers[cell.place] = min(number, numbers.get(cell.place, number))
+    return numbers
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
-    order = {place: number for number, place in enumerate(dict.fromkeys(c.place for c in cells))}
+    """Return the rows of all platforms but the baseline, those of one place together."""
+    places = list(dict.fromkeys(cell.place for cell in cells))
+    order = {place: number for number, place in enumerate(places)}
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
-    probes = grouped_by(order, lambda place: place.probe)
-    names = {probe: varying(places) for probe, places in probes.items()}
+    probes = grouped_by(places, lambda place: place.probe)
+    names = {probe: varying(group) for probe, group in probes.items()}
 
     def title(cell: Row) -> str:
         # Among the metrics of one probe by its metric, a further probe's with its name.
-        if spec.also and cell.place.probe == spec.probe:
+        probe = cell.place.probe
+        if spec.also and probe == spec.probe:
             return sentence_case(metric_name(cell.place.metric))
-        text, probe = titled(document, cell, names[cell.place.probe]), cell.place.probe
+        text = titled(document, cell, names[probe])
         return f"{text} ({probe})" if probe in spec.also else text
 
-    def row(cell: Row, base: Row | None) -> TableRow:
-        ratio = ruled_ratio(document, cell, base, spec.rule)
-        under = None if base is None else ruled_value(document, base, spec.rule)
+    def row(cell: Row) -> TableRow:
+        base = bases.get(cell.place)
         return TableRow(
-            cell, title(cell), None, ratio, under, ruled_value(document, cell, spec.rule)
+            cell,
+            title(cell),
+            ratio=ruled_ratio(document, cell, base, spec.rule),
+            base=None if base is None else ruled_value(document, base, spec.rule),
+            value=ruled_value(document, cell, spec.rule),
         )
 
-    return [
-        row(cell, bases.get(cell.place))
-        for cell in sorted(cells, key=lambda cell: order[cell.place])
-        if cell.platform != document.baseline
-    ]
+    others = [cell for cell in cells if cell.platform != document.baseline]
+    return [row(cell) for cell in sorted(others, key=lambda cell: order[cell.place])]
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherSystem:
+    """A printed ratio of two systems that no platform of the run and its baseline stand for."""
+
+    study: PublishedStudy
+    ratio: PublishedRatio
+
+    @property
+    def benchmark(self) -> str:
+        return f"{self.ratio.benchmark}, {self.ratio.metric.replace('_', ' ')}"
+
+    @property
+    def place(self) -> str:
+        return conditions(self.ratio.conditions)
+
+    def name(self, platform: str) -> str:
+        described = self.study.platform(platform)
+        return described.name if described else platform
+
+
+def _printed_of_others(document: Document, spec: ExhibitSpec) -> list[_OtherSystem]:
+    """Return what the exhibit's tables print of pairs that are not a platform and its baseline."""
+    cast = _cast(document)
+    baselines = {name for name, platforms in cast.items() if document.baseline in platforms}
+    probes = [cell.place.probe for cell in select(document, spec)]
+    others = []
+    for study in publications().values():
+        for ratio in (*printed_ratios(study), *computed_ratios(study)):
+            has_platform = f"{study.id}:{ratio.platform}" in cast
+            is_row = has_platform and f"{study.id}:{ratio.baseline}" in baselines
+            is_here = any(map(ratio.measured_by, probes))
+            if ratio.part in spec.published and is_here and not is_row:
+                others.append(_OtherSystem(study, ratio))
+    return others
+
+
+def _cast(document: Document) -> dict[str, set[str]]:
+    """Return the platforms of the run that stand for each published one."""
+    cast: dict[str, set[str]] = {}
+    for role in document.roles.values():
+        if role.platform:
+            for name in role.published:
+                cast.setdefault(name, set()).add(str(role.platform))
+    return cast
+
+
+def _others_figure(spec: ExhibitSpec, others: Sequence[_OtherSystem]) -> Figure:
+    rows = Rows(others, lambda other: other.benchmark)
+    rows.text("benchmark", lambda other: other.benchmark)
+    if any(other.place for other in others):
+        rows.text("at", lambda other: other.place)
+    rows.text("system", lambda other: other.name(other.ratio.platform))
+    rows.text("against", lambda other: other.name(other.ratio.baseline))
+    rows.figure("published ratio", lambda other: str(other.ratio.span))
+    rows.text("printed", lambda other: other.ratio.text)
+    return figure_of(
+        spec,
+        title="Performance against other systems",
+        what=(spec.probe or "all", spec.metric or ""),
+        label="printed of other pairs of systems",
+        notes=["Ratios of the same tables that are not of a platform here to its baseline."],
+        table=rows.table(),
+        folded=True,
+    )
 
 
 #: What OSU and IMB print: the unit of each metric that they measure by size.
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
 #: The mean over a plain loop, which they print, beside the median of the slowest rank.
 _MEAN = "_loop_mean"
+#: Parameters with columns of their own in a table by size.
+_SIZE_COLUMNS = ("size_bytes", "ranks", "nodes")
 
 
-def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for metric, scale in _SCALES.items():
-        cells = _cells(document, spec, metric)
-        places = grouped_by(cells, lambda cell: cell.place)
-        if not places:
+        cells = _sized_cells(document, spec, metric)
+        if not cells:
             continue
-        probes, titles = grouped_by(places, lambda place: place.probe), {}
-        for own in probes.values():
-            # The others have columns of their own.
-            names = [name for name in varying(own) if name not in ("size_bytes", "ranks", "nodes")]
-            for place in own:
-                titles[place] = titled(document, places[place][0], names, metric=False)
-        means, what = cells[0].place.metric.endswith(_MEAN), metric_name(metric)
-        yield Draft(
-            title=f"{sentence_case(what)} by size",
+        name = metric_name(metric)
+        note = "The median over launches of the slowest rank."
+        if cells[0].place.metric.endswith(_MEAN):
+            note = "The mean over a loop, as OSU and IMB print it; the median over launches."
+        yield figure_of(
+            spec,
+            title=f"{sentence_case(name)} by size",
             what=(metric,),
-            label=what if spec.title else "",
-            notes=[
-                "The mean over a loop, as OSU and IMB print it; the median over launches."
-                if means
-                else "The median over launches of the slowest rank."
-            ],
+            label=name if spec.title else "",
+            notes=[note],
             cells=cells,
-            table=_size_table(document, places, titles, scale),
+            table=_size_table(document, cells, scale),
             folded=True,
         )
 
 
-def _size_table(
-    document: Document,
-    places: Mapping[Place, Sequence[Row]],
-    titles: Mapping[Place, str],
-    scale: Scale,
-) -> Table:
-    def order(at: Place) -> tuple[object, ...]:
-        return titles[at], at.nodes, at.ranks, at.threads, at.size_bytes or 0
+def _function_titles(document: Document, cells: Iterable[Row]) -> dict[Place, str]:
+    """Title the function of each place, with the parameters that have no column of their own."""
+    first = {cell.place: cell for cell in reversed(list(cells))}
+    titles = {}
+    for places in grouped_by(first, lambda place: place.probe).values():
+        names = [name for name in varying(places) if name not in _SIZE_COLUMNS]
+        for place in places:
+            titles[place] = titled(document, first[place], names, metric=False)
+    return titles
+
+
+def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table:
+    titles = _function_titles(document, cells)
+
+    def order(place: Place) -> tuple[object, ...]:
+        return titles[place], place.nodes, place.ranks, place.threads, place.size_bytes or 0
 
     def value(platform: str) -> Callable[[Place], float | None]:
-        known = {
-            place: cell.median * scale.factor
-            for place, own in places.items()
-            for cell in own
-            if cell.platform == platform and cell.median is not None
-        }
-        return known.get
+        values = {}
+        for cell in cells:
+            if cell.platform == platform and cell.median is not None:
+                values[cell.place] = cell.median * scale.factor
+        return values.get
 
-    rows = Rows(sorted(places, key=order), lambda at: (titles[at], at.layout))
-    rows.text("function", lambda at: titles[at])
+    places = sorted(titles, key=order)
+    rows = Rows(places, lambda place: (titles[place], place.layout))
+    rows.text("function", lambda place: titles[place])
     if any(place.nodes for place in places):
-        rows.number("nodes", lambda at: at.nodes or None)
-    rows.number("ranks", lambda at: at.ranks).number("size (B)", lambda at: at.size_bytes)
-    there = {cell.platform for own in places.values() for cell in own}
-    for name in (name for name in document.names if name in there):
-        rows.number(f"{name} ({scale.unit})", value(name), "{:.2f}".format)
+        rows.number("nodes", lambda place: place.nodes or None)
+    rows.number("ranks", lambda place: place.ranks)
+    rows.number("size (B)", lambda place: place.size_bytes)
+    measured = {cell.platform for cell in cells}
+    for name in document.names:
+        if name in measured:
+            rows.number(f"{name} ({scale.unit})", value(name), "{:.2f}".format)
     return rows.table()
 
 
-def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
+def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
     """Return the cells with a size: the means over loops where all functions have them."""
-    own, means = (
-        [
-            cell
-            for cell in select(document, spec.model_copy(update={"metric": name}))
-            if cell.place.size_bytes is not None
-        ]
-        for name in (metric, metric + _MEAN)
-    )
-    alike = {cell.place.case for cell in own} == {cell.place.case for cell in means}
-    return means if alike else own
+    medians = _of_metric(document, spec, metric)
+    means = _of_metric(document, spec, metric + _MEAN)
+    has_all_means = {cell.place.case for cell in medians} == {cell.place.case for cell in means}
+    return means if has_all_means else medians
+
+
+def _of_metric(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
+    cells = select(document, spec.model_copy(update={"metric": metric}))
+    return [cell for cell in cells if cell.place.size_bytes is not None]
 
 
 EXHIBITS = (
-    Declared(
-        kind="table",
-        summary="medians with intervals, ratios and verdicts, one row per value and platform",
-        query=by_unit,
-        columns=cells_table,
-        title=lambda chosen: sentence_case(
-            ", ".join(dict.fromkeys(metric_name(cell.place.metric) for cell in chosen.cells))
-        ),
+    Exhibit(
+        "table",
+        "medians with intervals, ratios and verdicts, one row per value and platform",
+        _table,
     ),
-    Declared(
-        kind="factors",
-        summary="values, performance factor and performance lost in percent, one row per benchmark",
-        query=_factors,
-        columns=lambda chosen: columns(
-            chosen,
-            "benchmark platforms factor verdict printed lost_share baseline compared "
-            "printed_values n",
-            lambda row: row.cell.place,
-        ),
-        title=lambda chosen: f"Performance against {chosen.document.baseline}",
-        notes=lambda chosen: (
-            "A factor above 1 is worse; the loss is 1 - 1/factor of the baseline's performance.",
-            rule_text(chosen.spec.rule, chosen.document.baseline),
-            "Published values and ratios are of other systems; in brackets where they were "
-            "measured, if not on as many ranks and nodes."
-            if chosen.published and not chosen.label
-            else "",
-        ),
+    Exhibit(
+        "factors",
+        "values, performance factor and performance lost in percent, one row per benchmark",
+        _factor_tables,
     ),
-    ExhibitKind(
+    Exhibit(
         "by-size",
         "MPI functions as OSU and IMB print them: size, and one column a platform",
         _by_size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
@@ -20,11 +20,11 @@ from bareline.analysis.words.history import (
     run_words,
     undated_words,
 )
-from bareline.report.blocks import Field, Rows, Table, Tone
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.along import ALL_LARGE
-from bareline.report.exhibits.base import Draft, ExhibitKind, grouped_by, meant
+from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant
 from bareline.report.figures.grammar import Channel, Chart, Drawing, Style, layer
 from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
@@ -39,74 +39,116 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 MOST_PANELS = 12
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+#: The panels of a figure: the series of each point, by the words of its parameters.
+_Panels = Mapping[str, Sequence[TrendSeries]]
+
+
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw one figure per probe and metric; none of fewer than two runs."""
-    if len(document.history.runs) < 2:
+    history = document.history
+    if len(history.runs) < 2:
         return
     chosen = [
-        one
-        for one in document.history.series
-        if (one.place.metric == spec.metric if spec.metric else spec.probe or one.headline)
-        and meant(spec, one.platform, one.place)
+        series
+        for series in history.series
+        if _is_of_metric(spec, series) and meant(spec, series.platform, series.place)
     ]
-    for what, series in grouped_by(chosen, lambda one: one.place.series[:2]).items():
-        yield _figure(document.history, what, series)
+    for what, group in grouped_by(chosen, lambda series: series.place.series[:2]).items():
+        yield _figure(history, spec, what, group)
 
 
-def _figure(trend: Trend, what: tuple[str, str], series: Sequence[TrendSeries]) -> Draft:
+def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
+    """Return whether a series is asked for: of a metric, of all of a probe, or a headline."""
+    if spec.metric:
+        return series.place.metric == spec.metric
+    return bool(spec.probe) or series.headline
+
+
+def _figure(
+    trend: Trend, spec: ExhibitSpec, what: tuple[str, str], series: Sequence[TrendSeries]
+) -> Figure:
     probe, metric = what
-    names = varying(one.place for one in series)
-    points = grouped_by(series, lambda one: one.place.words_of(names))
-    # The sort is stable: points that moved first, else in the order of the runs.
-    titles = sorted(points, key=lambda title: not any(one.changes for one in points[title]))
-    drawn = {title: points[title] for title in titles[:MOST_PANELS]}
-    axes = _Axes(trend, [one for own in drawn.values() for one in own])
-    moved = list(_moves(trend, series))
-    lacking = f", {MIN_RUNS} runs are needed to decide" if len(trend.runs) < MIN_RUNS else ""
-    said = "; ".join(moved) or f"no certain change{lacking}"
-    more, runs = len(points) - len(drawn), count(len(trend.runs), "run")
-    return Draft(
+    points = _points(series)
+    drawn = dict(list(points.items())[:MOST_PANELS])
+    axes = _Axes(trend, [line for panel in drawn.values() for line in panel])
+    changes = "; ".join(_moves(trend, series)) or _no_change(trend)
+    runs = count(len(trend.runs), "run")
+    return figure_of(
+        spec,
         title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
         what=what,
-        notes=[
-            f"{runs}: a mark is a run's median, the band its 95 % "
-            "interval. Dashed: the levels on both sides of a change; pale: it was accepted, or is "
-            "likely only.",
-            "" if moved else f"{sentence_case(said)}.",
-            f"{count(more, 'further point')} without a change in the table." if more else "",
-            undated_words(trend),
-            *(f"{sentence_case(words)}." for words in incomplete_words(trend)),
-            *(f"{sentence_case(words)}." for words in trend.history.differences),
-        ],
+        notes=_notes(trend, series, left_out=len(points) - len(drawn)),
         probe=probe,
         layer=series[0].layer,
         drawing=Drawing(
-            [axes.panel(title, own) for title, own in drawn.items()],
+            [axes.panel(title, panel) for title, panel in drawn.items()],
             drawn,
             0 if len(drawn) > ALL_LARGE else None,
             wide=len(drawn) > 1,
         ),
-        summary=f"{metric_name(metric)} of {probe} over {runs}: {said}.",
+        summary=f"{metric_name(metric)} of {probe} over {runs}: {changes}.",
         table=_table(trend, series, axes.scale),
-        data=[
-            {"platform": one.platform, "params": one.place.words, "metric": metric,
-             "unit": one.unit, "run": run.name, "created": date.text,
-             "value": value, "lo": lo, "hi": hi}
-            for one in series
-            for run, date, value, lo, hi in zip(
-                trend.runs, trend.dates, one.medians, one.lo, one.hi, strict=True
-            )
-        ],
-    )  # fmt: skip
+        data=[row for line in series for row in _data(trend, line)],
+    )
+
+
+def _points(series: Sequence[TrendSeries]) -> _Panels:
+    """Group series by their point: those that moved first, else in the order of the runs."""
+    names = varying(line.place for line in series)
+    points = grouped_by(series, lambda line: line.place.words_of(names))
+
+    def is_still(title: str) -> bool:
+        return not any(line.changes for line in points[title])
+
+    return {title: points[title] for title in sorted(points, key=is_still)}
+
+
+def _no_change(trend: Trend) -> str:
+    if len(trend.runs) < MIN_RUNS:
+        return f"no certain change, {MIN_RUNS} runs are needed to decide"
+    return "no certain change"
+
+
+def _notes(trend: Trend, series: Sequence[TrendSeries], left_out: int) -> Iterator[str]:
+    runs = count(len(trend.runs), "run")
+    yield (
+        f"{runs}: a mark is a run's median, the band its 95 % "
+        "interval. Dashed: the levels on both sides of a change; pale: it was accepted, or is "
+        "likely only."
+    )
+    if not any(_moves(trend, series)):
+        yield f"{sentence_case(_no_change(trend))}."
+    if left_out:
+        yield f"{count(left_out, 'further point')} without a change in the table."
+    yield undated_words(trend)
+    for words in (*incomplete_words(trend), *trend.history.differences):
+        yield f"{sentence_case(words)}."
+
+
+def _data(trend: Trend, series: TrendSeries) -> Iterator[dict[str, Any]]:
+    """Yield a series as rows of the figure's CSV file, one per run."""
+    values = zip(series.medians, series.lo, series.hi, strict=True)
+    for run, date, (value, lo, hi) in zip(trend.runs, trend.dates, values, strict=True):
+        yield {
+            "platform": series.platform,
+            "params": series.place.words,
+            "metric": series.place.metric,
+            "unit": series.unit,
+            "run": run.name,
+            "created": date.text,
+            "value": value,
+            "lo": lo,
+            "hi": hi,
+        }
 
 
 def _moves(trend: Trend, series: Sequence[TrendSeries]) -> Iterator[str]:
     """Yield every change and every drift in words."""
-    for one in series:
-        name = f"{one.words} on {one.platform}"
-        if one.slope:
-            yield f"{name} {drift_words(one)}"
-        for change in one.changes:
+    for line in series:
+        name = f"{line.words} on {line.platform}"
+        if line.slope:
+            yield f"{name} {drift_words(line)}"
+        for change in line.changes:
             yield f"{name} {change_words(trend, change)}"
 
 
@@ -117,67 +159,87 @@ class _Line:
     series: TrendSeries
     change: ChangePoint | None = None
 
+    @property
+    def ratio(self) -> Estimate | None:
+        return self.change.ratio if self.change else None
 
-def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
-    def ends(line: _Line, at: int) -> Field:
-        known = [value for value in line.series.medians if value is not None]
-        return Field(scale.show(known[at]), known[at])
-
-    def facts(line: _Line) -> str:
-        changed = line.change.changed if line.change else ()
+    @property
+    def facts(self) -> str:
+        """The characteristics that changed with it."""
+        changed = self.change.changed if self.change else ()
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in changed)
 
-    def tone(line: _Line) -> Tone:
-        is_open = line.change is not None and line.change.is_open
-        return verdict_tone(line.change.verdict if line.change and is_open else None)
+    @property
+    def tone(self) -> Tone:
+        if self.change is None or not self.change.is_open:
+            return verdict_tone(None)
+        return verdict_tone(self.change.verdict)
 
-    def state(line: _Line) -> str:
-        if line.change is None:
-            return COURSES[line.series.course]
-        if line.change.accepted is not None:
-            return f"accepted: {line.change.accepted.reason}"
-        return line.change.grade.value
+    @property
+    def state(self) -> str:
+        if self.change is None:
+            return COURSES[self.series.course]
+        if self.change.accepted is not None:
+            return f"accepted: {self.change.accepted.reason}"
+        return self.change.grade.value
 
-    lines = [_Line(one, change) for one in series for change in (one.changes or (None,))]
-    names = varying(one.place for one in series)
+    def since(self, trend: Trend) -> str:
+        return run_words(trend, self.change.at) if self.change else "–"
+
+    def end(self, scale: Scale, index: int) -> Field:
+        """Write the median of the first run that has one, or with -1 of the last."""
+        medians = [value for value in self.series.medians if value is not None]
+        return Field(scale.show(medians[index]), medians[index])
+
+
+def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
+    lines = []
+    for line in series:
+        lines += [_Line(line, change) for change in line.changes or (None,)]
+    names = varying(line.place for line in series)
     rows = Rows(lines, lambda line: line.series.place)
     if names:
         rows.text("point", lambda line: line.series.place.words_of(names), wrap=True)
     rows.platform(lambda line: line.series.platform)
-    rows.estimate(
-        "ratio at the change", lambda line: line.change.ratio if line.change else None, tone=tone
-    )
-    rows.text("since", lambda line: run_words(trend, line.change.at) if line.change else "–")
-    rows.text("state", state, wrap=True)
-    rows.text("changed facts", facts, wrap=True)
-    rows.column(scale.titled("first run"), lambda line: ends(line, 0))
-    return rows.column(scale.titled("last run"), lambda line: ends(line, -1)).table()
+    rows.estimate("ratio at the change", lambda line: line.ratio, tone=lambda line: line.tone)
+    rows.text("since", lambda line: line.since(trend))
+    rows.text("state", lambda line: line.state, wrap=True)
+    rows.text("changed facts", lambda line: line.facts, wrap=True)
+    rows.column(scale.titled("first run"), lambda line: line.end(scale, 0))
+    rows.column(scale.titled("last run"), lambda line: line.end(scale, -1))
+    return rows.table()
 
 
 class _Axes:
+    """The axes that all panels share, and what is drawn on them."""
+
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
         self.times = [date.moment.timestamp() for date in trend.dates]
         self.across = _dates(self.times)
-        known = [v for one in series for v in (*one.medians, *one.lo, *one.hi) if v]
-        self.scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
-        self.values = log_ticks(value * self.scale.factor for value in known if value > 0)
-        names = dict.fromkeys([trend.runs[-1].baseline, *(one.platform for one in series)])
-        self.looks = looks(list(names))
+        medians: list[float | None] = []
+        ends: list[float | None] = []
+        for line in series:
+            medians += line.medians
+            ends += [*line.lo, *line.hi]
+        self.scale = unit_scale(medians, series[0].unit)
+        values = [value for value in (*medians, *ends) if value]
+        self.values = log_ticks(value * self.scale.factor for value in values if value > 0)
+        platforms = [trend.runs[-1].baseline, *(line.platform for line in series)]
+        self.looks = looks(list(dict.fromkeys(platforms)))
 
     def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
-        name = self.scale.titled(metric_name(series[0].place.metric))
         stairs: list[dict[str, Any]] = []
         labels: list[dict[str, Any]] = []
         # No line crosses a change: nothing was measured where the level turns.
-        places = {one.platform: [*self.times] for one in series}
-        for one in series:
-            if not one.changes:
+        places = {line.platform: [*self.times] for line in series}
+        for line in series:
+            if not line.changes:
                 continue
-            steps = self._steps(one)
-            places[one.platform] += [step.turn for step in steps]
-            stairs += self._stairs(one, steps)
-            labels += [self._label(one, step) for step in steps]
+            steps = self._steps(line)
+            places[line.platform] += [step.turn for step in steps]
+            stairs += self._stairs(line, steps)
+            labels += [self._label(line, step) for step in steps]
 
         def over(across: Channel, up: Channel) -> Iterable[Chart]:
             yield from dashes(stairs)(across, up)
@@ -185,8 +247,8 @@ class _Axes:
             yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
 
         strip = AxesStrip(
-            sentence_case(f"{title}: {name}" if title else name),
-            [row for one in series for row in self._marks(one)],
+            self._title(title, series),
+            [row for line in series for row in self._marks(line)],
             self.values,
             180,
             over=over,
@@ -195,54 +257,58 @@ class _Axes:
         )
         return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
 
-    def _marks(self, one: TrendSeries) -> Iterator[dict[str, Any]]:
-        dated = zip(self.trend.runs, self.trend.dates, strict=True)
-        every = zip(dated, self.times, one.medians, one.lo, one.hi, strict=True)
-        ink = self.looks[one.platform].ink(hollow=one.simulated)
-        for (run, date), at, value, lo, hi in every:
-            if value is not None and value > 0:
-                shown = Estimate(value, lo, hi).times(self.scale.factor)
-                where = f"{one.platform}, {run.name} ({date.day})"
-                tooltip = f"{where}: {self.scale.show(value)} {self.scale.unit}"
-                yield line_mark(at, shown, one.platform, ink, tooltip)
+    def _title(self, title: str, series: Sequence[TrendSeries]) -> str:
+        name = self.scale.titled(metric_name(series[0].place.metric))
+        return sentence_case(f"{title}: {name}" if title else name)
 
-    def _steps(self, one: TrendSeries) -> list[_Step]:
+    def _marks(self, line: TrendSeries) -> Iterator[dict[str, Any]]:
+        ink = self.looks[line.platform].ink(hollow=line.simulated)
+        dated = zip(self.trend.runs, self.trend.dates, self.times, strict=True)
+        values = zip(line.medians, line.lo, line.hi, strict=True)
+        for (run, date, time), (value, lo, hi) in zip(dated, values, strict=True):
+            if value is None or value <= 0:
+                continue
+            amount = f"{self.scale.show(value)} {self.scale.unit}"
+            tip = f"{line.platform}, {run.name} ({date.day}): {amount}"
+            estimate = Estimate(value, lo, hi).times(self.scale.factor)
+            yield line_mark(time, estimate, line.platform, ink, tip)
+
+    def _steps(self, line: TrendSeries) -> list[_Step]:
         """Return when the changes of a series were, each between two runs, and its levels."""
-        cuts = [0, *(change.at for change in one.changes), len(one.medians)]
-        stretches = itertools.pairwise(cuts)
-        levels = [self._level(one.medians[begin:end]) for begin, end in stretches]
-        return [
-            _Step(
-                change,
-                (self.times[change.at - 1] + self.times[change.at]) / 2,
-                levels[number],
-                levels[number + 1],
-            )
-            for number, change in enumerate(one.changes)
-        ]
+        cuts = [0, *(change.at for change in line.changes), len(line.medians)]
+        levels = [self._level(line.medians[begin:end]) for begin, end in itertools.pairwise(cuts)]
+        steps = []
+        for number, change in enumerate(line.changes):
+            turn = (self.times[change.at - 1] + self.times[change.at]) / 2
+            steps.append(_Step(change, turn, levels[number], levels[number + 1]))
+        return steps
 
     def _level(self, values: Sequence[float | None]) -> float:
         return median(value for value in values if value is not None) * self.scale.factor
 
-    def _stairs(self, one: TrendSeries, steps: Sequence[_Step]) -> Iterator[dict[str, Any]]:
+    def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[dict[str, Any]]:
         """Yield the ends of lines: a level up to its change, the change, and the next level."""
-        ink = {"colour": self.looks[one.platform].colour}
-        begin = self.times[0]
-        for number, step in enumerate(steps):
-            end = steps[number + 1].turn if number + 1 < len(steps) else self.times[-1]
-            lines = [
-                ((begin, step.before), (step.turn, step.before)),
-                ((step.turn, step.before), (step.turn, step.after)),
-                ((step.turn, step.after), (end, step.after)),
-            ]
-            for part, line in enumerate(lines[0 if number == 0 else 1 :]):
-                stretch = {"stretch": f"{one.platform} {number} {part}", **ink}
-                yield from ({"x": x, "y": y, **stretch} for x, y in line)
+        colour = self.looks[line.platform].colour
+        ends = [*(step.turn for step in steps[1:]), self.times[-1]]
+        for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
+            segments = step.segments(end)
+            if number == 0:
+                start = (self.times[0], step.before)
+                segments.insert(0, (start, (step.turn, step.before)))
+            for part, segment in enumerate(segments):
+                stretch = f"{line.platform} {number} {part}"
+                for x, y in segment:
+                    yield {"x": x, "y": y, "stretch": stretch, "colour": colour}
 
-    def _label(self, one: TrendSeries, step: _Step) -> dict[str, Any]:
-        ink = self.looks[one.platform].colour if step.change.is_open else colour("soft")
+    def _label(self, line: TrendSeries, step: _Step) -> dict[str, Any]:
+        ink = self.looks[line.platform].colour if step.change.is_open else colour("soft")
         height = max(step.before, step.after)
         return {"x": step.turn, "y": height, "text": _amount(step.change), "colour": ink}
+
+
+#: A place on both axes, and a line between two of them.
+_Place = tuple[float, float]
+_Segment = tuple[_Place, _Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +320,12 @@ class _Step:
     before: float
     after: float
 
+    def segments(self, end: float) -> list[_Segment]:
+        """Return the line up or down at the change, and that of the next level up to its end."""
+        top = (self.turn, self.before)
+        bottom = (self.turn, self.after)
+        return [(top, bottom), (bottom, (end, self.after))]
+
 
 def _amount(change: ChangePoint) -> str:
     sure = "" if change.grade is Grade.CERTAIN else "? "
@@ -263,20 +335,31 @@ def _amount(change: ChangePoint) -> str:
     return f"{sure}{plain(1 / change.ratio.value)}× better{accepted}"
 
 
+#: An axis of 300 px has room for four dates.
+_DATES = 4
+_DAY_S = 86400
+
+
 def _dates(times: Sequence[float]) -> Ticks:
     """Lay out an axis from the first run to the last; dates, or hours of a day, where runs are."""
     first, last = times[0], times[-1]
-    pad = max(0.04 * (last - first), 1.0)
-    shape = "%Y-%m-%d" if last - first >= 2 * 86400 else "%d %H:%M"
-    # An axis of 300 px has room for four dates.
-    wanted = [first + (last - first) * step / 3 for step in range(4)]
-    ticks = sorted({min(times, key=lambda time: abs(time - one)) for one in wanted})
-    labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in ticks]
-    return Ticks((first - pad, last + pad), tuple(ticks), tuple(labels))
+    length = last - first
+    pad = max(0.04 * length, 1.0)
+    shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"
+    ticks = set()
+    for step in range(_DATES):
+        wanted = first + length * step / (_DATES - 1)
+        ticks.add(_nearest(times, wanted))
+    labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in sorted(ticks)]
+    return Ticks((first - pad, last + pad), tuple(sorted(ticks)), tuple(labels))
 
 
-EXHIBIT = ExhibitKind(
+def _nearest(times: Sequence[float], wanted: float) -> float:
+    return min(times, key=lambda time: abs(time - wanted))
+
+
+EXHIBIT = Exhibit(
     "trend",
     "a metric over the runs of a study by date, its levels, and all changes of them",
-    _shown,
+    _figures,
 )

@@ -1,36 +1,46 @@
-"""Every single trial, drawn and as a number, as the studies print their bandwidth trials."""
+"""Every single trial, over time or by value, as the studies print their bandwidth trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from functools import partial
 from statistics import median
+from typing import Any
 
-from bareline.analysis.numbers.row import Row
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.published.catalogue import publications
-from bareline.published.model import Trials
+from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import UNITS
-from bareline.report.blocks import Field, Rows, Table
+from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.dots import trial_dots
+from bareline.report.content.dots import Dot, trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word
-from bareline.report.exhibits.base import Draft, ExhibitKind, by_metric, grouped_by, select
+from bareline.report.exhibits.base import Exhibit, by_metric, figure_of, grouped_by, select
 from bareline.report.figures.grammar import Chart, both_widths
+from bareline.report.figures.marks import AxesStrip, line_mark, x_axis
 from bareline.report.figures.rows import Mark, StripRow, strip_plot
-from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain, whole
 
 #: What is listed beside the value where the probe counts it.
 COUNT = "retransmissions"
+#: A table has at most so many rows; beyond, trials are thinned evenly over their order.
+_MOST_ROWS = 100
+#: Size of the axes of trials over time, on wide and on narrow screens, and their most ticks.
+_HEIGHT_PX, _WIDE_PX, _NARROW_PX, _MOST_TICKS = 230.0, 520.0, 190.0, 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials: what else was counted, their median, and their marks in a row's unit."""
+    """A column of trials: what else was counted, their median, and their marks in a row's unit.
+
+    - `places`: the number of each mark's trial, from 1 on.
+    """
 
     platform: str
     title: str
@@ -38,173 +48,285 @@ class _Listing:
     counts: Sequence[Field]
     foot: Field
     marks: Sequence[Mark]
+    places: Sequence[int]
     printed: bool = False
 
+    @property
+    def values(self) -> list[float]:
+        return [value for value, _ in self.marks]
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Draft]:
+
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for _, cells in by_metric(select(document, spec)):
-        names = varying(cell.place for cell in cells)
-        points = [(cell.place.words_of(names), cell) for cell in cells]
-        for label, group in grouped_by(points, itemgetter(0)).items():
-            own = [cell for _, cell in group]
-            if any(cell.value is not None for cell in own):
-                yield _of_point(document, spec, label, own)
+        for label, group in _points(cells).items():
+            if any(cell.value is not None for cell in group):
+                yield _of_point(document, spec, label, group)
 
 
-def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Row]) -> Draft:
+def _points(cells: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
+    names = varying(cell.place for cell in cells)
+    return grouped_by(cells, lambda cell: cell.place.words_of(names))
+
+
+def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Row]) -> Figure:
     place = cells[0].place
     scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
-    in_order = spec.rule != "sorted"
-    listings, note = _measured(document, cells, scale, in_order=in_order)
-    theirs = list(_published(document, spec, cells[0], scale))
-    listings += theirs
-    what = scale.titled(metric_name(place.metric))
-    return Draft(
-        title=f"All trials of {what}",
+    measured = _Measured(document, cells, scale, in_order=spec.rule != "sorted")
+    printed = list(_published(document, spec, cells[0], scale))
+    listings = [*measured.listings(), *printed]
+    name = scale.titled(metric_name(place.metric))
+    draw = _over_time if measured.in_order else _strips
+    return figure_of(
+        spec,
+        title=f"All trials of {name}",
         what=(place.probe, place.metric),
         label=label,
-        notes=[
-            "In the order of time." if in_order else "Sorted, as the publication lists them.",
-            note,
-            "Hollow, above: published trials, on hardware of their own time." if theirs else "",
-            "Upright: medians.",
-        ],
+        notes=_notes(measured, has_printed=bool(printed)),
         probe=place.probe,
         layer=cells[0].layer,
-        drawing=both_widths(_strips, document, listings, cells, sentence_case(what)),
-        summary=_summary(listings, what),
+        drawing=both_widths(draw, document, listings, cells, sentence_case(name)),
+        summary=_summary(listings, name, scale),
         table=_table(listings),
-        data=[
-            {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
-             "metric": place.metric, "unit": cells[0].metric.unit, "value": dot.value}
-            for dot in trial_dots(document, cells).dots
-        ],
-    )  # fmt: skip
+        data=[_data(dot) for dot in trial_dots(document, cells).dots],
+    )
+
+
+def _notes(measured: _Measured, *, has_printed: bool) -> Iterator[str]:
+    if measured.in_order:
+        yield "In the order of time."
+    else:
+        yield "Sorted, as the publication lists them."
+    yield from measured.notes()
+    if has_printed and measured.in_order:
+        yield "Diamonds: published trials, on hardware of their own time."
+    elif has_printed:
+        yield "Hollow, above: published trials, on hardware of their own time."
+    if not measured.in_order:
+        yield "Upright: medians."
+
+
+def _data(dot: Dot) -> Mapping[str, Any]:
+    return {
+        "platform": dot.cell.platform,
+        "block": dot.block,
+        "trial": dot.trial,
+        "metric": dot.cell.place.metric,
+        "unit": dot.cell.metric.unit,
+        "value": dot.value,
+    }
 
 
 def _table(listings: Sequence[_Listing]) -> Table:
     def at(fields: Sequence[Field]) -> Callable[[int], Field]:
         return lambda index: fields[index] if index < len(fields) else Field("")
 
-    rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
+    most = max((len(listing.trials) for listing in listings), default=0)
+    rows = Rows(range(most))
     rows.number("trial", lambda index: index + 1)
     foot = [Field("median", "")]
-    for one in listings:
-        rows.column(one.title, at(one.trials))
-        foot.append(one.foot)
-        if one.counts:
-            rows.column("retrans", at(one.counts), "light")  # as nuttcp prints it
+    for listing in listings:
+        rows.column(listing.title, at(listing.trials))
+        foot.append(listing.foot)
+        if listing.counts:
+            rows.column("retrans", at(listing.counts), "light")  # as nuttcp prints it
             foot.append(Field(""))
     return rows.table(tuple(foot))
+
+
+def _inks(document: Document, cells: Sequence[Row]) -> Callable[[str], dict[str, str]]:
+    """Return a function that gives the ink of a platform, or of a role that nobody took."""
+    styles = looks(document.names)
+    simulated = {cell.platform for cell in cells if cell.simulated}
+
+    def ink(name: str) -> dict[str, str]:
+        if name in styles:
+            return styles[name].ink(hollow=name in simulated)
+        return {"colour": colour("soft"), "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
+
+    return ink
+
+
+def _over_time(
+    document: Document, listings: Sequence[_Listing], cells: Sequence[Row], title: str, *,
+    narrow: bool,
+) -> Chart:  # fmt: skip
+    """Draw trials by their number: a slow start and a lone bad trial show at their place."""
+    ink = _inks(document, cells)
+    drawn = [listing for listing in listings if listing.marks]
+    rows: list[dict[str, Any]] = []
+    for listing in drawn:
+        look = ink(listing.platform)
+        series = listing.platform
+        if listing.printed:
+            series = f"{series}, printed"
+            look = {**look, "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
+        for place, (value, tip) in zip(listing.places, listing.marks, strict=True):
+            rows.append(line_mark(place, Estimate(value), series, look, tip))
+    most = max((place for listing in drawn for place in listing.places), default=1)
+    ticks = log_ticks(row["y"] for row in rows)
+    width = _NARROW_PX if narrow else _WIDE_PX
+    strip = AxesStrip(title, rows, ticks, _HEIGHT_PX, named=True, width_px=width)
+    return strip.chart(x_axis(_trial_ticks(most), "trial", labels=True, log=False), range(1, most))
+
+
+def _trial_ticks(most: int) -> Ticks:
+    """Lay out a linear axis of the numbers of trials."""
+    step = -(-most // _MOST_TICKS)
+    numbers = range(1, most + 1, step)
+    labels = tuple(whole(number) for number in numbers)
+    return Ticks((0.5, most + 0.5), tuple(map(float, numbers)), labels)
 
 
 def _strips(
     document: Document, listings: Sequence[_Listing], cells: Sequence[Row], title: str, *,
     narrow: bool,
 ) -> Chart:  # fmt: skip
-    styles, simulated = looks(document.names), {c.platform for c in cells if c.simulated}
+    """Draw a strip of trials for each platform, without their order."""
+    ink = _inks(document, cells)
     rows = []
-    for name, every in grouped_by(listings, lambda one: one.platform).items():
-        # A role that nobody took has the ink of no platform.
-        ink = {"colour": colour("soft"), "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
-        if name in styles:
-            ink = styles[name].ink(hollow=name in simulated)
-        own, printed = (
-            [mark for one in every if one.printed is side for mark in one.marks]
-            for side in (False, True)
-        )
-        if own or printed:
-            rows.append(StripRow(name, ink, own, printed))
+    for name, group in grouped_by(listings, lambda listing: listing.platform).items():
+        measured: list[Mark] = []
+        printed: list[Mark] = []
+        for listing in group:
+            (printed if listing.printed else measured).extend(listing.marks)
+        if measured or printed:
+            rows.append(StripRow(name, ink(name), measured, printed))
     return strip_plot(rows, title, narrow=narrow)
 
 
-def _summary(listings: Sequence[_Listing], what: str) -> str:
-    parts = [
-        f"{one.title} {plain(min(values))} to {plain(max(values))}, median {one.foot.text}"
-        for one in listings
-        if (values := [value for value, _ in one.marks])
-    ]
-    return f"{sentence_case(what)}, single trials: {'; '.join(parts)}."
+def _summary(listings: Sequence[_Listing], name: str, scale: Scale) -> str:
+    parts = []
+    for listing in listings:
+        values = listing.values
+        if not values:
+            continue
+        title, middle = listing.title, listing.foot.plain
+        if listing.printed:
+            # Its table is in the unit that is printed, its marks are in that of the axis.
+            title = scale.titled(listing.title.rpartition(" (")[0])
+            middle = plain(median(values))
+        parts.append(f"{title} {plain(min(values))} to {plain(max(values))}, median {middle}")
+    return f"{sentence_case(name)}, single trials: {'; '.join(parts)}."
 
 
-def _measured(
-    document: Document, cells: Sequence[Row], scale: Scale, *, in_order: bool
-) -> tuple[list[_Listing], str]:
-    present = {cell.platform: cell for cell in cells}
-    # At most 100 rows of a table; beyond, trials are thinned evenly over their order.
-    dots = trial_dots(document, cells, 100 * len(cells))
-    listings, notes = [], [dots.note.replace("drawn as dots", "listed")]
-    for name in (name for name in document.names if name in present):
-        cell = present[name]
-        own = [dot for dot in dots.dots if dot.cell.platform == name]
-        own.sort(key=lambda dot: (dot.block, dot.trial) if in_order else (dot.value, dot.trial))
-        counted: dict[int, float] = {}
-        if cell.place.metric != COUNT:
-            other = replace(cell, place=replace(cell.place, metric=COUNT))
-            counted = {dot.trial: dot.value for dot in trial_dots(document, [other]).dots}
-        counts = [counted.get(dot.trial) for dot in own] if counted else []
+class _Measured:
+    """The trials of the run, in the order of time or by value."""
+
+    def __init__(
+        self, document: Document, cells: Sequence[Row], scale: Scale, *, in_order: bool
+    ) -> None:
+        self.document = document
+        self.scale = scale
+        self.in_order = in_order
+        by_platform = {cell.platform: cell for cell in cells}
+        self.cells = [by_platform[name] for name in document.names if name in by_platform]
+        self.dots = trial_dots(document, cells, _MOST_ROWS * len(cells))
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note on trials that are left out, and how many failed."""
+        yield self.dots.note.replace("drawn as dots", "listed")
+        for cell in self.cells:
+            if cell.n_failed:
+                yield f"{cell.platform}: {count(cell.n_failed, 'further trial')} failed."
+
+    def listings(self) -> list[_Listing]:
+        return [self._listing(cell) for cell in self.cells]
+
+    def _listing(self, cell: Row) -> _Listing:
+        scale = self.scale
+        dots = self._dots_of(cell)
+        positive = [(place, dot) for place, dot in enumerate(dots, 1) if dot.value > 0]
         middle = scale.show(cell.median) if cell.value else verdict_word(cell.verdict)
-        shown = [(dot, f"{scale.show(dot.value)} {scale.unit}") for dot in own if dot.value > 0]
-        listings.append(
-            _Listing(
-                name,
-                scale.titled(name),
-                [Field(scale.show(dot.value), dot.value) for dot in own],
-                [Field("–" if one is None else whole(one), one) for one in counts],
-                Field(middle, caveats=cell.caveats),
-                [
-                    (dot.value * scale.factor, f"{name}, trial {dot.trial}: {words}")
-                    for dot, words in shown
-                ],
-            )
+        return _Listing(
+            cell.platform,
+            scale.titled(cell.platform),
+            [Field(scale.show(dot.value), dot.value) for dot in dots],
+            self._counts(cell, dots),
+            Field(middle, caveats=cell.caveats),
+            [self._mark(dot) for _, dot in positive],
+            [place for place, _ in positive],
         )
-        if cell.n_failed:
-            notes.append(f"{name}: {count(cell.n_failed, 'further trial')} failed.")
-    return listings, " ".join(filter(None, notes))
+
+    def _dots_of(self, cell: Row) -> list[Dot]:
+        dots = [dot for dot in self.dots.dots if dot.cell.platform == cell.platform]
+        if self.in_order:
+            return sorted(dots, key=lambda dot: (dot.block, dot.trial))
+        return sorted(dots, key=lambda dot: (dot.value, dot.trial))
+
+    def _mark(self, dot: Dot) -> Mark:
+        words = f"{self.scale.show(dot.value)} {self.scale.unit}"
+        tip = f"{dot.cell.platform}, trial {dot.trial}: {words}"
+        return dot.value * self.scale.factor, tip
+
+    def _counts(self, cell: Row, dots: Sequence[Dot]) -> list[Field]:
+        """Return what the probe counted in each trial; nothing where it counts nothing."""
+        if cell.place.metric == COUNT:
+            return []
+        counter = replace(cell, place=replace(cell.place, metric=COUNT))
+        counted = {dot.trial: dot.value for dot in trial_dots(self.document, [counter]).dots}
+        if not counted:
+            return []
+        counts = [counted.get(dot.trial) for dot in dots]
+        return [Field("–" if number is None else whole(number), number) for number in counts]
 
 
 def _published(
     document: Document, spec: ExhibitSpec, cell: Row, scale: Scale
 ) -> Iterator[_Listing]:
-    cast = {name: role for role in document.roles.values() for name in role.published}
-    here = (cell.place.probe, cell.place.metric)
+    """Yield the published trials of the cell's metric, of the platforms that have a role."""
+    cast: dict[str, RoleKeys] = {}
+    for role in document.roles.values():
+        for name in role.published:
+            cast[name] = role
     for study in publications().values():
         for trials in study.trials:
-            benchmark = study.benchmark(trials.benchmark)
-            role = cast.get(f"{study.id}:{trials.platform}")
-            wanted = not spec.published or f"{study.id}:{trials.part}" in spec.published
-            if role is None or benchmark is None or not wanted:
-                continue
-            if (benchmark.probe, benchmark.metrics.get(trials.metric)) != here:
-                continue
-            title, (unit, factor) = role.title or trials.platform, UNITS[trials.unit]
-            source = f"{study.publication.short}, {study.part(trials.part).label}"
-            # Bits and bytes are not laid beside each other.
-            drawn = float(factor) * scale.factor if unit == cell.metric.unit else None
-            yield _listed(trials, role.platform or title, title, source, drawn)
+            taken = cast.get(f"{study.id}:{trials.platform}")
+            is_wanted = not spec.published or f"{study.id}:{trials.part}" in spec.published
+            if taken is not None and is_wanted and _measures(study, trials, cell):
+                yield _listed(study, trials, taken, _drawn_factor(trials, cell, scale))
+
+
+def _measures(study: PublishedStudy, trials: Trials, cell: Row) -> bool:
+    benchmark = study.benchmark(trials.benchmark)
+    if benchmark is None:
+        return False
+    metric = benchmark.metrics.get(trials.metric)
+    return (benchmark.probe, metric) == (cell.place.probe, cell.place.metric)
+
+
+def _drawn_factor(trials: Trials, cell: Row, scale: Scale) -> float | None:
+    """Return the factor from the printed unit to that of the axis; None of bits to bytes."""
+    unit, factor = UNITS[trials.unit]
+    return float(factor) * scale.factor if unit == cell.metric.unit else None
 
 
 def _listed(
-    trials: Trials, platform: str, title: str, source: str, factor: float | None
+    study: PublishedStudy, trials: Trials, role: RoleKeys, factor: float | None
 ) -> _Listing:
-    def shown(value: object) -> Field:
-        return Field(str(value), float(str(value)), tip=f"published: {source}")
-
+    source = f"{study.publication.short}, {study.part(trials.part).label}"
+    title = role.title or trials.platform
+    field = partial(_printed_field, source)
+    marks: list[Mark] = []
+    if factor is not None:
+        for value in trials.values:
+            marks.append((float(value) * factor, f"published: {value} {trials.unit}; {source}"))
     return _Listing(
-        platform,
+        role.platform or title,
         f"{title}, published ({trials.unit})",
-        [shown(value) for value in trials.values],
-        [shown(value) for value in trials.retransmissions or ()],
-        shown(f"{median(trials.values):.5g}"),
-        [
-            (float(value) * factor, f"published: {value} {trials.unit}; {source}")
-            for value in trials.values
-            if factor is not None
-        ],
+        [field(value) for value in trials.values],
+        [field(value) for value in trials.retransmissions or ()],
+        field(f"{median(trials.values):.5g}"),
+        marks,
+        range(1, len(marks) + 1),
         printed=True,
     )
 
 
-EXHIBIT = ExhibitKind(
-    "trials", "all individual trials of a metric: a strip, and a table in time order", _shown
+def _printed_field(source: str, value: object) -> Field:
+    text = str(value)
+    return Field(text, float(text), tip=f"published: {source}")
+
+
+EXHIBIT = Exhibit(
+    "trials", "all individual trials of a metric, over time or by value, and their table", _figures
 )

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bareline.report.blocks import Figure, Rows
 from bareline.report.content.document import Document
-from bareline.report.exhibits.base import Exhibit, by_metric, select
+from bareline.report.exhibits.base import Exhibit, by_metric, figure_of, select
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 
-class Tally(Exhibit):
-    """A table with a row per metric."""
-
-    kind = "tally"
-    summary = "how many points of each metric there are"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Return one table, or none."""
-        rows = list(by_metric(select(document, spec)))
-        table = (
-            Rows(rows)
-            .text("metric", lambda row: " ".join(row[0]))
-            .number("points", lambda row: len(row[1]))
-            .table()
-        )
+def tally(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    """Yield one table with a row per metric, or none."""
+    groups = list(by_metric(select(document, spec)))
+    if groups:
+        rows = Rows(groups)
+        rows.text("metric", lambda group: " ".join(group[0]))
+        rows.number("points", lambda group: len(group[1]))
         title = "Points of each metric"
-        return [self.figure(spec, title=title, probe=spec.probe or "", table=table)] if rows else []
+        yield figure_of(spec, title=title, probe=spec.probe or "", table=rows.table())
 
 
-EXHIBIT = Tally()
+EXHIBIT = Exhibit("tally", "how many points of each metric there are", tally)

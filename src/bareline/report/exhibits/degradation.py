@@ -1,0 +1,111 @@
+"""Bars of the performance lost against the baseline, by application and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bareline.analysis.numbers.row import Estimate, Row, with_interval
+from bareline.report.blocks import Figure
+from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint, points_of
+from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, grouped_by, select, titled
+from bareline.report.exhibits.columns import columns, lost, rule_text, ruled_ratio
+from bareline.report.figures.grammar import Drawing
+from bareline.report.figures.rows import Bar
+from bareline.report.figures.scales import signed_ticks
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import varying
+
+#: What a diamond means.
+_PRINTED = f"Diamonds: what the publication lost, pale where it was {PALE}"
+
+
+def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    chosen = _degraded(document, spec)
+    if chosen is None:
+        return
+    yield chosen.figure(
+        title=_degradation_title(chosen),
+        table=columns(
+            chosen, "benchmark platforms lost verdict printed_loss n", lambda row: row.title
+        ),
+        drawing=_losses(chosen),
+        notes=(
+            "1 - 1/factor of the baseline's performance; left of zero is a gain.",
+            rule_text(spec.rule, document.baseline),
+            _PRINTED if chosen.published else "",
+        ),
+        summary=_degradation_summary(chosen),
+    )
+
+
+def _degraded(document: Document, spec: ExhibitSpec) -> Chosen | None:
+    """Choose the losses of all probes; of the headline metric of each without another."""
+    cells = [
+        cell
+        for cell in select(document, spec)
+        if cell.metric.directed and (spec.metric or cell.headline)
+    ]
+    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
+    names = varying(cell.place for cell in cells)
+
+    def row(cell: Row) -> TableRow:
+        ratio = ruled_ratio(document, cell, bases.get(cell.place), spec.rule)
+        return TableRow(cell, titled(document, cell, names, metric=False), lost(ratio))
+
+    rows = [row(cell) for cell in cells if cell.platform != document.baseline]
+    if not any(row.shown for row in rows):
+        return None
+    groups = grouped_by(rows, lambda row: row.title)
+    together = [row for group in groups.values() for row in group]
+    return Chosen(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
+
+
+def _losses(chosen: Chosen) -> Drawing:
+    """Draw the performance lost; left of zero is a gain."""
+    groups = {}
+    for title, rows in chosen.groups.items():
+        groups[title] = [_loss_bar(chosen.published, row) for row in rows]
+    return drawing(chosen.document, groups, "performance lost (%)", signed_ticks)
+
+
+def _loss_bar(published: Sequence[PublishedPoint], row: TableRow) -> Bar:
+    cell = row.cell
+    printed = []
+    for point in points_of(published, cell):
+        loss = lost(Estimate(point.middle))
+        if loss:
+            printed.append((loss.value, point.tip, point.elsewhere(cell.place)))
+    share = row.shown
+    if share is None:
+        return Bar(cell.platform, _loss_words(row), printed=printed)
+    amount = with_interval(share, "%", "{:.1f}".format)
+    tip = f"{cell.platform}: {amount} lost, n = {cell.n}"
+    return Bar(cell.platform, f"{share.value:.1f}", share, tip, cell.simulated, printed=printed)
+
+
+def _loss_words(row: TableRow) -> str:
+    if row.shown is None:
+        return verdict_word(row.cell.verdict) or "missing"
+    return f"{row.shown.value:.1f} %"
+
+
+def _degradation_title(chosen: Chosen) -> str:
+    title = f"Performance lost against {chosen.document.baseline}"
+    metrics = {metric_name(row.cell.place.metric) for row in chosen.rows}
+    return f"{title}, {metrics.pop()}" if len(metrics) == 1 else title
+
+
+def _degradation_summary(chosen: Chosen) -> str:
+    rows = chosen.rows[:MOST_LOSSES]
+    losses = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in rows]
+    return f"Performance lost: {'; '.join(losses)}."
+
+
+EXHIBIT = Exhibit(
+    "degradation",
+    "performance lost in percent by application and ranks, one bar per platform",
+    _degradation,
+)

@@ -1,0 +1,78 @@
+"""Models of a stretch of runs: a level or a line with steps upon it, and how well each explains it.
+
+Schwarz's criterion is lower for the better model. The two ends of a line, each step and its place
+are parameters. Twice the logarithm of the Bayes factor of two models is the difference of theirs.
+
+References
+----------
+G. Schwarz, Estimating the dimension of a model, Annals of Statistics 6 (1978),
+doi:10.1214/aos/1176344136.
+R. E. Kass, A. E. Raftery, Bayes Factors, Journal of the American Statistical Association 90 (1995),
+doi:10.1080/01621459.1995.10476572.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bareline.stats.change import LEAST_SPREAD, drawn_in
+from bareline.stats.stack import FloatArray
+
+#: A run is an outlier among itself and so many runs on both sides.
+_ABOUT = 2
+
+
+def criterion(square: float, n: int, parameters: int, independent: float | None = None) -> float:
+    """Return Schwarz's criterion of a model.
+
+    - `square`: the sum of squares that it leaves of n runs.
+    - `independent`: the number that the runs count as; n by default.
+    """
+    weight = n if independent is None else independent
+    return weight * math.log(max(square, n * LEAST_SPREAD**2)) + parameters * math.log(n)
+
+
+def centred_time(n: int) -> FloatArray:
+    """Return the numbers of n runs about their mean."""
+    return np.asarray(np.arange(n) - (n - 1) / 2.0, dtype=np.float64)
+
+
+def base(n: int, *, drifts: bool) -> FloatArray:
+    """Return the columns of a level or of a line, shape (n, 1 or 2)."""
+    columns = [np.ones(n), centred_time(n)]
+    return np.stack(columns if drifts else columns[:1], axis=1)
+
+
+def with_steps(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
+    """Return the columns of a model with one more for each step."""
+    n = len(columns)
+    steps = np.arange(n)[:, None] >= np.array(cuts, dtype=int)[None]
+    return np.concatenate((columns, steps), axis=1)
+
+
+def rest_of(values: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return the part of values that a model leaves, shape (n,)."""
+    basis = np.linalg.qr(columns)[0]
+    return np.asarray(values - basis @ (basis.T @ values))
+
+
+def square_of(rest: FloatArray) -> float:
+    """Return a sum of squares."""
+    return float(rest @ rest)
+
+
+def without_spikes(values: FloatArray, zone: float) -> FloatArray:
+    """Return values whose outliers are drawn in to those about them; a level of three runs stays.
+
+    - `values`: shape (n,); logarithms, complete.
+    - `zone`: logarithm of the margin.
+    """
+    about = np.full((2 * _ABOUT + 1, values.size), np.nan)
+    for place, offset in enumerate(range(-_ABOUT, _ABOUT + 1)):
+        shifted = values[max(offset, 0) : values.size + min(offset, 0)]
+        about[place, max(-offset, 0) : values.size - max(offset, 0)] = shifted
+    middle = np.nanmedian(about, axis=0)
+    return np.asarray(middle + drawn_in(values - middle, zone))

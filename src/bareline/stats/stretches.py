@@ -1,0 +1,192 @@
+"""Stretches of runs that are tested together for changes of level, by random orders of the runs.
+
+The same orders are used for all series, so that nothing is assumed of how these depend on each
+other. The highest score of any stretch in an order is the reference of all scores.
+
+References
+----------
+P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley (1993), single-step maxT.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline.stats.change import (
+    LEAST_RUNS,
+    best_model,
+    drawn_in,
+    highest_scores,
+    without_levels,
+    without_line,
+)
+from bareline.stats.dependence import Dependence, autoregression, dependence
+from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.tails import Tail
+
+MIN_RUNS = 8
+"""Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
+LEAST_ORDERS = 199
+"""So many random orders show that nothing changed, if they do."""
+
+_MOST_ORDERS = 999
+#: Weights of the plain and the robust scores.
+_WEIGHTS = (0.65, 0.35)
+#: Random orders that show how much runs resemble each other by chance.
+_DEPENDENCE_ORDERS = 199
+#: Values that are put into random orders for one test, at most: it bounds the time of a look.
+_MOST_SHUFFLED = 40_000_000
+#: Steps upon a line are looked for in so many runs or more.
+_LEAST_DRIFTING = 20
+_AT_ONCE = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Present runs of a series that are tested together, by their numbers.
+
+    - `drifts`: whether steps upon a line are looked for, instead of steps from a level.
+    """
+
+    series: int
+    runs: tuple[int, ...]
+    drifts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A stretch with its best model.
+
+    - `scores`: plain and robust, shape (2,); `null`: the same in each random order, (2, orders).
+    - `strict_scores`: the scores where the runs depend on each other as much as is possible.
+    - `floor`: the share of all orders that put the same runs together.
+    """
+
+    stretch: Stretch
+    scores: FloatArray
+    strict_scores: FloatArray
+    null: FloatArray
+    cuts: tuple[int, ...]
+    floor: float
+
+
+def stretch_of(series: int, row: FloatArray) -> Stretch:
+    """Return all present runs of a series."""
+    return Stretch(series, tuple(np.flatnonzero(np.isfinite(row)).tolist()))
+
+
+class OrderTest:
+    """The test of stretches of some series by random orders.
+
+    - `logs`: shape (series, runs); NaN where a run lacks a series.
+    - `zone`: logarithm of the margin.
+    """
+
+    def __init__(self, logs: FloatArray, zone: float, seed: int) -> None:
+        self._logs = logs
+        self._zone = zone
+        orders = _MOST_SHUFFLED // max(1, logs.size)
+        orders = min(max(orders, LEAST_ORDERS), _MOST_ORDERS)
+        self._keys = np.random.default_rng(seed).random((orders, logs.shape[1]))
+        self.whole = [stretch_of(number, row) for number, row in enumerate(logs)]
+        self.dependence = self._find_dependence()
+
+    def values(self, stretch: Stretch) -> FloatArray:
+        """Return the logarithms of a stretch, shape (n,)."""
+        return self._logs[stretch.series, list(stretch.runs)]
+
+    def test(self, stretches: Sequence[Stretch], most_orders: int | None = None) -> list[Tested]:
+        """Test stretches; those that are too short to part are left out."""
+        alike: dict[tuple[tuple[int, ...], bool], list[Stretch]] = defaultdict(list)
+        for one in stretches:
+            least = _LEAST_DRIFTING if one.drifts else 2 * LEAST_RUNS
+            if len(one.runs) >= least:
+                alike[one.runs, one.drifts].append(one)
+        tested: list[Tested] = []
+        for group in alike.values():
+            tested += self._test_group(group, most_orders)
+        return tested
+
+    def _test_group(self, group: Sequence[Stretch], most_orders: int | None) -> list[Tested]:
+        """Test stretches of the same runs."""
+        runs, drifts = group[0].runs, group[0].drifts
+        orders = np.argsort(self._keys[:most_orders, runs], axis=1)
+        rows = np.stack([self.values(one) for one in group])
+        if drifts:
+            rows = without_line(rows)
+        numbers = [one.series for one in group]
+        phi = self.dependence.shown[numbers]
+        possible = self.dependence.possible[numbers]
+        model = best_model(drawn_in(rows, self._zone), self._zone, phi, drifts=drifts)
+        scores = highest_scores(rows, self._zone, phi, drifts=drifts)
+        strict_scores = highest_scores(rows, self._zone, possible, drifts=drifts)
+        null = self._shuffled_scores(rows, orders, drifts=drifts)
+        tested = []
+        for at, stretch in enumerate(group):
+            begin, end = int(model.begin[at]), int(model.end[at])
+            cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
+            floor = 2.0 / math.comb(len(runs), end - begin)
+            tested.append(
+                Tested(stretch, scores[:, at], strict_scores[:, at], null[:, at], cuts, floor)
+            )
+        return tested
+
+    def _shuffled_scores(self, rows: FloatArray, orders: IntArray, *, drifts: bool) -> FloatArray:
+        """Return the highest scores of each row in each order, shape (2, rows, orders)."""
+        part = max(1, _AT_ONCE // rows.size)
+        return np.concatenate(
+            [
+                highest_scores(rows[:, orders[begin : begin + part]], self._zone, drifts=drifts)
+                for begin in range(0, len(orders), part)
+            ],
+            axis=2,
+        )
+
+    def _find_dependence(self) -> Dependence:
+        """Return the autoregression of each series."""
+        keys = self._keys[:_DEPENDENCE_ORDERS]
+        runs = np.array([len(stretch.runs) for stretch in self.whole])
+        observed = np.full(runs.shape, np.nan)
+        shuffled = np.zeros((*runs.shape, len(keys)))
+        for number, stretch in enumerate(self.whole):
+            if len(stretch.runs) < MIN_RUNS:
+                continue
+            values = self.values(stretch)[None]
+            rest = without_levels(values, best_model(values, self._zone))
+            reordered = rest[0][np.argsort(keys[:, stretch.runs])]
+            model = best_model(reordered, self._zone)
+            observed[number] = autoregression(rest)[0]
+            shuffled[number] = autoregression(without_levels(reordered, model))
+        return dependence(runs, observed, shuffled)
+
+
+def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
+    """Return the probability of each stretch's scores in any of them.
+
+    The evidence of plain and robust scores is compared with that of the random orders: both mostly
+    show the same, so that the sum of their errors would be too much.
+
+    - `strict`: of the scores where the runs depend on each other as much as is possible.
+    """
+    if not tested:
+        return []
+    null = np.max([one.null for one in tested], axis=0)
+    tails = [Tail.of(scores) for scores in null]
+    scores = np.array([one.strict_scores if strict else one.scores for one in tested])
+    floors = np.array([one.floor for one in tested])
+    p = np.exp(Tail.of(_evidence(tails, null)).log_p(_evidence(tails, scores.T)))
+    return [float(one) for one in np.where(scores.any(axis=1), np.maximum(p, floors), 1.0)]
+
+
+def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
+    """Return the evidence of plain and robust scores, shape (2, ...): the larger weighted one."""
+    weighted = [
+        math.log(weight) - tail.log_p(own)
+        for weight, tail, own in zip(_WEIGHTS, tails, scores, strict=True)
+    ]
+    return np.asarray(np.maximum(np.max(weighted, axis=0), 0.0))
