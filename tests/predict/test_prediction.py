@@ -25,6 +25,7 @@ from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
 from .planted import network, profile_of, program, shape, stream, trace
@@ -105,7 +106,7 @@ def test_reproduction_is_said_warned_of_and_refused():
     misfit = math.hypot(predict(case()).residual, math.log(0.909))
     assert warned.residual == pytest.approx(misfit, rel=0.1)
     far = case(truth=right * 1.3)
-    with pytest.raises(AnalysisError, match=r"gives 0\.77 of the measured time"):
+    with raises(AnalysisError, "BL-PREDICT-563", "0.77"):
         predict(far, model="replay")
     fallen = predict(far)
     assert fallen.model == "delta" and "not replayed" in fallen.warnings[0]
@@ -115,18 +116,18 @@ def test_without_a_trace_the_interval_is_honest():
     blind = predict(case(traced=False, size=8192))
     assert blind.model == "delta" and half_width(blind) >= math.log(1.5) - 1e-12
     assert any("pipeline" in text for text in blind.warnings)
-    with pytest.raises(AnalysisError, match="no trace to replay"):
+    with raises(AnalysisError, "BL-PREDICT-977"):
         predict(case(traced=False), model="replay")
 
 
 def test_disturbed_and_unfinished_bases_are_refused():
-    with pytest.raises(AnalysisError, match=r"no core for 2\d\.\d%"):
+    with raises(AnalysisError, "BL-PREDICT-976"):
         predict(case(queued_s=0.008))
     quiet = case().base.profile
     check_base(quiet)
-    with pytest.raises(AnalysisError, match="unfinished"):
+    with raises(AnalysisError, "BL-PREDICT-506"):
         check_base(replace(quiet, complete=False, ended="ended"))
-    with pytest.raises(AnalysisError, match="barriers"):
+    with raises(AnalysisError, "BL-PREDICT-481"):
         check_base(replace(quiet, mode="split"))
 
 
@@ -162,11 +163,11 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
     told = refusal("mpi.pingpong", lambda curve: torn(curve, 3, 20_000))
     assert "times their median" in told, "no per cent in millions"
     shaped = replace(planted.b, facts={**planted.b.facts, "net.shaped_bps": 1e8})
-    with pytest.raises(AnalysisError, match=r"faster than the wire of 0\.1 Gb/s"):
+    with raises(AnalysisError, "BL-PREDICT-251", "0.1", "Gb/s"):
         predict(replace(planted, b=shaped))
     key = CurveKey("mpi.allreduce", 2, 2)
     without = {k: c for k, c in planted.b.curves.items() if k != key}
-    with pytest.raises(AnalysisError, match="of 2 ranks on 2 nodes is not measured"):
+    with raises(AnalysisError, "BL-PREDICT-251", "2"):
         predict(replace(planted, b=replace(planted.b, curves=without)))
 
 
@@ -424,13 +425,13 @@ def test_what_if():
     assert parse_what_if(["cores=2x"]).applied(shared).cores == 2
     assert parse_what_if(["cores=4x"]).applied(shared).cores is None
     for wrong in ("latency", "latency=x0", "bandwidth=fast", "color=x2", "cores=-1x"):
-        with pytest.raises(UsageError, match="is no change of a platform"):
+        with raises(UsageError, "BL-PREDICT-206"):
             parse_what_if([wrong])
 
 
 def test_other_processors_need_a_calibration_or_give_no_point():
     other = case(b={"facts": {"cpu.isa": "sse2"}})
-    with pytest.raises(AnalysisError, match=r"not known \(cpu.isa: avx2 and sse2\)"):
+    with raises(AnalysisError, "BL-PREDICT-426", "cpu.isa", "avx2", "sse2"):
         factor_between(other.a, other.b)
     bounds = predict(replace(other, compute=ComputeFactor(None, 1.0, 4.0, "bounds")))
     assert bounds.time_s is None and bounds.hi_s / bounds.lo_s > 2.5
@@ -489,9 +490,9 @@ def test_a_loss_within_noise_has_no_shares():
     on_a = replay(planted.base.trace, Costs(planted.a)).time_s
     rng = np.random.default_rng(2)
     noisy = [on_a * (1 + 0.05 * rng.standard_normal()) for _ in range(8)]
-    with pytest.raises(AnalysisError, match="within noise"):
+    with raises(AnalysisError, "BL-PREDICT-503"):
         explain_loss(planted, noisy, noisy[::-1])
-    with pytest.raises(AnalysisError, match="shares need a trace"):
+    with raises(AnalysisError, "BL-PREDICT-361"):
         explain_loss(replace(planted, base=replace(planted.base, trace=None)), [1.0] * 6, [2.0] * 6)
 
 
@@ -530,9 +531,9 @@ def test_shares_are_paired_by_block():
     slower = [1.06 * time for time in own]
     found = explain_loss(planted, own, slower, paired=True)
     assert found.loss_s == pytest.approx(0.06 * float(np.median(own)), rel=0.01)
-    with pytest.raises(AnalysisError, match="within noise"):
+    with raises(AnalysisError, "BL-PREDICT-503"):
         explain_loss(planted, own, slower)
-    with pytest.raises(AnalysisError, match=r"interval 1\.000 to 1\.000"):
+    with raises(AnalysisError, "BL-PREDICT-503", "1.000"):
         explain_loss(planted, own, own, paired=True)
 
 

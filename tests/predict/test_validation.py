@@ -29,6 +29,7 @@ from bareline.report.terminal.predictions import (
     validation_blocks,
 )
 from bareline.report.writers.terminal import print_blocks
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout
 
@@ -175,7 +176,7 @@ def printed(blocks):
 def test_an_application_that_the_run_does_not_hold_is_refused_by_name(planted, monkeypatch):
     monkeypatch.setattr(questions, "applications", lambda *_: planted)
     run = SimpleNamespace(baseline="fast", runs=())
-    with pytest.raises(AnalysisError, match="no profiled application 'app204'") as refused:
+    with raises(AnalysisError, "BL-PREDICT-116", "app204") as refused:
         questions.answer("app204", run, to="slow")
     assert "app2048" in (refused.value.hint or "")
 
