@@ -232,7 +232,8 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
     if options.to is None:
         hint = "add --to P, a simulated one or one measured in --from RUN"
         raise UsageError("no platform is named", hint=hint)
-    names, per_node = options.to.split(","), options.per_node
+    names = options.to.split(",")
+    per_node = options.per_node
     if source := options.source or options.ladder:
         ladders = _read(source)
         calibration = _read(options.calibrate) if options.calibrate else None

@@ -157,7 +157,8 @@ def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> Non
 
 def _by_hand(options: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
     """Return the separate commands that this stands for."""
-    base, of_ladder = options.on or "bare", str(ladder.path)
+    base = options.on or "bare"
+    of_ladder = str(ladder.path)
     on = [word for name in (base, *options.to) for word in ("--on", name)]
     predict = ["bareline", "predict", str(profile), "--from", of_ladder, "--base", base, "--to"]
     return [

@@ -52,7 +52,8 @@ def run(options: RunOptions) -> None:
     from bareline.session import begin
     from bareline.session.pauses import look, see_to_quiet
 
-    began, wait_s = look(), seconds(options.wait_quiet)
+    began = look()
+    wait_s = seconds(options.wait_quiet)
     planned = planned_of(options)
     if options.dry_run:
         rows = planned.rows()
@@ -151,7 +152,8 @@ def continue_(
     from bareline.session.submission import see_to_jobs
     from bareline.store.run import Run
 
-    began, wait_s = look(), seconds(wait_quiet)
+    began = look()
+    wait_s = seconds(wait_quiet)
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
     for line in see_to_jobs(opened):

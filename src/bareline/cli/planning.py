@@ -76,7 +76,8 @@ class Planned:
         from bareline.session.outlook import wall_time, wall_time_line
         from bareline.study.plan import make_plan
 
-        study, specs = self.study, self.platforms
+        study = self.study
+        specs = self.platforms
         plan = make_plan(study, specs)
         costs = outlook(study, specs, plan)
         looks = look_lines(study, planned_looks(study, plan))
@@ -209,7 +210,8 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     from bareline.session import begin
     from bareline.study.catalogue import find_study
 
-    study, on = find_study(options.study), options.on or []
+    study = find_study(options.study)
+    on = options.on or []
     if options.scale is not None:
         study = study.at_scale(options.scale)
     if options.launches is not None:

@@ -55,7 +55,8 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
     ):
         allocation.prepare(command)
         output = allocation.run(command, cell.layout, timeout_s=cell.timeout_s)
-    probe, params = study.find_probe(case.probe), study.params_of(case)
+    probe = study.find_probe(case.probe)
+    params = study.params_of(case)
     outcome, _ = judge_output(probe, params, output, cell.timeout_s)
     if isinstance(outcome, Failed):
         raise UsageError(
