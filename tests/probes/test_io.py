@@ -92,6 +92,13 @@ def test_files_that_nobody_synced_are_told():
     assert tuple(probe.caveats(probe.make_params({}), output)) == ()
 
 
+def test_files_are_made_by_the_writers_else_by_the_threads_of_the_layout():
+    probe = find_probe("io.create")
+    for params, threads in (({"writers": 16}, "16"), ({}, "2")):
+        argv = probe.command(probe.make_params(params), Layout(threads_per_rank=2)).argv
+        assert argv[argv.index("--threads") + 1] == threads
+
+
 def test_a_cached_fio_job_carries_its_caveat():
     probe = find_probe("io.fio")
     text = (DATA / "io.fio.good.out").read_text().replace('"direct" : "1"', '"direct" : "0"')
@@ -215,6 +222,8 @@ def test_an_amount_that_a_duration_ended_is_what_was_written():
         ("io.sequential", {"min_block_bytes": 1000}),
         ("io.sequential", {"min_block_bytes": 1 << 25}),
         ("io.create", {"files": 3, "directories": 4}),
+        ("io.create", {"files": 3, "writers": 4}),
+        ("io.create", {"writers": -1}),
         ("io.fio", {"iodepth": 8}),
         ("io.fio", {"size": 4096}),
     ],

@@ -12,7 +12,7 @@ from bareline.probes.base import find_probe, load_probes
 from bareline.testing.messages import raises
 from bareline.testing.probes import ProbeContract
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Output
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 #: Probes whose good output is captured; the name of the file is the name of the probe.
@@ -178,3 +178,17 @@ def test_nuttcp_with_several_streams_tells_no_retransmissions():
     assert {sample.metric for sample in found} == set(probe.metrics) - {"retransmissions"}
     with raises(ParseError, "BL-PROBES-285"):
         read("net.nuttcp", text)
+
+
+def test_datagrams_and_streams_of_nuttcp_are_not_taken_for_each_other():
+    for name, other in (("net.nuttcp", "net.nuttcp_udp"), ("net.nuttcp_udp", "net.nuttcp")):
+        with pytest.raises(ParseError, match="asked for"):
+            read(name, good(other))
+
+
+@pytest.mark.parametrize(("rate_mbps", "limit"), [(0, "-Ru"), (100, "-R100m")])
+def test_datagrams_are_sent_at_a_rate_or_as_fast_as_can_be(rate_mbps, limit):
+    probe = find_probe("net.nuttcp_udp")
+    params = probe.make_params({"rate_mbps": rate_mbps})
+    argv = probe.command(params, Layout(2)).argv
+    assert limit in argv and "-u" in argv and argv[argv.index("-l") + 1] == "1400"
