@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,7 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 
 if TYPE_CHECKING:
     from bareline.report.content.document import Document
+    from bareline.report.content.fleet import Deviation
 
 app = typer.Typer()
 
@@ -139,12 +141,17 @@ def nodes(
             where=str(path),
             hint="`bareline run node-survey --on PLATFORM` measures each",
         )
-    rows = (deviating_rows, node_rows) if everything else (deviating_rows,)
-    emit_blocks(
-        lambda: [row for surveyed in surveys for give in rows for row in give(surveyed)],
-        lambda: [block for surveyed in surveys for block in survey_blocks(surveyed)],
-    )
-    if fail and any(surveyed.deviating for surveyed in surveys):
+
+    def rows() -> list[Deviation]:
+        deviations = []
+        for fleet in surveys:
+            deviations += deviating_rows(fleet)
+            if everything:
+                deviations += node_rows(fleet)
+        return deviations
+
+    emit_blocks(rows, lambda: list(chain.from_iterable(map(survey_blocks, surveys))))
+    if fail and any(fleet.deviating for fleet in surveys):
         raise typer.Exit(EXIT_CONDITION)
 
 
