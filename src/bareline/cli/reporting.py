@@ -113,7 +113,7 @@ def _form(chosen: str | None, out: Path | None) -> str:
     ending = out.suffix.removeprefix(".") if out is not None else ""
     form = chosen or (ending if ending in FORMATS else "html")
     if form not in FORMATS:
-        raise UsageError(f"no report is of form '{form}'", hint=f"use {', '.join(FORMATS)}")
+        raise UsageError(f"'{form}' is not a form of report", hint=f"use {', '.join(FORMATS)}")
     return form
 
 

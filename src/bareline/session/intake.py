@@ -102,12 +102,12 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
     """Raise UsageError: a platform cannot have this name, or outputs not so many ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
-            f"'{shown_name(platform)}' is no name for a platform",
+            f"'{shown_name(platform)}' is not a valid name for a platform",
             where="--platform",
             hint=PLATFORM_NAME_HINT,
         )
     if ranks is not None and ranks < 1:
-        raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
+        raise UsageError(f"{ranks} is not a valid number of ranks", where="--ranks")
 
 
 @dataclass(frozen=True, slots=True)
