@@ -11,6 +11,10 @@ real and draws of one run are not independent: the number of runs says how far t
 
 The table has the share of medians inside their intervals, the signed, median and 90 % error, the
 half-width of the intervals with its parts, and that of the machine's own launches.
+
+``--leave-out`` shows whether the model's error (`bareline.predict.interval`) depends on the
+program, the platform or the run: without each of them the narrowest intervals that contain 95 % of
+the other medians are looked for, and the share of its own medians inside these is printed.
 """
 
 from __future__ import annotations
@@ -18,16 +22,18 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from bareline.analysis.numbers.disturbance import without_disturbed_trials
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import factor_between
+from bareline.predict.interval import LEVEL, LEVEL_WORDS, ModelError
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import Prediction, PredictionCase, predict
 from bareline.store.run import Run
@@ -38,11 +44,16 @@ FEWEST, MOST = 6, 12
 
 @dataclass(frozen=True)
 class Draw:
-    """One prediction beside the median of the launches that were drawn there."""
+    """One prediction beside the median of the launches that were drawn there.
+
+    - `change`: of all inputs together, in ln, on which the model's error depends.
+    """
 
     run: str
+    application: str
     prediction: Prediction
     measured_s: float
+    change: float
 
     @property
     def error(self) -> float:
@@ -59,6 +70,14 @@ class Draw:
     def width(self) -> float:
         """Half of the interval, in ln."""
         return math.log(self.prediction.hi_s / self.prediction.lo_s) / 2
+
+    def width_with(self, error: ModelError) -> float:
+        """Return the half-width with another error of the model, in ln."""
+        own = self.prediction
+        misfit = math.log(own.reproduced) if own.model == "replay" and own.reproduced else 0.0
+        parts = math.hypot(own.launches, own.ladder, own.residual)
+        others = math.hypot(own.launches, own.ladder, misfit, error.of(self.change))
+        return self.width / parts * others
 
 
 def drawn_application(application: Application, rng: np.random.Generator) -> Application:
@@ -77,11 +96,13 @@ def drawn_ladder(ladder: Ladder, rng: np.random.Generator) -> Ladder:
 def draws(path: Path, number: int, rng: np.random.Generator) -> Iterator[Draw]:
     """Yield predictions of a run's applications between all pairs of its platforms."""
     records, _ = without_disturbed_trials(read_runs([Run.open(path)]))
-    for own in applications(records).values():
-        usable = {name: one for name, one in own.items() if len(one.launches) >= 2}
+    by_name = applications(records)
+    each = math.ceil(number / len(by_name))
+    for by_platform in by_name.values():
+        usable = {name: one for name, one in by_platform.items() if len(one.launches) >= 2}
         pairs = list(itertools.permutations(usable, 2))
-        for at in range(number):
-            base, target = (usable[name] for name in pairs[at % len(pairs)])
+        for position in range(each):
+            base, target = (usable[name] for name in pairs[position % len(pairs)])
             try:
                 yield draw(records, path.name, base, target, rng)
             except BarelineError as error:
@@ -105,8 +126,8 @@ def draw(
     )
     base, target = (drawn_application(one, rng) for one in (base, target))
     compute = factor_between(a, b, records, program=base.program)
-    done = predict(PredictionCase(base.base(a), b, compute))
-    return Draw(run, done, target.median_s)
+    case = PredictionCase(base.base(a), b, compute)
+    return Draw(run, base.name, predict(case), target.median_s, case.change)
 
 
 HEAD = (
@@ -134,6 +155,54 @@ def show(title: str, found: list[Draw]) -> None:
     )
 
 
+#: What tells apart the draws that are left out together, by its name.
+GROUPS: dict[str, Callable[[Draw], str]] = {
+    "program": lambda draw: draw.application,
+    "base": lambda draw: draw.prediction.base,
+    "target": lambda draw: draw.prediction.platform,
+    "run": lambda draw: draw.run,
+}
+
+
+def inside_with(draws: Sequence[Draw], error: ModelError) -> npt.NDArray[np.bool_]:
+    """Return which medians lie inside the intervals with another error of the model."""
+    log_errors = np.array([abs(math.log1p(draw.error)) for draw in draws])
+    return np.asarray(log_errors <= [draw.width_with(error) for draw in draws])
+
+
+def narrowest(draws: Sequence[Draw]) -> ModelError:
+    """Return the error with the narrowest intervals that contain `LEVEL` of the medians."""
+    candidates = []
+    for per_change in np.arange(0.05, 0.65, 0.05):
+        for largest in np.arange(0.1, 0.55, 0.05):
+            error = ModelError(float(per_change), float(largest))
+            if np.mean(inside_with(draws, error)) >= LEVEL:
+                width = np.median([draw.width_with(error) for draw in draws])
+                candidates.append((float(width), error.per_change, error.largest))
+    _, per_change, largest = min(candidates)
+    return ModelError(per_change, largest)
+
+
+def show_left_out(draws: Sequence[Draw]) -> None:
+    """Print how many medians lie inside intervals that were made without their group."""
+    error = narrowest(draws)
+    print(f"narrowest with {LEVEL_WORDS} inside: {error.per_change:.2f}, {error.largest:.2f}")
+    for name, group_of in GROUPS.items():
+        groups = sorted({group_of(draw) for draw in draws})
+        if len(groups) < 2:
+            continue
+        inside: list[bool] = []
+        for group in groups:
+            error = narrowest([draw for draw in draws if group_of(draw) != group])
+            own = inside_with([draw for draw in draws if group_of(draw) == group], error)
+            inside += own.tolist()
+            print(
+                f"  without {name} {group}: {error.per_change:.2f}, {error.largest:.2f}; "
+                f"{np.mean(own):.0%} of its {len(own)} inside"
+            )
+        print(f"each {name} left out: {np.mean(inside):.1%} of {len(inside)} inside")
+
+
 def main() -> None:
     """Draw, predict, count."""
     parser = argparse.ArgumentParser(
@@ -142,6 +211,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--predictions", type=int, default=200, help="over all runs, at least")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--leave-out", action="store_true", help="also without each group")
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
     each = math.ceil(arguments.predictions / len(arguments.runs))
@@ -153,6 +223,8 @@ def main() -> None:
     for pair in sorted({(one.prediction.base, one.prediction.platform) for one in found}):
         own = [one for one in found if (one.prediction.base, one.prediction.platform) == pair]
         show(" to ".join(pair), own)
+    if arguments.leave_out:
+        show_left_out([one for one in found if one.prediction.model == "replay"])
 
 
 if __name__ == "__main__":

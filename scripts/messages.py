@@ -361,6 +361,7 @@ Messages of other packages have no code, or codes with a prefix of their own.
 
 In the tables `{path}` is a placeholder, and ` / ` separates forms of one message.
 A text of placeholders alone passes on the words of another program or another message.
+An error that passes on the words of another error has the code of that error.
 `scripts/messages.py CODE` prints the lines of the source that make a message.
 This page is made by `scripts/messages.py --write`.
 

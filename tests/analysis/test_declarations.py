@@ -7,6 +7,7 @@ import pytest
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.testing.runs import replace_records
 from bareline.vocabulary.errors import AnalysisError
 
@@ -51,7 +52,7 @@ def test_units_of_one_dimension_are_converted(two, factor, unit, turned):
 
 def test_another_quantity_is_refused(two):
     runs = two(unit="B/s")
-    with pytest.raises(AnalysisError, match=r"null has time in s in one run and in B/s") as caught:
+    with raises(AnalysisError, "BL-ANALYSIS-555", "B/s") as caught:
         read_runs(runs)
     assert all(str(run.path) in str(caught.value) for run in runs)
     assert "bareline show" in caught.value.hint
@@ -59,7 +60,7 @@ def test_another_quantity_is_refused(two):
 
 def test_another_direction_is_refused(two):
     runs = two(better="higher")
-    with pytest.raises(AnalysisError, match="lower is better in one run and higher in the other"):
+    with raises(AnalysisError, "BL-ANALYSIS-989"):
         read_runs(runs)
 
 

@@ -242,6 +242,21 @@ def test_what_is_open_is_told_as_a_bound_with_its_own_forecast(plant_study):
     assert b.partition(": ")[2] != c.partition(": ")[2]
 
 
+def test_the_answer_names_a_class_of_sizes_that_is_slower_and_faster_once(plant_study):
+    """The answer called ping-pong below 8 KiB slower, and a clause later the same one faster."""
+
+    def samples(trial, generator):
+        noise = 1 + 0.002 * generator.standard_normal()
+        for size, factor in ((8, 1.4), (64, 1.3), (1024, 0.7)):
+            times = factor if trial.platform == "b" else 1.0
+            yield Sample("latency", 1e-5 * times * noise, {"size_bytes": size})
+
+    run = plant_study(samples, {"probe": "mpi.pingpong", "ranks": 2})
+    text = answer(compared(run))
+    assert "below 8 KiB up to 1.40 times slower at 2 of 3 points and 1.43 times faster" in text
+    assert text.count("below 8 KiB") == 1
+
+
 def test_one_launch_each_is_described_and_not_judged(plant_study):
     def samples(trial, generator):
         worse = 3.9 if trial.platform == "b" else 1.0

@@ -76,7 +76,7 @@ def test_the_grade_of_a_mixed_finding_is_that_of_its_loss(plant_study):
     square = glance(asked, ["b"], "a", promise="").squares[Layer.MPI, "b"]
     assert square.grade is Grade.LIKELY
     assert square.words.text.startswith("likely ")
-    assert "likely up to 1.6" in glance(asked, ["b"], "a", promise="").headline.text
+    assert "likely 1.60 times slower at 8 B" in glance(asked, ["b"], "a", promise="").headline.text
 
 
 def test_a_platform_with_few_launches_of_its_program_is_in_the_answer(plant_study):

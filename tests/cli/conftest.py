@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from bareline.cli.main import main
+from bareline.vocabulary.message_codes import code_of
 
 STUDY = """
 [study]
@@ -41,10 +42,15 @@ def place(tmp_path):
 
 @dataclass
 class Done:
-    """What a command said."""
+    """The outputs of a command, and the code of the error that ended it, if one did."""
 
     stdout: str
     stderr: str
+    error_code: str | None
+
+    def ended_by(self, code, *values):
+        """Whether an error with this code ended the command, and its line contains the values."""
+        return self.error_code == code and all(value in self.stderr for value in values)
 
 
 @pytest.fixture
@@ -56,7 +62,8 @@ def bareline(place, monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["bareline", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             main()
-        done = Done(*capsys.readouterr())
+        error = ended.value.__context__
+        done = Done(*capsys.readouterr(), None if error is None else code_of(error))
         assert ended.value.code == code, done.stderr + done.stdout
         return done
 

@@ -120,9 +120,9 @@ def test_what_makes_no_pair_is_one_line(builds, arguments, told):
 
 def test_builds_that_nothing_runs_are_refused(builds):
     given = ("--on", "a", "--build-a", "main", "--build-b", "change")
-    assert "runs {build}" in builds("run", "planted.toml", *given, code=2).stderr
+    assert builds("run", "planted.toml", *given, code=2).ended_by("BL-SESSION-305", "{build}")
 
 
 def test_roles_take_no_builds(builds):
     given = ("--on", "bare", "--build-a", "mpi=mpich", "--build-b", "mpi=openmpi")
-    assert "has roles" in builds("run", "nebula", *given, code=2).stderr
+    assert builds("run", "nebula", *given, code=2).ended_by("BL-SESSION-265")

@@ -22,16 +22,14 @@ def test_short_names_stand_for_paths(runs):
     assert "runs/alpha-2: no node was measured by itself" in surveyed
     several = runs("status", "alpha", code=2).stderr
     assert "2 runs begin with 'alpha': alpha-2, alpha-1; type more of it" in several
-    assert "no run begins with 'beta'" in runs("status", "beta@latest", code=2).stderr
+    assert runs("status", "beta@latest", code=2).ended_by("BL-STORE-924", "beta")
     assert "not a run directory" in runs("status", "beta", code=2).stderr
 
 
 def test_what_is_nearly_a_name_is_told(bareline):
     bareline("run", "planted.toml", "--on", "a")
     done = bareline("show", "@latets", code=2)
-    assert (
-        "no run begins with '@latets'" in done.stderr and "did you mean '@latest'?" in done.stderr
-    )
+    assert done.ended_by("BL-STORE-394", "@latets", "@latest")
 
 
 def test_runs_are_listed(runs):
@@ -68,4 +66,4 @@ def test_rows_are_chosen_and_stay_what_they_are(runs):
 
 def test_a_wrong_name_of_a_row_is_told(runs):
     done = runs("show", "@latest", "--probe", "nul", code=2)
-    assert "there is no probe 'nul' in it; did you mean 'null'?" in done.stderr
+    assert done.ended_by("BL-ANALYSIS-101", "nul", "null")

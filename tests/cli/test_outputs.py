@@ -215,7 +215,7 @@ def test_the_picture_of_a_page_has_a_plain_name(address, name):
 
 
 def test_what_is_no_address_is_refused(measured):
-    assert "not the address" in measured("report", "r", "--address", "https://[x/", code=2).stderr
+    assert measured("report", "r", "--address", "https://[x/", code=2).ended_by("BL-CLI-572")
 
 
 def test_json_has_null_for_a_fact_that_is_not_finite(measured, place):

@@ -196,7 +196,7 @@ def test_every_command_prints_rows_but_the_one_whose_output_is_anothers():
 
 
 def test_a_name_that_is_none_is_refused_with_the_closest(bareline):
-    assert "did you mean 'compare'?" in bareline("schema", "comprae", code=2).stderr
+    assert bareline("schema", "comprae", code=2).ended_by("BL-CLI-342", "compare")
 
 
 def test_an_error_is_an_object_where_rows_are_asked_for(bareline):

@@ -16,6 +16,7 @@ import pytest
 
 from bareline.session import sources
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError
 
 STUDY = """
@@ -409,5 +410,5 @@ def test_probes_of_bareline_have_sources_too():
 def test_a_path_has_no_source():
     content = tomllib.loads(STUDY.format(source='"spack:tiny"'))
     content["app"]["tiny"]["command"] = ["/opt/tiny"]
-    with pytest.raises(StudyError, match="is a path, which no source changes"):
+    with raises(StudyError, "BL-STUDY-650"):
         study_from_toml(content, where="s.toml")

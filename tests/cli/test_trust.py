@@ -10,6 +10,7 @@ import pytest
 from bareline.cli.main import main
 from bareline.session.origin import owner_of
 from bareline.store.run import MOST_FOREIGN_BYTES, Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a run away")
@@ -85,7 +86,7 @@ def test_it_is_read_under_limits(make_run, execute):
     with (run.path / "records.jsonl").open("ab") as file:
         file.truncate(MOST_FOREIGN_BYTES + 1)
     for read in (run.tables, lambda: list(Run.open(run.path).records())):
-        with pytest.raises(StoreError, match="another user, and is larger than 128 MiB"):
+        with raises(StoreError, "BL-STORE-443", "128"):
             read()
 
 

@@ -31,6 +31,7 @@ from bareline.platforms.vm import preflight as accel
 from bareline.platforms.vm.preflight import KvmVerdict
 from bareline.probes.base import required_programs
 from bareline.study.catalogue import find_study
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 FACTS = Path(__file__).parents[1] / "facts" / "data"
@@ -244,7 +245,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "kvm_pvm, which interprets kernels" in found.detail
     assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
-    with pytest.raises(PlatformError, match="kvm_pvm"):
+    with raises(PlatformError, "BL-PLATFORMS-589", "kvm_pvm"):
         accel.choose_accelerator("kvm", tmp_path, None)
     with monkeypatch.context() as ordinary:
         ordinary.setattr(accel.os, "access", lambda *_: False)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from bareline.facts.gather import parse_node
 from bareline.platforms.hosts import HostsAllocation
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")
@@ -182,5 +183,5 @@ def test_a_node_with_another_network(hosts: Callable[..., HostsAllocation]) -> N
 
 
 def test_a_node_that_does_not_answer(hosts: Callable[..., HostsAllocation]) -> None:
-    with pytest.raises(PlatformError, match="n1: the node does not report its facts"):
+    with raises(PlatformError, "BL-FACTS-229", "n1"):
         hosts([], ["false"]).node_facts()

@@ -19,6 +19,7 @@ from bareline.session import runner
 from bareline.store.files import next_step
 from bareline.store.run import Run
 from bareline.study.reading import load_study
+from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import BarelineError, StoreError, StudyError
 
@@ -37,7 +38,7 @@ class Removing(SilentObserver):
 
 def test_a_folder_that_is_removed_under_way_is_said_to_be_removed(make_run):
     run = make_run(launches=10)
-    with pytest.raises(StoreError, match="removed or moved") as caught:
+    with raises(StoreError, "BL-STORE-101") as caught:
         runner.execute(run, Removing(run))
     assert "make room" not in str(caught.value)
     assert not run.path.exists()

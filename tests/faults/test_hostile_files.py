@@ -19,6 +19,7 @@ from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.reading import load_study
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError, StoreError, StudyError, UsageError
 from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import Case, Failed, Record, Stage, Trial
@@ -121,14 +122,14 @@ def test_a_plan_of_more_than_a_million_trials_is_refused(bounded):
         {"study": head, "measure": [{"probe": "null", "sweep": sweep}]}, where="test"
     )
     spec = load_platforms()["bare"]
-    with pytest.raises(StudyError, match=r"1,100,000 trials"):
+    with raises(StudyError, "BL-STUDY-441", "1,100,000"):
         make_plan(study, [spec])
 
 
 @pytest.mark.timeout(30)
 def test_a_sweep_of_millions_is_refused_before_it_is_made(bounded):
     sweep = {name: list(range(1, 301)) for name in ("points", "median_s", "spread")}
-    with pytest.raises(StudyError, match=r"27,000,000 cases"):
+    with raises(StudyError, "BL-STUDY-125", "27,000,000"):
         study_from_toml(
             {"study": {"name": "s"}, "measure": [{"probe": "null", "sweep": sweep}]}, where="test"
         )
@@ -221,7 +222,7 @@ def test_a_run_that_points_elsewhere_is_not_written(make_run, execute, tmp_path,
         elsewhere.touch()
     before = _content(elsewhere)
     place.symlink_to(elsewhere)
-    with pytest.raises(StoreError, match="symbolic link"):
+    with raises(StoreError, "BL-STORE-101"):
         execute(run)
     assert _content(elsewhere) == before
 
@@ -255,11 +256,11 @@ def test_programs_of_a_build_that_others_may_change_are_not_run(tmp_path):
     program.chmod(0o755)
     trusted(build)
     program.chmod(0o777)
-    with pytest.raises(StoreError, match="other users may write"):
+    with raises(StoreError, "BL-HOST-273"):
         trusted(build)
     program.chmod(0o755)
     os.chown(program, 12345, -1)
-    with pytest.raises(StoreError, match="another user"):
+    with raises(StoreError, "BL-HOST-762"):
         trusted(build)
 
 
@@ -272,7 +273,7 @@ def test_the_record_of_a_build_that_others_may_change_is_not_read(tmp_path, monk
     assert record.finished_build(build) is None  # a record that is not whole
     build.chmod(0o777)
     monkeypatch.setattr(record, "_build_of", lambda *_: pytest.fail("it was read"))
-    with pytest.raises(StoreError, match="other users may write"):
+    with raises(StoreError, "BL-HOST-273"):
         record.finished_build(build)
 
 
@@ -300,7 +301,7 @@ def test_what_is_no_record_of_a_build_is_none(kind, tmp_path):
 def test_a_kill_before_the_run_was_made_does_not_block_its_folder(make_run, tmp_path):
     run = make_run()
     (run.path / "run.toml").rename(run.path / "run.toml.part")
-    with pytest.raises(StoreError, match="killed while it was being made"):
+    with raises(StoreError, "BL-STORE-257"):
         Run.open(run.path)
     again = Run.create(run.path, run.header)
     assert Run.open(again.path).header == run.header
@@ -308,7 +309,7 @@ def test_a_kill_before_the_run_was_made_does_not_block_its_folder(make_run, tmp_
 
 def test_a_folder_with_results_is_never_taken_for_one_that_was_not_made(finished):
     (finished.path / "run.toml").unlink()
-    with pytest.raises(StoreError, match="not empty"):
+    with raises(StoreError, "BL-STORE-823"):
         Run.create(finished.path, finished.header)
 
 
@@ -352,5 +353,5 @@ def test_a_platforms_name_is_no_place(finished, name):
     header = file.read_text()
     assert "[platform.b]" in header
     file.write_text(header.replace("[platform.b]", f"[platform.{quoted}]"))
-    with pytest.raises(StoreError, match="is damaged: key 'platform"):
+    with raises(StoreError, "BL-STORE-566", "platform"):
         Run.open(finished.path).facts()

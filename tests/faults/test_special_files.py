@@ -19,6 +19,7 @@ from bareline.profile.journal import read_journal
 from bareline.profile.trace import _HEAD, _SLICE, MAGIC, read_trace
 from bareline.session.intake import import_files
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError
 
 pytestmark = pytest.mark.timeout(30)
@@ -314,6 +315,6 @@ def test_a_line_of_records_without_end_is_refused(finished, bounded):
         for _ in range(100):
             file.write(b"x" * (1 << 20))
     for read in (lambda: list(finished.records()), finished.tables):
-        with pytest.raises(BarelineError, match="longer than 64 MiB"):
+        with raises(BarelineError, "BL-STORE-525", "64"):
             read()
     shutil.rmtree(finished.path)

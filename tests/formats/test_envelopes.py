@@ -12,6 +12,7 @@ import pytest
 
 from bareline.formats import files
 from bareline.formats.files import read_file, read_text
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Failed
 
@@ -115,7 +116,7 @@ def test_a_bomb_is_refused(suffix, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_LARGEST_FILE_BYTES", 1 << 20)
     path = tmp_path / f"bomb.{suffix}"
     path.write_bytes(PACKERS[suffix](bytes(64 << 20)))
-    with pytest.raises(BarelineError, match="larger than 1 MiB"):
+    with raises(BarelineError, "BL-FORMATS-276", "1"):
         read_file(path)
 
 
@@ -133,5 +134,5 @@ def test_zstd_that_is_missing_is_named(tmp_path, monkeypatch):
     path.write_bytes(b"\x28\xb5\x2f\xfd0000")
     with tempfile.TemporaryDirectory() as empty:
         monkeypatch.setenv("PATH", empty)
-        with pytest.raises(BarelineError, match="zstd is not installed"):
+        with raises(BarelineError, "BL-FORMATS-606"):
             read_file(path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.formats.files import read_text
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ImportRefused
 from bareline.vocabulary.model import Failed, Measured
 
@@ -266,7 +267,7 @@ def test_imb_without_sections_has_failed():
     (found,) = read_text(whole, Path("empty"))
     assert isinstance(found.imported.outcome, Failed)
     assert found.imported.outcome.reason == "Bcast was to run, but the output has no section of it"
-    with pytest.raises(ImportRefused, match="no benchmark is named"):
+    with raises(ImportRefused, "BL-FORMATS-617"):
         read_text(whole.replace("# Bcast\n", ""), Path("nameless"))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bareline.host.cache import cache_folder, scratch_folder
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 
 
@@ -37,7 +38,7 @@ def test_without_it_the_cache_is_the_users_own(tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_made_names_the_variable(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("BARELINE_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(StoreError, match="BARELINE_CACHE"):
+    with raises(StoreError, "BL-HOST-127"):
         cache_folder()
 
 
@@ -125,7 +126,7 @@ def test_a_new_cache_is_for_its_owner_only(cache):
 def test_a_cache_of_somebody_else_is_refused(cache):
     cache.mkdir()
     os.chown(cache, 12345, -1)
-    with pytest.raises(StoreError, match=r"belongs to another user .number 12345"):
+    with raises(StoreError, "BL-HOST-762", "12345"):
         cache_folder()
 
 
@@ -133,5 +134,5 @@ def test_a_cache_of_somebody_else_is_refused(cache):
 def test_a_cache_that_others_may_write_is_refused(cache, mode):
     cache.mkdir()
     cache.chmod(mode)
-    with pytest.raises(StoreError, match=r"other users may write to it.*chmod go-w"):
+    with raises(StoreError, "BL-HOST-273"):
         cache_folder()

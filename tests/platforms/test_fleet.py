@@ -12,6 +12,7 @@ import pytest
 from bareline.platforms.scripts.conversation import make_room
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.testing.bench import open_bench
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 
@@ -59,7 +60,7 @@ def test_more_hosts_than_open_files_allow_are_made_room_for_or_refused():
         make_room(2)
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 2000, "it never falls"
         if hard != resource.RLIM_INFINITY:
-            with pytest.raises(PlatformError, match=f"and {hard} are allowed"):
+            with raises(PlatformError, "BL-PLATFORMS-474", str(hard)):
                 make_room(hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)

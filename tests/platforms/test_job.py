@@ -6,6 +6,7 @@ import pytest
 
 from bareline.platforms.config import make_spec
 from bareline.platforms.job import JobPlatform, job_hosts
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 VARIABLES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_HOSTS", "FLUX_URI")
@@ -54,7 +55,7 @@ def test_flux_is_asked(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("key", [{"hosts": ["a"]}, {"inventory": "/x"}, {"group": "g"}])
 def test_the_job_names_the_hosts_and_nobody_else(key):
-    with pytest.raises(PlatformError, match="the job names the hosts"):
+    with raises(PlatformError, "BL-PLATFORMS-889"):
         spec(**key)
 
 

@@ -17,6 +17,7 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import Bench
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -84,7 +85,7 @@ def test_says_what_is_not_available(options, reason):
 
 def test_cores_that_are_not_there_are_refused(acquire):
     with (
-        pytest.raises(PlatformError, match="may not use core 99999"),
+        raises(PlatformError, "BL-PLATFORMS-369", "99999"),
         acquire("local", cores=(99_999,)),
     ):
         pass
@@ -92,7 +93,7 @@ def test_cores_that_are_not_there_are_refused(acquire):
 
 def test_has_one_node(acquire):
     with (
-        pytest.raises(PlatformError, match="2 nodes are wanted of 1 node"),
+        raises(PlatformError, "BL-PLATFORMS-689", "2", "1"),
         acquire("local", layout=Layout(2)),
     ):
         pass
@@ -107,7 +108,7 @@ def test_without_any_mpi_library_the_rest_still_works(open_bench, monkeypatch, t
     assert "no MPI library" in available.reason
     bench = open_bench("local")
     assert bench.shell("echo ok").stdout == "ok\n"
-    with pytest.raises(ToolMissing, match=r"no MPI library found; .*openmpi-bin"):
+    with raises(ToolMissing, "BL-PLATFORMS-946", "openmpi-bin"):
         bench.run("program", mpi=True, layout=Layout(1, 2, 1))
 
 

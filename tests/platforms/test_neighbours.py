@@ -18,6 +18,7 @@ from bareline.platforms.layers.neighbours import Neighbours, run_against_copies
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
@@ -105,7 +106,7 @@ def test_a_memory_neighbour_has_cores_of_its_own_where_it_is_given_some(open_ben
 def test_a_neighbour_that_dies_makes_the_trial_a_failure(open_bench):
     _needs("cpu")
     bench = open_bench("local", neighbours={"count": 1, "workers": 1})
-    with pytest.raises(PlatformError, match="neighbour 1 on localhost ended during the trial"):
+    with raises(PlatformError, "BL-PLATFORMS-379", "1"):
         bench.shell(KILL)
     assert marked_processes(bench.token) == []
 
@@ -147,7 +148,7 @@ def test_a_tenant_that_cannot_measure_makes_the_trial_a_failure(code):
     if code:
         assert measure().exit_code == code
     else:
-        with pytest.raises(PlatformError, match="neighbour 1 failed during the trial: it broke"):
+        with raises(PlatformError, "BL-PLATFORMS-309", "1"):
             measure()
 
 

@@ -19,6 +19,7 @@ from bareline.platforms.netns import links
 from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.probes.base import find_probe
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Server
 
@@ -375,7 +376,7 @@ def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch)
 
     monkeypatch.setattr(links, "connect", broken)
     with (
-        pytest.raises(PlatformError, match="'ip' could not set up the network"),
+        raises(PlatformError, "BL-PLATFORMS-801", "ip"),
         acquire("netns", privilege="root"),
     ):
         pass
@@ -442,7 +443,7 @@ def test_a_host_that_was_killed_is_told(open_bench):
     bench = open_bench("netns", privilege="root")
     os.kill(bench.allocation._hosts[1].pid, signal.SIGKILL)
     until(lambda: not bench.allocation._hosts[1].alive())
-    with pytest.raises(PlatformError, match="a host is gone"):
+    with raises(PlatformError, "BL-PLATFORMS-187"):
         bench.shell("true")
 
 

@@ -17,6 +17,7 @@ from bareline.platforms import workdir
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.probes.base import find_probe
 from bareline.session.judge import judge_output
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Measured
 
@@ -112,7 +113,7 @@ def test_direct_io_without_a_device_is_refused(open_bench, mount, native):
 )
 def test_space_is_checked_before_anything_is_written(open_bench, mount, native, name, params):
     folder = mount("size=8m")
-    with pytest.raises(PlatformError, match="B are needed and 8388608 B free"):
+    with raises(PlatformError, "BL-PLATFORMS-191", "8388608"):
         run(open_bench("local", io_folder=folder), name, **params)
     assert list(folder.iterdir()) == []
 
@@ -147,7 +148,7 @@ def test_a_file_system_that_becomes_read_only_is_named(open_bench, mount, native
         ["nsenter", f"--target={holder}", "--mount", "mount", "-o", "remount,ro", "/mnt"],
         check=True,
     )
-    with pytest.raises(PlatformError, match="Read-only file system"):
+    with raises(PlatformError, "BL-PLATFORMS-988", "Read-only"):
         run(bench, "io.sequential", **SMALL)
     done = subprocess.run(
         [native / "iobench", "create", "--folder", folder],
@@ -163,7 +164,7 @@ def test_a_file_system_that_becomes_read_only_is_named(open_bench, mount, native
 @pytest.mark.parametrize("kind", ["local", pytest.param("netns", marks=pytest.mark.netns)])
 def test_a_read_only_folder_is_refused_at_once(acquire, mount, kind):
     with (
-        pytest.raises(PlatformError, match="not a folder that can be written to"),
+        raises(PlatformError, "BL-PLATFORMS-770"),
         acquire(kind, io_folder=mount("size=1m,ro")),
     ):
         pass

@@ -10,6 +10,7 @@ import pytest
 from bareline.platforms.config import make_spec
 from bareline.platforms.listing import platform_rows
 from bareline.session.begin import refuse_unusable
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 
 SLURM = """\
@@ -39,7 +40,7 @@ def dead_slurm(tmp_path, monkeypatch):
 
 def test_a_slurm_whose_controller_is_dead_is_refused_with_the_reason(dead_slurm):
     spec = make_spec("cluster", {"type": "slurm"}, where="test")
-    with pytest.raises(UsageError, match=r"'cluster' cannot be used here: .* does not answer"):
+    with raises(UsageError, "BL-SESSION-104", "cluster"):
         refuse_unusable([spec])
 
 

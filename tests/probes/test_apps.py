@@ -8,6 +8,7 @@ import pytest
 from bareline.probes.app.mini import MiniProgram
 from bareline.probes.base import find_probe, load_probes
 from bareline.study.study import Measure
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layer, Layout, Output
 
@@ -58,24 +59,24 @@ def test_every_mini_app_is_an_application_of_one_two_and_four_ranks(name):
 
 @pytest.mark.parametrize("name", APPS)
 def test_the_output_of_another_class_is_refused(name):
-    with pytest.raises(ParseError, match="class W instead of A"):
+    with raises(ParseError, "BL-PROBES-472"):
         read(name, rows_of(name), problem_class="A")
 
 
 @pytest.mark.parametrize("name", APPS)
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "operations"),
-        (lambda point: point.update(verification=[]), "no verified quantity"),
-        (lambda point: point["verification"][-1].update(passed=False), "a quantity is wrong"),
-        (lambda point: point.update(verified=False), "wrong"),
+        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "BL-PROBES-885"),
+        (lambda point: point.update(verification=[]), "BL-PROBES-734"),
+        (lambda point: point["verification"][-1].update(passed=False), "BL-PROBES-156"),
+        (lambda point: point.update(verified=False), "BL-PROBES-329"),
     ],
 )
-def test_doubtful_figures_are_refused(name, change, message):
+def test_doubtful_figures_are_refused(name, change, code):
     rows = rows_of(name)
     change(rows[1])
-    with pytest.raises(ParseError, match=message):
+    with raises(ParseError, code):
         read(name, rows)
 
 
@@ -86,7 +87,7 @@ def test_the_ocean_says_which_solver_it_runs():
     assert argv[1][1:] == ("W", "-v", "tiles")
     rows = rows_of("app.ocean")
     assert rows[0]["variant"] == "2011"
-    with pytest.raises(ParseError, match="variant 2011 instead of tiles"):
+    with raises(ParseError, "BL-PROBES-102", "2011", "tiles"):
         read("app.ocean", rows, variant="tiles")
     del rows[0]["variant"]  # of programs before there were variants
     assert read("app.ocean", rows)

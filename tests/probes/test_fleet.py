@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layout, Output
 
@@ -43,7 +44,7 @@ def test_a_header_whose_names_are_cut_out_is_refused():
     assert "names" not in json.loads(cut)
     probe = find_probe("memory.each_node")
     output = Output(stdout="\n".join([cut, *rest]), stderr="", exit_code=0, duration_s=1.0)
-    with pytest.raises(ParseError, match="which names the nodes have"):
+    with raises(ParseError, "BL-PROBES-950"):
         probe.read(probe.make_params({}), output)
 
 

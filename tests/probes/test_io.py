@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
@@ -91,13 +92,20 @@ def test_files_that_nobody_synced_are_told():
     assert tuple(probe.caveats(probe.make_params({}), output)) == ()
 
 
+def test_files_are_made_by_the_writers_else_by_the_threads_of_the_layout():
+    probe = find_probe("io.create")
+    for params, threads in (({"writers": 16}, "16"), ({}, "2")):
+        argv = probe.command(probe.make_params(params), Layout(threads_per_rank=2)).argv
+        assert argv[argv.index("--threads") + 1] == threads
+
+
 def test_a_cached_fio_job_carries_its_caveat():
     probe = find_probe("io.fio")
     text = (DATA / "io.fio.good.out").read_text().replace('"direct" : "1"', '"direct" : "0"')
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
     samples = probe.read(probe.make_params({"direct": False}), output)
     assert caveats(samples, "bandwidth") == {"page-cache"}
-    with pytest.raises(ParseError, match="another job"):
+    with raises(ParseError, "BL-PROBES-500"):
         probe.read(probe.make_params({}), output)
 
 
@@ -185,9 +193,9 @@ def test_figures_of_many_ranks_that_contradict_each_other_are_refused(change):
 
 
 def test_the_output_of_another_job_is_refused():
-    with pytest.raises(ParseError, match="another job: files = shared"):
+    with raises(ParseError, "BL-PROBES-500"):
         read("io.parallel", files="own")
-    with pytest.raises(ParseError, match="another job: items = 100"):
+    with raises(ParseError, "BL-PROBES-500", "items", "100"):
         read("io.metadata", items=7)
 
 
@@ -198,7 +206,7 @@ def test_an_amount_that_a_duration_ended_is_what_was_written():
         for way in ("write", "read"):
             row[f"loop_{way}_rate"] /= 4
 
-    with pytest.raises(ParseError, match="were written by 4 ranks"):
+    with raises(ParseError, "BL-PROBES-525", "4"):
         read("io.parallel", shorten)
     assert read("io.parallel", shorten, {"duration_s": 30}, duration_s=30)
 
@@ -214,6 +222,8 @@ def test_an_amount_that_a_duration_ended_is_what_was_written():
         ("io.sequential", {"min_block_bytes": 1000}),
         ("io.sequential", {"min_block_bytes": 1 << 25}),
         ("io.create", {"files": 3, "directories": 4}),
+        ("io.create", {"files": 3, "writers": 4}),
+        ("io.create", {"writers": -1}),
         ("io.fio", {"iodepth": 8}),
         ("io.fio", {"size": 4096}),
     ],

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
@@ -29,7 +30,7 @@ def test_working_sets_are_powers_of_two_and_what_lies_between():
     params = probe.make_params({"min_bytes": 4096, "max_bytes": 12288, "pages": "huge"})
     sizes = [4096, 6144, 8192, 12288]
     assert params.points() == [{"page_bytes": 2 << 20, "working_set_bytes": n} for n in sizes]
-    with pytest.raises(ProbeError, match="no working set is between"):
+    with raises(ProbeError, "BL-PROBES-858"):
         probe.make_params({"min_bytes": 5000, "max_bytes": 5001})
 
 
@@ -48,7 +49,7 @@ def test_a_point_of_another_page_size_is_refused():
     rows = lines("memory.latency")
     assert rows[1]["point"]["page_bytes"] == 4096
     rows[1]["point"]["page_bytes"] = 16384
-    with pytest.raises(ParseError, match="asked for"):
+    with raises(ParseError, "BL-PROBES-263"):
         read("memory.latency", rows)
 
 
@@ -58,7 +59,7 @@ def test_wrong_words_above_one_percent_are_refused():
     point["errors"] = words // 100
     assert read("memory.random_access", [header, point, end])
     point["errors"] = words // 100 + 1
-    with pytest.raises(ParseError, match="are wrong"):
+    with raises(ParseError, "BL-PROBES-771"):
         read("memory.random_access", [header, point, end])
 
 

@@ -8,6 +8,7 @@ import pytest
 from bareline.probes.base import find_probe, load_probes
 from bareline.probes.npb.kernels import NpbProgram
 from bareline.study.measure import Measure
+from bareline.testing.messages import raises
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.errors import BarelineError, ParseError, ProbeError
 from bareline.vocabulary.model import Output
@@ -71,33 +72,33 @@ def test_every_kernel_runs_on_one_and_four_ranks(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_an_unknown_class_is_refused(name):
     measure = Measure(probe=name, params={"problem_class": "Z"})
-    with pytest.raises(BarelineError, match="problem_class"):
+    with raises(BarelineError, "BL-PROBES-842", "problem_class"):
         list(measure.cases(where="here"))
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_output_of_another_class_is_refused(name):
-    with pytest.raises(ParseError, match="class W instead of A"):
+    with raises(ParseError, "BL-PROBES-472"):
         read(name, text(good(name)), problem_class="A")
 
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "operations"),
-        (lambda point: point.update(imbalance=2 * point["imbalance"]), "imbalance"),
-        (lambda point: point["compute_s"].update(max=9e9), "contradict"),
-        (lambda point: point["communication_s"].update(min=-1.0), "contradict"),
-        (lambda point: point.pop("verified"), "does not say"),
-        (lambda point: point.update(verification=[]), "no verified quantity"),
-        (lambda point: point["verification"][0].update(passed=False), "a quantity is wrong"),
+        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "BL-PROBES-885"),
+        (lambda point: point.update(imbalance=2 * point["imbalance"]), "BL-PROBES-885"),
+        (lambda point: point["compute_s"].update(max=9e9), "BL-PROBES-715"),
+        (lambda point: point["communication_s"].update(min=-1.0), "BL-PROBES-715"),
+        (lambda point: point.pop("verified"), "BL-PROBES-566"),
+        (lambda point: point.update(verification=[]), "BL-PROBES-734"),
+        (lambda point: point["verification"][0].update(passed=False), "BL-PROBES-156"),
     ],
 )
-def test_contradicting_figures_are_refused(name, change, message):
+def test_contradicting_figures_are_refused(name, change, code):
     rows = good(name)
     change(rows[1])
-    with pytest.raises(ParseError, match=message):
+    with raises(ParseError, code):
         read(name, text(rows))
 
 
@@ -128,19 +129,19 @@ def test_a_part_of_the_iterations_is_marked_as_not_verified():
 
 
 @pytest.mark.parametrize(
-    ("output", "asked", "message"),
+    ("output", "asked", "code"),
     [
-        (part(), 0, "3 of 15 iterations, but all were asked for"),
-        (part(), 4, "3 iterations instead of 4"),
-        (part(reason=None), 3, "does not say whether the result is right"),
-        (part(reason=""), 3, "does not say whether the result is right"),
+        (part(), 0, "BL-PROBES-459"),
+        (part(), 4, "BL-PROBES-818"),
+        (part(reason=None), 3, "BL-PROBES-566"),
+        (part(reason=""), 3, "BL-PROBES-566"),
     ],
 )
-def test_a_part_that_nobody_asked_for_is_no_result(output, asked, message):
-    with pytest.raises(ParseError, match=message):
+def test_a_part_that_nobody_asked_for_is_no_result(output, asked, code):
+    with raises(ParseError, code):
         read("npb.cg", output, problem_class="W", iterations=asked)
 
 
 def test_what_has_no_iterations_runs_no_part_of_them():
-    with pytest.raises(ProbeError, match="no parameter 'iterations'"):
+    with raises(ProbeError, "BL-PROBES-808", "iterations"):
         find_probe("npb.ep").make_params({"iterations": 1})

@@ -7,6 +7,7 @@ import pytest
 
 from bareline.probes.base import find_probe, load_probes
 from bareline.probes.npb.kernels import NpbProgram, operation_count
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
@@ -54,19 +55,19 @@ def test_doubtful_summaries_are_refused(found, replacement, message):
 
 
 def test_ranks_that_do_not_know_of_each_other_are_noticed():
-    with pytest.raises(ParseError, match="another MPI library"):
+    with raises(ParseError, "BL-FORMATS-295"):
         read(GOOD * 4)
 
 
 def test_ranks_follow_the_benchmark():
     params = PROBE.make_params({"kernel": "bt", "problem_class": "A"})
     PROBE.check_ranks(params, 9)
-    with pytest.raises(ProbeError, match="square"):
+    with raises(ProbeError, "BL-PROBES-123"):
         PROBE.check_ranks(params, 8)
 
 
 def test_a_relative_folder_is_refused():
-    with pytest.raises(ProbeError, match="absolute"):
+    with raises(ProbeError, "BL-PROBES-837"):
         PROBE.make_params({"folder": "npb/bin"})
 
 

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bareline.probes.base import find_probe, load_probes
+from bareline.testing.messages import raises
 from bareline.testing.probes import ProbeContract
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Output
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 #: Probes whose good output is captured; the name of the file is the name of the probe.
@@ -104,7 +105,7 @@ def test_negative_times_and_rates_are_refused(name, monkeypatch):
             replace(s, value=-abs(s.value) or -1.0) if s.metric == metric else s for s in samples
         ]
         monkeypatch.setattr(type(probe), "parse", lambda *_, turned=turned: turned)
-        with pytest.raises(ParseError, match=f"gave {metric} = -"):
+        with raises(ParseError, "BL-PROBES-871", str(metric)):
             probe.read(params, output(""))
 
 
@@ -114,14 +115,14 @@ NATIVE = [name for name in CAPTURED if good(name).startswith('{"bareline"')]
 @pytest.mark.parametrize("name", NATIVE)
 def test_a_wrong_result_is_never_a_number(name):
     text = good(name).replace('"verified":true', '"verified":false', 1)
-    with pytest.raises(ParseError, match="is wrong"):
+    with raises(ParseError, "BL-PROBES-329"):
         read(name, text)
 
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_the_output_of_another_benchmark_is_refused(name):
     other = next(candidate for candidate in NATIVE if candidate != name)
-    with pytest.raises(ParseError, match="the output is of"):
+    with raises(ParseError, "BL-PROBES-121"):
         read(name, good(other))
 
 
@@ -175,5 +176,19 @@ def test_nuttcp_with_several_streams_tells_no_retransmissions():
     )
     found = probe.read(probe.make_params({"streams": 4}), output(text))
     assert {sample.metric for sample in found} == set(probe.metrics) - {"retransmissions"}
-    with pytest.raises(ParseError, match="no retransmissions"):
+    with raises(ParseError, "BL-PROBES-285"):
         read("net.nuttcp", text)
+
+
+def test_datagrams_and_streams_of_nuttcp_are_not_taken_for_each_other():
+    for name, other in (("net.nuttcp", "net.nuttcp_udp"), ("net.nuttcp_udp", "net.nuttcp")):
+        with pytest.raises(ParseError, match="asked for"):
+            read(name, good(other))
+
+
+@pytest.mark.parametrize(("rate_mbps", "limit"), [(0, "-Ru"), (100, "-R100m")])
+def test_datagrams_are_sent_at_a_rate_or_as_fast_as_can_be(rate_mbps, limit):
+    probe = find_probe("net.nuttcp_udp")
+    params = probe.make_params({"rate_mbps": rate_mbps})
+    argv = probe.command(params, Layout(2)).argv
+    assert limit in argv and "-u" in argv and argv[argv.index("-l") + 1] == "1400"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bareline.profile.files import is_profile, read_profile, to_rows, write_profile
 from bareline.profile.journal import journal_of
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 SAMPLE = Path(__file__).parent / "data" / "planted.profile"
@@ -94,9 +95,9 @@ def test_what_is_not_whole_is_refused_with_one_line(
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match="cannot be read: No such file"):
+    with raises(ProfileError, "BL-PROFILE-518"):
         read_profile(tmp_path / "none.profile")
-    with pytest.raises(ProfileError, match="is a folder"):
+    with raises(ProfileError, "BL-PROFILE-148"):
         read_profile(tmp_path)
     assert not is_profile(tmp_path)
     assert not is_profile(tmp_path / "none.profile")
@@ -105,10 +106,10 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
 def test_journals_that_are_damaged(tmp_path: Path) -> None:
     journal = journal_of(tmp_path / "app.profile")
     journal.write_bytes(b"BLJRNL\n\0" + b"\x07" * 100)
-    with pytest.raises(ProfileError, match="the journal is cut off"):
+    with raises(ProfileError, "BL-PROFILE-803"):
         read_profile(journal)
     journal.write_bytes(b"BLJRNL\n\0" + b"\x07" * 40_000)
-    with pytest.raises(ProfileError, match="the journal is of version"):
+    with raises(ProfileError, "BL-PROFILE-273"):
         read_profile(tmp_path / "app.profile")
 
 

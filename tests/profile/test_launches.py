@@ -14,6 +14,7 @@ from bareline.profile.journal import journal_of
 from bareline.profile.trace import read_trace, trace_of
 from bareline.session import profiling
 from bareline.session.profiling import ProfiledRun, profile_command
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 from .conftest import SETTINGS, Bench
@@ -78,9 +79,9 @@ def test_a_file_of_programs_is_profiled(bench: Bench, run: Run) -> None:
     assert done.complete
     assert read_profile(bench.folder / "app.profile").command == "leaving : other last"
     assert programs.read_text() == text
-    with pytest.raises(ProfileError, match="file of programs cannot be read"):
+    with raises(ProfileError, "BL-SESSION-358"):
         run([bench.mpi.mpirun, "--app", str(bench.folder / "absent")])
-    with pytest.raises(ProfileError, match="file of programs cannot be read"):
+    with raises(ProfileError, "BL-SESSION-358"):
         run([bench.mpi.mpirun, "--app", str(bench.folder)])
 
 

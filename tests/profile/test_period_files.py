@@ -10,6 +10,7 @@ from bareline.profile.period import ProgramPeriod, read_period, write_period
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.trace import CallStream, Trace
 from bareline.testing.hostile import damaged, survives
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 
@@ -108,5 +109,5 @@ def test_a_request_that_is_posted_by_another_call_is_not_complete(good, posts, t
     if value:
         assert read_period(path).ranks == 2
         return
-    with pytest.raises(ProfileError, match="completes an earlier request"):
+    with raises(ProfileError, "BL-PROFILE-855"):
         read_period(path)

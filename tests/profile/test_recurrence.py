@@ -12,6 +12,7 @@ from bareline.profile.period import calls_of, find_period
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.recurrence import find_cuts
 from bareline.profile.trace import CallStream, Trace
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 RANKS = 3
@@ -87,6 +88,6 @@ def test_a_rank_that_writes_every_fourth_step_is_cut_with_the_others(request):
 def test_a_run_that_never_repeats_is_refused_with_what_to_look_at():
     rng = np.random.default_rng(3)
     steps = [rng.integers(1, 10**6, 4).tolist() for _ in range(30)]
-    with pytest.raises(ProfileError, match="recurs") as error:
+    with raises(ProfileError, "BL-PROFILE-971") as error:
         find_cuts(trace(steps))
     assert "--trace" in error.value.hint

@@ -34,6 +34,7 @@ from bareline.report.profile.tables import findings, size_range
 from bareline.report.profile.terminal import profile_blocks
 from bareline.report.writers.terminal import print_blocks
 from bareline.session.profiling import parse_regions, preloaded, why_nothing
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 from .planted import PLANTED, PLANTED_SENDS
@@ -287,7 +288,7 @@ def test_command_lines_of_launchers() -> None:
 def test_regions_on_the_command_line() -> None:
     assert parse_regions(["3=solver", "200=a b"]) == {3: "solver", 200: "a b"}
     for wrong in ("solver", "2=x", "256=x", "3=", "3=a,b", '3="'):
-        with pytest.raises(ProfileError, match="is not a region"):
+        with raises(ProfileError, "BL-SESSION-414"):
             parse_regions([wrong])
 
 

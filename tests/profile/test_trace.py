@@ -15,6 +15,7 @@ from bareline.profile.files import read_profile
 from bareline.profile.records import NOBODY
 from bareline.profile.trace import Trace, read_trace, trace_of
 from bareline.session.profiling import parse_limit
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 
 from .conftest import Bench
@@ -159,5 +160,5 @@ def test_a_compressed_trace_is_the_same(bench: Bench) -> None:
 def test_limits_on_the_command_line() -> None:
     assert parse_limit("64MB") == 64_000_000 and parse_limit("1 KiB") == 1024
     for wrong in ("", "0MB", "5", "-3MB", "1e9GB"):
-        with pytest.raises(ProfileError, match="is not a size"):
+        with raises(ProfileError, "BL-SESSION-839"):
             parse_limit(wrong)

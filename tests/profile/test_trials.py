@@ -25,6 +25,7 @@ from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, StudyError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage, Trial
@@ -41,7 +42,7 @@ def study(*measures, launches=1):
 
 
 def test_what_calls_no_mpi_cannot_be_profiled():
-    with pytest.raises(StudyError, match=r"memory\.stream calls no MPI function"):
+    with raises(StudyError, "BL-STUDY-874", "memory.stream"):
         study({"probe": "memory.stream", "profile": True})
 
 

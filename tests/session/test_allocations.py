@@ -9,6 +9,7 @@ from bareline.platforms import base
 from bareline.platforms.null import NullAllocation, NullOptions, NullPlatform
 from bareline.session import allocations
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import NotNow, PlatformError, StoreError, TimeUp
 from bareline.vocabulary.model import Failed, Stage
 
@@ -94,7 +95,7 @@ def test_a_full_disk_at_acquire_ends_the_run_and_blames_no_platform(
 
     with monkeypatch.context() as patch:
         patch.setattr(kind, "acquire", full)
-        with pytest.raises(StoreError, match=r"No space left.*make room"):
+        with raises(StoreError, "BL-SESSION-540"):
             execute(run)
     assert not list(run.records())
     execute(run)

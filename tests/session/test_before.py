@@ -17,6 +17,7 @@ from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Metric, Sample, format_point
 
@@ -69,7 +70,7 @@ def test_one_of_a_newer_bareline_is_refused_with_what_to_do(tmp_path, name):
     shutil.copytree(RUNS / name, tmp_path / name)
     header = tmp_path / name / "run.toml"
     header.write_text(header.read_text().replace("schema = 1", "schema = 2"))
-    with pytest.raises(StoreError, match=r"newer bareline \(schema 2\); update bareline"):
+    with raises(StoreError, "BL-STORE-103", "2"):
         Run.open(tmp_path / name)
 
 
@@ -165,7 +166,7 @@ def test_a_parameter_that_is_gone_is_refused(make_run):
     run = make_run()
     probes = {"null": {**run.header.probes["null"], "defaults": {"gone": 1}}}
     run.replace_header(replace(run.header, probes=probes))
-    with pytest.raises(StoreError, match=r"null has no parameter 'gone' any more") as caught:
+    with raises(StoreError, "BL-SESSION-228", "gone") as caught:
         plan_of(run)
     assert "[probe.null.defaults]" in str(caught.value) and caught.value.hint
 

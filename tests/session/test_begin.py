@@ -4,6 +4,7 @@ import pytest
 
 from bareline.session import begin
 from bareline.session.origin import plan_of, platforms_of, study_of
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, StoreError, StudyError, UsageError
 
 
@@ -25,7 +26,7 @@ def test_the_command_line_decides_the_baseline_then_the_study_then_the_order(
 
 
 def test_a_baseline_that_is_not_part_of_the_run_is_refused(null_study, null_platforms):
-    with pytest.raises(UsageError, match=r"'c' is not part.*add --on c.*one of: a, b"):
+    with raises(UsageError, "BL-SESSION-968"):
         begin.choose_baseline(null_study(), null_platforms(a={}, b={}), "c")
 
 
@@ -57,7 +58,7 @@ def test_a_run_declares_its_probes_and_versions(make_run):
 
 def test_a_folder_with_something_in_it_is_left_alone(null_study, null_platforms, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(StoreError, match="the folder is not empty"):
+    with raises(StoreError, "BL-STORE-823"):
         begin.create_run(null_study(), null_platforms(a={}), tmp_path, baseline="a")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -67,7 +68,7 @@ def test_nothing_is_made_for_a_study_that_runs_on_none_of_the_platforms(
 ):
     study = null_study()
     only = study.measures[0].model_copy(update={"platforms": ["x"]})
-    with pytest.raises(StudyError, match="nothing of the study"):
+    with raises(StudyError, "BL-STUDY-379"):
         begin.create_run(
             study.model_copy(update={"measures": [only]}),
             null_platforms(a={}),
@@ -89,7 +90,7 @@ def test_an_imported_run_has_nothing_to_plan(make_run):
     run = make_run()
     text = (run.path / "run.toml").read_text().replace('type = "null"', 'type = "import"')
     (run.path / "run.toml").write_text(text)
-    with pytest.raises((UsageError, PlatformError), match="imported"):
+    with raises((UsageError, PlatformError), "BL-SESSION-963"):
         study_of(type(run).open(run.path))
 
 

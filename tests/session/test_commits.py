@@ -10,6 +10,7 @@ import pytest
 
 from bareline.formats.importer import Commit
 from bareline.session.commits import run_name
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +100,7 @@ def test_nothing_is_written_when_a_file_is_of_no_known_format(bareline):
 )
 def test_a_commit_never_names_another_folder(commit, name):
     if name is None:
-        with pytest.raises(UsageError, match="cannot be the name"):
+        with raises(UsageError, "BL-SESSION-896"):
             run_name(Commit(commit))
     else:
         assert run_name(Commit(commit)) == name

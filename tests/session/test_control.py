@@ -3,8 +3,6 @@
 import json
 from collections import Counter
 
-import pytest
-
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.promise import control_sentence, control_text
@@ -17,6 +15,7 @@ from bareline.session.status import status_of
 from bareline.session.variants import with_control
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver, planted_run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Measured, Record
@@ -183,7 +182,7 @@ def test_a_mark_that_was_changed_is_noticed(tmp_path):
     file.write_text(text.replace('control = "a-again"\n', ""))
     assert Run.open(run.path).header.edited
     file.write_text(text.replace('control = "a-again"', 'control = "c"'))
-    with pytest.raises(StoreError, match="the control 'c' is not one of its other platforms"):
+    with raises(StoreError, "BL-STORE-726"):
         Run.open(run.path)
 
 

@@ -18,6 +18,7 @@ from bareline.session.status import status_of
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run
 from bareline.study.reading import load_study
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError, UsageError
 from bareline.vocabulary.model import Failed, Measured
 
@@ -206,7 +207,7 @@ def test_a_unit_is_not_changed_under_values_that_stand_there(
     file = corrected(folder, ("regex = '^loop", 'unit = "op/s"\nregex = \'^loop'))
     assert read_correction(run, file).changed == {"app.job": ["metrics"]}  # nothing is measured yet
     execute(run)
-    with pytest.raises(StudyError, match=r"app.job measured time in s .* not in op/s"):
+    with raises(StudyError, "BL-SESSION-733", "app.job", "op/s"):
         read_correction(run, file)
 
 
@@ -240,7 +241,7 @@ def test_an_imported_run_has_no_study_to_correct(folder: Path) -> None:
 
     output = Path(__file__).parents[1] / "probes" / "data" / "osu.good.out"
     run = import_files([output], "ib", folder / "imported", ranks=2).run
-    with pytest.raises(UsageError, match="imported"):
+    with raises(UsageError, "BL-SESSION-963"):
         read_correction(run, folder / "mine.toml")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bareline.session.dating import launch_date, parse_date
+from bareline.testing.messages import raises
 from bareline.vocabulary.dates import DateSource
 from bareline.vocabulary.errors import UsageError
 
@@ -100,7 +101,7 @@ def test_what_is_no_date_is_refused(bareline, text):
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00+23:00", "9999-12-31T23:00-23:00"])
 def test_dates_beyond_the_calendar_are_refused(text):
-    with pytest.raises(UsageError, match="is not a date"):
+    with raises(UsageError, "BL-SESSION-263"):
         parse_date(text)
 
 

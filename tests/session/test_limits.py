@@ -14,6 +14,7 @@ from bareline.session.pauses import closed_until, see_hours
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
 from bareline.vocabulary.limits import Limits, parse_hours
 
@@ -102,7 +103,7 @@ def test_what_others_lend_costs_until_it_is_given_back(make_run, null_platforms)
 def test_a_damaged_cost_is_named(make_run, execute):
     run = make_run()
     (run.path / "cost.json").write_text('{"a": -1}')
-    with pytest.raises(StoreError, match=r"cost\.json: damaged"):
+    with raises(StoreError, "BL-STORE-259", "cost.json"):
         execute(run)
 
 
@@ -126,7 +127,7 @@ def test_hours_of_the_day(text, at, until):
 
 @pytest.mark.parametrize("text", ["8-18", "08:00-24:00", "08:00-08:00", "08:00-18:00,", "always"])
 def test_what_are_no_hours_is_refused(text):
-    with pytest.raises(UsageError, match="not a time range"):
+    with raises(UsageError, "BL-VOCABULARY-981"):
         parse_hours(text)
 
 
@@ -149,7 +150,7 @@ def test_a_job_that_was_submitted_ends_instead_of_holding_its_nodes(make_run, ex
     closed = f"{begin:%H:%M}-{begin + timedelta(hours=2):%H:%M}"
     run = make_run()
     monkeypatch.setenv("BARELINE_JOB_OF", run.id)
-    with pytest.raises(TimeUp, match=r"no trial begins between .* would hold the job's nodes"):
+    with raises(TimeUp, "BL-SESSION-401"):
         execute(run, limits=Limits(not_between=closed))
     assert run.finished() == {}
 

@@ -15,6 +15,7 @@ from bareline.session import machine
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import OtherMachine, StoreError
 
 OLD = {"cpu.model": "EPYC", "kernel.release": "6.1", "mpi.flavour": "openmpi",
@@ -79,7 +80,7 @@ def test_another_machine_is_refused_before_anything_is_measured(killed, execute,
 def test_another_bareline_is_refused(killed, execute, monkeypatch):
     run = killed()
     monkeypatch.setattr(machine, "__version__", "9.9")
-    with pytest.raises(OtherMachine, match=r"bareline was 0\.1\.0, is 9\.9"):
+    with raises(OtherMachine, "BL-SESSION-427", "0.1.0", "9.9"):
         execute(run)
 
 
@@ -90,7 +91,7 @@ def test_another_host_is_refused_for_platforms_that_run_on_it(killed, execute, m
     run = killed()
     monkeypatch.setattr(NullAllocation, "helpers_s", lambda self: 0.0)
     monkeypatch.setattr(machine.socket, "gethostname", lambda: "third")
-    with pytest.raises(OtherMachine, match="host was elsewhere, is third"):
+    with raises(OtherMachine, "BL-SESSION-427"):
         execute(run)
 
 
@@ -192,7 +193,7 @@ def test_a_run_of_before_sessions_is_held_against_its_header_and_facts(killed, e
     file.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "session"}) + "\n"
                             for line in lines))  # fmt: skip
     on(cpu__model="Xeon")
-    with pytest.raises(OtherMachine, match="was EPYC, is Xeon"):
+    with raises(OtherMachine, "BL-SESSION-427", "Xeon"):
         execute(Run.open(run.path))
     execute(Run.open(run.path), anyway=True)
     assert sessions_of(run) == [1] * 7 + [2] * 9
@@ -217,7 +218,7 @@ def test_a_session_that_is_damaged_is_refused_in_a_line(moved, execute, key, val
     odd = json.dumps({**json.loads(lines[1]), key: value})
     file.write_text(f"{lines[0]}\n{odd}\n")
     for read in (Run.facts, Run.sessions, status_of, lambda run: read_runs([run]), execute):
-        with pytest.raises(StoreError, match=r"sessions\.jsonl: line 2 is damaged: key '"):
+        with raises(StoreError, "BL-STORE-109", "sessions.jsonl", "2"):
             read(Run.open(moved.path))
 
 
@@ -227,7 +228,7 @@ def test_a_record_of_a_session_that_cannot_be_is_damaged(moved, value):
     lines = file.read_text().splitlines()
     odd = json.dumps({**json.loads(lines[9]), "session": value})
     file.write_text("".join(f"{line}\n" for line in [*lines[:9], odd, *lines[10:]]))
-    with pytest.raises(StoreError, match="line 10 is damaged: key 'session'"):
+    with raises(StoreError, "BL-STORE-109", "10", "session"):
         list(moved.records())
 
 
@@ -236,6 +237,6 @@ def test_facts_of_a_later_session_are_not_written_through_a_link(killed, execute
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (run.path / "facts" / "2").symlink_to(elsewhere)
-    with pytest.raises(StoreError, match="symbolic link"):
+    with raises(StoreError, "BL-STORE-101"):
         execute(run)
     assert list(elsewhere.iterdir()) == []

@@ -15,6 +15,7 @@ from bareline.session.origin import study_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
 from bareline.study.reading import load_study
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Failed, Measured
 
@@ -151,16 +152,16 @@ def test_the_end_of_a_long_file_of_a_program_is_read(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "code"),
     [
-        ("case/job.py", "case/none.py", "cannot be read"),
-        ("[app.job]", "[app.lammps]", "app.lammps is a probe of bareline"),
-        ('verify = ["residual < 0.05"]', "", "verify"),
-        ('probe = "app.job"', 'probe = "app.jib"', "no probe is named 'app.jib'"),
-        ("sweep = { steps", "sweep = { stops", "no parameter 'stops'"),
+        ("case/job.py", "case/none.py", "BL-STUDY-602"),
+        ("[app.job]", "[app.lammps]", "BL-STUDY-821"),
+        ('verify = ["residual < 0.05"]', "", "BL-KEY-MISSING"),
+        ('probe = "app.job"', 'probe = "app.jib"', "BL-PROBES-832"),
+        ("sweep = { steps", "sweep = { stops", "BL-PROBES-808"),
     ],
 )
-def test_mistakes_are_named(folder: Path, old: str, new: str, reason: str) -> None:
+def test_mistakes_are_named(folder: Path, old: str, new: str, code) -> None:
     path = folder / "mine.toml"
     text = path.read_text()
     assert old in text
@@ -168,11 +169,11 @@ def test_mistakes_are_named(folder: Path, old: str, new: str, reason: str) -> No
     if "lammps" in new:
         text = text.replace("app.job", "app.lammps")
     path.write_text(text)
-    with pytest.raises(StudyError, match=reason):
+    with raises(StudyError, code):
         load_study(path)
 
 
 def test_an_input_that_is_no_text_goes_into_a_folder_of_the_nodes(folder: Path) -> None:
     (folder / "case" / "job.py").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StudyError, match="is no text; put it into a folder of the nodes"):
+    with raises(StudyError, "BL-STUDY-899"):
         load_study(folder / "mine.toml")

@@ -26,6 +26,7 @@ from bareline.session.status import shortfall, status_of
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, StoreError
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage
 
@@ -256,7 +257,7 @@ def test_what_does_not_fit_is_no_trial_and_is_kept(execute, tmp_path):
     assert row["left_out"] == [f"one: null with 2 ranks {kept.reason}"]
     damaged = run.path / "left_out.jsonl"
     damaged.write_text(damaged.read_text().replace('"one"', '"three"'))
-    with pytest.raises(StoreError, match="line 1 is damaged: the run has no platform 'three'"):
+    with raises(StoreError, "BL-STORE-159", "1", "three"):
         run.left_out()
 
 
@@ -266,7 +267,7 @@ def test_records_of_another_plan_are_not_gone_on_with(make_run, execute):
     file = run.path / "records.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text(lines[0].replace('"ranks": 1', '"ranks": 2') + "".join(lines[1:]))
-    with pytest.raises(StoreError, match=r"trial 0 .* is not what this bareline plans there"):
+    with raises(StoreError, "BL-SESSION-721", "0"):
         execute(run)
 
 

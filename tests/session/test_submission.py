@@ -24,6 +24,7 @@ from bareline.session.submission import (
 )
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 
 STUDY = {
@@ -111,7 +112,7 @@ def test_a_job_of_pbs_asks_for_the_nodes_of_the_largest_platform_in_it():
 
 @pytest.mark.parametrize(("kind", "system"), [("slurm", "pbs"), ("job", "slurm")])
 def test_nodes_of_one_system_are_not_asked_of_another(kind, system):
-    with pytest.raises(UsageError, match=f"type {kind} have no nodes in a job of {system}"):
+    with raises(UsageError, "BL-SESSION-731", str(kind), str(system)):
         fit(Order(system, PLAIN.request), *cast(a={"type": kind}))
 
 

@@ -20,6 +20,7 @@ from bareline.stats import (
     unpaired_ratio,
     unpaired_shift,
 )
+from bareline.testing.messages import raises
 
 BOTH = pytest.mark.parametrize("ratio_of", [paired_ratio, unpaired_ratio])
 POSITIVE = st.floats(1e-6, 1e6)
@@ -260,11 +261,11 @@ def test_a_zero_beside_an_absent_launch_is_left_out_with_its_block():
 
 
 def test_shapes_must_match():
-    with pytest.raises(ValueError, match="one shape"):
+    with raises(ValueError, "BL-STATS-850"):
         paired_ratio(np.ones((2, 6)), np.ones((2, 7)))
-    with pytest.raises(ValueError, match="same cases"):
+    with raises(ValueError, "BL-STATS-954"):
         unpaired_ratio(np.ones((2, 6)), np.ones((3, 6)))
-    with pytest.raises(ValueError, match="baseline: infinite"):
+    with raises(ValueError, "BL-STATS-961"):
         paired_ratio(np.ones(6), np.full(6, np.inf))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bareline.stats import holm, judge, judge_shift, paired_ratio
+from bareline.testing.messages import raises
 from bareline.vocabulary.verdicts import Verdict
 
 SLOWER, FASTER = Verdict.SLOWER, Verdict.FASTER
@@ -39,9 +40,9 @@ def test_margin_is_the_callers():
     assert judge(1.10, 1.08, 1.12, 10, 0.002, margin=0.15).item() is EQUIVALENT
     assert judge(1.10, 1.08, 1.12, 10, 0.002, margin=0.0).item() is SLOWER
     assert judge(1.0, 1.0, 1.0, 10, 1.0, margin=0.0).item() is EQUIVALENT
-    with pytest.raises(ValueError, match="margin"):
+    with raises(ValueError, "BL-STATS-972", "margin"):
         judge(1.0, 1.0, 1.0, 10, 1.0, margin=-0.1)
-    with pytest.raises(ValueError, match="margin"):
+    with raises(ValueError, "BL-STATS-972", "margin"):
         judge(1.0, 1.0, 1.0, 10, 1.0, margin=np.nan)
 
 
@@ -68,7 +69,7 @@ def test_differences_of_counts():
     assert judge_shift(-42.5, -45, -40, 6, 0.03, tolerance=0.0).item() is FASTER
     assert judge_shift(0, 0, 0, 6, 1.0, tolerance=0.0).item() is EQUIVALENT
     assert judge_shift(1, -1, 3, 6, 0.5, tolerance=2.0).item() is INCONCLUSIVE
-    with pytest.raises(ValueError, match="tolerance"):
+    with raises(ValueError, "BL-STATS-972", "tolerance"):
         judge_shift(0, 0, 0, 6, 1.0, tolerance=-1.0)
 
 

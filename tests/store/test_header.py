@@ -3,6 +3,7 @@
 import pytest
 
 from bareline.store.header import HEADER_FILE, read_header
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 
 
@@ -23,22 +24,22 @@ def test_what_was_written_is_read(run):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "code"),
     [
-        ("schema = 1", "schema = 2", "a newer bareline .schema 2."),
-        ("schema = 1", "schema = 0", "an older bareline .schema 0."),
-        ('baseline = "a"', 'baseline = "z"', "the baseline 'z' is not one of its platforms"),
-        ('baseline = "a"', "baseline = 3", "key 'baseline'"),
-        ('headline = "time"', 'headline = "space"', "headline 'space' is not one of the metrics"),
-        ('better = "lower"', 'better = "worse"', "metrics.time.better"),
-        ("margin = 0.02", "margin = 2.0", "key 'study.study.margin'"),
-        ("seed = ", "seed = 'x' # ", "key 'seed'"),
-        ("[study", "[[study", "is damaged"),
+        ("schema = 1", "schema = 2", "BL-STORE-103"),
+        ("schema = 1", "schema = 0", "BL-STORE-103"),
+        ('baseline = "a"', 'baseline = "z"', "BL-STORE-899"),
+        ('baseline = "a"', "baseline = 3", "BL-STORE-641"),
+        ('headline = "time"', 'headline = "space"', "BL-STORE-789"),
+        ('better = "lower"', 'better = "worse"', "BL-STORE-641"),
+        ("margin = 0.02", "margin = 2.0", "BL-STORE-641"),
+        ("seed = ", "seed = 'x' # ", "BL-STORE-641"),
+        ("[study", "[[study", "BL-STORE-641"),
     ],
 )
-def test_damage_is_refused_with_its_key(run, old, new, told):
+def test_damage_is_refused_with_its_key(run, old, new, code):
     change(run, old, new)
-    with pytest.raises(StoreError, match=told) as caught:
+    with raises(StoreError, code) as caught:
         read_header(run.path)
     assert str(run.path) in str(caught.value)
 
@@ -76,5 +77,5 @@ def test_defaults_of_parameters_are_part_of_what_is_measured(run):
 @pytest.mark.parametrize("value", ["nan", "[1]", "1979-05-27"])
 def test_a_default_that_is_no_parameter_is_refused(run, value):
     change(run, "points = 1\n", f"points = {value}\n")
-    with pytest.raises(StoreError, match=r"key 'probe\.null\.defaults\.points"):
+    with raises(StoreError, "BL-STORE-641", "probe.null.defaults.points"):
         read_header(run.path)

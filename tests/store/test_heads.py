@@ -8,6 +8,7 @@ from bareline.session.origin import plan_of
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Failed, Measured, Record, Sample, Stage
 
@@ -49,5 +50,5 @@ def test_a_damaged_line_is_named(run, spoil):
     file = run.path / "records.jsonl"
     first, *rest = file.read_text().splitlines(keepends=True)
     file.write_text("".join([spoil(first), *rest]))
-    with pytest.raises(StoreError, match="line 1 is damaged"):
+    with raises(StoreError, "BL-STORE-109", "1"):
         run.heads()

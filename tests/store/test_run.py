@@ -12,6 +12,7 @@ import pytest
 from bareline.host.owner import owner_mark
 from bareline.session.origin import plan_of
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage
 
@@ -68,16 +69,16 @@ def test_a_damaged_line_in_the_middle_is_named(run):
         run.append(record(trials[0]))
     file = run.path / "records.jsonl"
     file.write_text("garbage\n" + file.read_text())
-    with pytest.raises(StoreError, match="line 1 is damaged"):
+    with raises(StoreError, "BL-STORE-109", "1"):
         list(run.records())
-    with pytest.raises(StoreError, match="damaged"):
+    with raises(StoreError, "BL-STORE-109"):
         run.tables()
 
 
 def test_two_writers_are_kept_apart(run):
     with run.writing():
         assert run.is_being_written()
-        with pytest.raises(StoreError, match="another bareline"), Run.open(run.path).writing():
+        with raises(StoreError, "BL-STORE-625"), Run.open(run.path).writing():
             pass
     assert not run.is_being_written()
 
@@ -88,13 +89,13 @@ def test_a_file_system_without_locks_is_no_other_writer(code, run, monkeypatch):
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(StoreError, match=r"no locks: .*BARELINE_LEASES=1"), run.writing():
+    with raises(StoreError, "BL-HOST-867", "BARELINE_LEASES=1"), run.writing():
         pass
     assert not run.is_being_written()
     monkeypatch.setenv("BARELINE_LEASES", "1")
     with run.writing():
         assert run.is_being_written()
-        with pytest.raises(StoreError, match="another bareline"), Run.open(run.path).writing():
+        with raises(StoreError, "BL-STORE-625"), Run.open(run.path).writing():
             pass
     assert not run.is_being_written()
     # The lease of a process that was killed does not stay.
@@ -122,7 +123,7 @@ def test_a_full_disk_keeps_what_was_there(run):
         # The kernel's own full device: every write to it fails with ENOSPC.
         with Path("/dev/full").open("wb", buffering=0) as full:
             run._descriptor = full.fileno()
-            with pytest.raises(StoreError, match=r"No space left on device.*continue"):
+            with raises(StoreError, "BL-STORE-101"):
                 run.append(record(trials[1]))
             run._descriptor = descriptor
     assert (run.path / "records.jsonl").read_bytes() == before
@@ -140,7 +141,7 @@ def test_raw_output_survives_being_written(run):
 
 
 def test_a_folder_in_use_is_refused(run, make_run, null_study, null_platforms):
-    with pytest.raises(StoreError, match="not empty"):
+    with raises(StoreError, "BL-STORE-823"):
         Run.create(run.path, run.header)
 
 
@@ -148,14 +149,14 @@ def test_what_is_no_run_is_named(tmp_path):
     with pytest.raises(StoreError, match="not a run directory"):
         Run.open(tmp_path)
     (tmp_path / "run.toml").write_text("x = 1")
-    with pytest.raises(StoreError, match=r"run\.toml is damaged"):
+    with raises(StoreError, "BL-STORE-641", "run.toml"):
         Run.open(tmp_path)
 
 
 def test_a_newer_layout_is_refused(run):
     file = run.path / "run.toml"
     file.write_text(file.read_text().replace("schema = 1", "schema = 99"))
-    with pytest.raises(StoreError, match="newer bareline"):
+    with raises(StoreError, "BL-STORE-103"):
         Run.open(run.path)
 
 

@@ -5,6 +5,7 @@ import pytest
 from bareline.platforms.config import load_platforms
 from bareline.study.catalogue import find_study, named_studies
 from bareline.study.plan import choose
+from bareline.testing.messages import raises
 from bareline.testing.studies import StudyContract
 from bareline.vocabulary.errors import StudyError
 
@@ -32,7 +33,7 @@ def test_its_own_platforms_are_compared_on_equal_layouts(name):
 
 
 def test_a_name_that_is_none_names_the_closest():
-    with pytest.raises(StudyError, match="did you mean 'quick'"):
+    with raises(StudyError, "BL-STUDY-437", "quick"):
         find_study("quik")
 
 
@@ -43,5 +44,5 @@ def test_a_name_is_a_study_whatever_lies_beside_it(tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     assert find_study("nebula").name == "nebula"
     assert find_study("quick").name == "quick"
-    with pytest.raises(StudyError, match="no study is named 'runs'"):
+    with raises(StudyError, "BL-STUDY-437", "runs"):
         find_study("runs")

@@ -10,6 +10,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.probes.base import find_probe
 from bareline.study.plan import choose, largest_layout, lay_out, make_plan, order_block
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement
 from bareline.vocabulary.pinning import Pinning
@@ -60,7 +61,7 @@ def test_nothing_to_run_is_an_error():
     only = study_from_toml(
         {"study": {"name": "s"}, "measure": [{"probe": "null", "platforms": ["x"]}]}, where="t"
     )
-    with pytest.raises(StudyError, match="nothing of the study"):
+    with raises(StudyError, "BL-STUDY-379"):
         make_plan(only, platforms(a=1))
 
 
@@ -192,17 +193,17 @@ def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
 
 
 @pytest.mark.parametrize(
-    ("keys", "problem"),
+    ("keys", "code"),
     [
-        ({"binding": "none", "ranks_per_socket": 1}, "ranks that are not bound are moved"),
-        ({"distribution": "cyclic"}, "ranks that are not bound are moved"),
-        ({"ranks_per_socket": 1, "ranks_per_numa": 1}, "not both"),
-        ({"ranks_per_socket": 1, "distribution": "cyclic"}, "or how they are dealt"),
-        ({"binding": "tight"}, "'tight' is not one of"),
+        ({"binding": "none", "ranks_per_socket": 1}, "BL-VOCABULARY-156"),
+        ({"distribution": "cyclic"}, "BL-VOCABULARY-156"),
+        ({"ranks_per_socket": 1, "ranks_per_numa": 1}, "BL-VOCABULARY-291"),
+        ({"ranks_per_socket": 1, "distribution": "cyclic"}, "BL-VOCABULARY-556"),
+        ({"binding": "tight"}, "BL-KEY-LITERAL-ERROR"),
     ],
 )
-def test_placements_that_contradict_themselves_are_refused(keys, problem):
-    with pytest.raises(StudyError, match=problem):
+def test_placements_that_contradict_themselves_are_refused(keys, code):
+    with raises(StudyError, code):
         placed(keys)
 
 
@@ -222,5 +223,5 @@ def test_a_layout_is_read_as_it_was_written(pinning):
 
 @pytest.mark.parametrize("text", ["2x4x1 binding=tight", "2x4x1 x=1", "2x4x1 ", "2x4x1 binding"])
 def test_what_is_no_layout_is_refused(text):
-    with pytest.raises(ValueError, match="is not a placement"):
+    with raises(ValueError, "BL-VOCABULARY-715"):
         Layout.parse(text)

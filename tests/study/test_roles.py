@@ -5,6 +5,7 @@ import pytest
 from bareline.platforms.config import choose_platforms
 from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError
 
 
@@ -154,9 +155,9 @@ def test_ranks_per_node_gives_the_number_of_nodes():
     measures = [{"probe": "null", "ranks": [8, 16, 32], "ranks_per_node": 8}]
     cases = [case for _, case in study(measure=measures).cases()]
     assert [(case.ranks, case.nodes) for case in cases] == [(8, 1), (16, 2), (32, 4)]
-    with pytest.raises(StudyError, match="no multiple of 8"):
+    with raises(StudyError, "BL-STUDY-840", "8"):
         study(measure=[{"probe": "null", "ranks": 12, "ranks_per_node": 8}])
-    with pytest.raises(StudyError, match="remove one of the three"):
+    with raises(StudyError, "BL-STUDY-878"):
         study(measure=[{"probe": "null", "ranks": 8, "ranks_per_node": 8, "nodes": 1}])
 
 

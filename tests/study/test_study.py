@@ -6,6 +6,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.study.catalogue import find_study, named_studies
 from bareline.study.reading import load_study
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Placement
 
@@ -134,20 +135,20 @@ def test_a_scale_changes_what_it_names_and_nothing_else(tmp_path):
     # What a run directory keeps is the study at its scale: it continues without knowing more.
     assert study_from_toml(small.to_toml(), where="again") == small
     assert study_from_toml(study.to_toml(), where="again") == study
-    with pytest.raises(StudyError, match="no scale is named 'tiny'; it has: small"):
+    with raises(StudyError, "BL-STUDY-247", "tiny", "small"):
         study.at_scale("tiny")
 
 
 def test_missing_and_binary_files_are_named(tmp_path):
-    with pytest.raises(StudyError, match="No such file"):
+    with raises(StudyError, "BL-STUDY-648"):
         load_study(tmp_path / "none.toml")
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(StudyError, match="not valid TOML"):
+    with raises(StudyError, "BL-STUDY-870"):
         load_study(tmp_path / "b.toml")
 
 
 def test_an_unknown_name_suggests_the_closest():
-    with pytest.raises(StudyError, match="did you mean 'quick'"):
+    with raises(StudyError, "BL-STUDY-437", "quick"):
         find_study("quik")
 
 
@@ -162,7 +163,7 @@ def test_built_in_studies_are_valid_and_say_what_they_are_for():
 
 def test_a_parameter_said_as_its_default_is_the_same_case():
     twice = [{"probe": "null"}, {"probe": "null", "params": {"points": 1}}]
-    with pytest.raises(StudyError, match="appears twice"):
+    with raises(StudyError, "BL-STUDY-795"):
         study_from_toml({"study": {"name": "s"}, "measure": twice}, where="t")
 
 
@@ -182,10 +183,10 @@ def test_a_question_is_kept_with_the_plan_and_may_be_replaced(tmp_path):
     study = load_study(write(tmp_path, HEAD + 'question = ["b:null time"]\n' + NULL))
     assert study_from_toml(study.to_toml(), where="again").question == ["b:null time"]
     study.check_question(["a", "b"])
-    with pytest.raises(StudyError, match=r"no platform of the run.*it has: c"):
+    with raises(StudyError, "BL-STUDY-269"):
         study.asking(["b:null"]).check_question(["c"])
     assert study.asking(["app"]).question == ["app"]
-    with pytest.raises(StudyError, match=r"--question: 'mpi' cannot be answered"):
+    with raises(StudyError, "BL-STUDY-797", "--question", "mpi"):
         study.asking(["mpi"])
 
 
@@ -202,5 +203,5 @@ def test_a_measure_says_how_long_a_trace_may_become(tmp_path):
     plain = study("true")
     assert plain.trace_bytes(next(case for _, case in plain.cases())) == 64 << 20
     for wrong in ('{ trace = "many" }', '{ trace = "1KB" }', '{ traces = "1MB" }'):
-        with pytest.raises(StudyError, match="profile"):
+        with raises(StudyError, "BL-KEY-LITERAL-ERROR"):
             study(wrong)

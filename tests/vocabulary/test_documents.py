@@ -11,6 +11,7 @@ import pytest
 from bareline.platforms import site
 from bareline.platforms.layers.container import archive, budget
 from bareline.platforms.ssh import options
+from bareline.testing.messages import raises
 from bareline.vocabulary.documents import (
     DESCRIPTION,
     OUTPUT,
@@ -110,26 +111,26 @@ def test_what_a_terminal_obeys_is_replaced(loader):
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "code"),
     [
-        ("[" * 1_000_000, "line 1: nested more than 64 deep"),
-        ('\n{"a":' * 70, "line 66: nested more than 64 deep"),
-        ('"' + '\\"' * 8_000_000, "line 1: a text has"),
-        ("[" + "1," * 5_000_000 + "1]", "5,000,001 values"),
-        ("[" + "[]," * 400_000 + "1]", "800,001 values"),
-        ("[\n" + "1" * 5000 + "]", "line 2: a number has 5,000 digits"),
-        ("[\n\n-0." + "1" * 5000 + "]", "line 3: a number has 5,003 digits"),
-        ('{"a": 1, "a": 2}', "'a' appears twice with different values"),
-        ('{"a": 1}'.encode("utf-16"), "line 1: not UTF-8"),
-        (b'{"a":\n "\xff"}', "line 2: not UTF-8"),
-        ("", "line 1, column 1"),
-        ('{"a":\n 1} x', "line 2, column 5: Extra data"),
-        (" " * (17 << 20), "larger than 16 MiB"),
+        ("[" * 1_000_000, "BL-VOCABULARY-843"),
+        ('\n{"a":' * 70, "BL-VOCABULARY-843"),
+        ('"' + '\\"' * 8_000_000, "BL-VOCABULARY-514"),
+        ("[" + "1," * 5_000_000 + "1]", "BL-VOCABULARY-406"),
+        ("[" + "[]," * 400_000 + "1]", "BL-VOCABULARY-406"),
+        ("[\n" + "1" * 5000 + "]", "BL-VOCABULARY-997"),
+        ("[\n\n-0." + "1" * 5000 + "]", "BL-VOCABULARY-997"),
+        ('{"a": 1, "a": 2}', "BL-VOCABULARY-858"),
+        ('{"a": 1}'.encode("utf-16"), "BL-VOCABULARY-697"),
+        (b'{"a":\n "\xff"}', "BL-VOCABULARY-697"),
+        ("", "BL-VOCABULARY-654"),
+        ('{"a":\n 1} x', "BL-VOCABULARY-654"),
+        (" " * (17 << 20), "BL-VOCABULARY-364"),
     ],
 )  # fmt: skip
-def test_json_that_would_take_the_machine_is_refused_by_line(text, reason):
+def test_json_that_would_take_the_machine_is_refused_by_line(text, code):
     began_s = time.process_time()
-    with pytest.raises(DocumentError, match=reason):
+    with raises(DocumentError, code):
         parse_json(text)
     assert time.process_time() - began_s < 10
 
@@ -142,7 +143,7 @@ def test_commas_and_brackets_within_texts_are_no_values():
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", ["a." * 8_000_000 + "a = 1", "[" + "a . " * 200_000 + "a]"])
 def test_a_key_of_many_parts_is_refused_before_it_takes_hours(text):
-    with pytest.raises(ValueError, match="line 1: a key of more than 100 parts"):
+    with raises(ValueError, "BL-VOCABULARY-622", "1", "100"):
         parse_toml(text)
 
 
@@ -156,21 +157,21 @@ def test_long_words_and_texts_are_no_such_keys(text):
 def test_lines_are_bounded():
     bounds = replace(DESCRIPTION, values=3, text_chars=5)
     assert parse_lines(b"a\nb", bounds) == ["a", "b"]
-    with pytest.raises(DocumentError, match="4 lines"):
+    with raises(DocumentError, "BL-VOCABULARY-711", "4"):
         parse_lines(b"a\n" * 4, bounds)
-    with pytest.raises(DocumentError, match="line 2: it has 6 characters"):
+    with raises(DocumentError, "BL-VOCABULARY-951", "2", "6"):
         parse_lines(b"a\nabcdef", bounds)
 
 
 @pytest.mark.parametrize("value", [5, "text", [1], True, 1.5, 10**90])
 def test_a_value_of_another_kind_is_named_with_its_key(value):
-    with pytest.raises(DocumentError, match=r"'a\.b': .* is not a table"):
+    with raises(DocumentError, "BL-VOCABULARY-338", "a.b"):
         table_at(value, "a.b")
     if not isinstance(value, list):
-        with pytest.raises(DocumentError, match=r"'a\.b': .* is not a list"):
+        with raises(DocumentError, "BL-VOCABULARY-783", "a.b"):
             list_at(value, "a.b")
     if not isinstance(value, str):
-        with pytest.raises(DocumentError, match=r"'a\.b': .* is not a text"):
+        with raises(DocumentError, "BL-VOCABULARY-148", "a.b"):
             text_at(value, "a.b")
     assert table_at(None, "a") == {}
 

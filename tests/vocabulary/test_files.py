@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bareline.testing.messages import raises
 from bareline.vocabulary import files
 from bareline.vocabulary.files import NotRegular, replace_file, replacing
 
@@ -74,7 +75,7 @@ def test_what_is_no_regular_file_is_refused_and_stays(tmp_path, make, why):
 
 
 def test_a_device_is_refused():
-    with pytest.raises(NotRegular, match="not a regular file"):
+    with raises(NotRegular, "BL-VOCABULARY-670"):
         replace_file(Path("/dev/null"), "x")
 
 
@@ -108,9 +109,9 @@ def test_no_link_is_followed_within_a_run(tmp_path):
     run.mkdir()
     other.mkdir()
     (run / "facts").symlink_to(other)
-    with pytest.raises(NotRegular, match="'facts' is a symbolic link"):
+    with raises(NotRegular, "BL-VOCABULARY-599", "facts"):
         replace_file(run / "facts" / "a.json", "x", within=run)
-    with pytest.raises(NotRegular, match="lies elsewhere"):
+    with raises(NotRegular, "BL-VOCABULARY-339"):
         replace_file(run / ".." / "other" / "a.json", "x", within=run)
     assert names(other) == []
 

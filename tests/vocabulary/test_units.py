@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import (
     BASE_UNITS,
@@ -62,7 +63,7 @@ def test_sizes_are_read(text, size):
 
 @pytest.mark.parametrize("text", ["", "K", "12 parsecs", "-1", "1e3"])
 def test_what_is_no_size_is_refused(text):
-    with pytest.raises(UsageError, match="not a size"):
+    with raises(UsageError, "BL-VOCABULARY-762"):
         parse_size(text)
 
 

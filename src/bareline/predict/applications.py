@@ -35,9 +35,9 @@ class ProfiledLaunch:
     trace_path: Path
     layout: Layout
     openly_shared: bool = False
-    """Whether its ranks had to share cores: then they wait for one by design."""
+    """Whether its ranks had to share cores: then they wait for a core by design."""
     clock_s: float | None = None
-    """Its time by its own clock; None where it says none."""
+    """Its time by its own clock; None where it prints none."""
     key: LaunchKey | None = None
 
     @cached_property
@@ -47,12 +47,12 @@ class ProfiledLaunch:
 
     @cached_property
     def time_s(self) -> float:
-        """Its time: what it says itself, as a comparison has it, or all of the profile."""
+        """Its time by its own clock, which a comparison uses, or that of the whole profile."""
         return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Its trace, None where there is none that can be read."""
+        """Its trace; None where no trace can be read."""
         try:
             return read_trace(self.trace_path)
         except ProfileError:
@@ -89,16 +89,18 @@ class Application:
         return ApplicationClock(self.typical.time_s, self.median_s, tuple(self.times_s))
 
     def base(self, ladder: Ladder) -> Base:
-        """Return what is predicted from: the typical launch, on the ladder of its platform."""
+        """Return the base of predictions: the typical launch, on the ladder of its platform."""
         return Base(self.typical.profile, self.typical.trace, ladder, self.clock)
 
     @property
     def typical(self) -> ProfiledLaunch:
-        """The launch whose time is nearest to the median; one with a trace before one without."""
-        middle = self.median_s
-        return min(
-            self.launches, key=lambda one: (not one.trace_path.exists(), abs(one.time_s - middle))
-        )
+        """The launch nearest to the median; launches with a trace come before those without."""
+        median_s = self.median_s
+
+        def distance(launch: ProfiledLaunch) -> tuple[bool, float]:
+            return not launch.trace_path.exists(), abs(launch.time_s - median_s)
+
+        return min(self.launches, key=distance)
 
 
 def applications(
@@ -106,86 +108,131 @@ def applications(
 ) -> dict[str, dict[str, Application]]:
     """Return a run's profiled applications by name and platform.
 
+    - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
+
     Raises AnalysisError without any.
     """
-    found: dict[str, dict[str, Application]] = {}
+    by_name: dict[str, dict[str, Application]] = {}
     trials = records.trials.filter(
         pl.col("profile").fill_null(False)
         & (pl.col("status") == "measured")
         & (pl.col("ranks") > 1)
     )
-    for (platform, *case), own in trials.group_by("platform", *CASE, maintain_order=True):
-        place = Place.of(dict(zip(CASE, case, strict=True)))
+    for (platform, *case), rows in trials.group_by("platform", *CASE, maintain_order=True):
         times = launch_values(records, str(platform), tuple(case))
-        rows = own.sort("run", "block").iter_rows(named=True)
-        launches = [one for row in rows if (one := _launch(records, row, times)).path.exists()]
-        if launches:
-            quiet = tuple(
-                one
-                for one in launches
-                if one.openly_shared or queued_share(one.profile) <= max_queued
-            )
-            name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
-            name += f" threads={place.threads}" if place.threads > 1 else ""
-            name += f" nodes={place.nodes}" if place.nodes else ""
-            made = Application(name, str(platform), quiet, len(launches) - len(quiet))
-            found.setdefault(name, {})[made.platform] = made
-    if not found:
+        launches = [
+            _launch(records, row, times) for row in rows.sort("run", "block").iter_rows(named=True)
+        ]
+        profiled = [launch for launch in launches if launch.path.exists()]
+        if profiled:
+            name = _name(Place.of(dict(zip(CASE, case, strict=True))))
+            application = _application(name, str(platform), profiled, max_queued)
+            by_name.setdefault(name, {})[application.platform] = application
+    if not by_name:
         raise AnalysisError(
             "the run has no profiled application",
-            where=", ".join(str(run.path) for run in records.runs),
+            where=_places(records),
             hint="write `profile = true` into the [[measure]] of the application",
         )
-    return found
+    return by_name
 
 
-def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
-    """Find the application that is meant; raises AnalysisError: there is none, or several."""
-    path = Path(app)
+def _name(place: Place) -> str:
+    """Name a case of a program: ``npb.cg problem_class=A ranks=4``."""
+    name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
+    if place.threads > 1:
+        name += f" threads={place.threads}"
+    if place.nodes:
+        name += f" nodes={place.nodes}"
+    return name
+
+
+def _application(
+    name: str, platform: str, launches: Sequence[ProfiledLaunch], max_queued: float
+) -> Application:
+    """Return a case on a platform, without the launches whose ranks lacked their cores."""
+    quiet = tuple(
+        launch
+        for launch in launches
+        if launch.openly_shared or queued_share(launch.profile) <= max_queued
+    )
+    return Application(name, platform, quiet, len(launches) - len(quiet))
+
+
+def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
+    """Find the application that a text names: its name, its probe, or the path of a profile.
+
+    Raises AnalysisError: it names no application of the run, or several.
+    """
+    path = Path(text)
     if is_profile(path):
-        command = read_profile(path).command
-        names = [
-            name
-            for name, own in found.items()
-            if any(one.launches and one.launches[0].profile.command == command
-                   for one in own.values())
-        ]  # fmt: skip
+        names = _names_by_command(by_name, read_profile(path).command)
     else:
-        names = [name for name in found if app in (name, name.split(" ", 1)[0])]
+        names = [name for name in by_name if text in (name, name.split(" ", 1)[0])]
         # More nodes before one: the one-node case is the control.
         names = [name for name in names if not name.endswith("nodes=1")] or names
     if len(names) == 1:
         return names[0]
     if not names:
-        hint = did_you_mean(app, list(found), f"it has {'; '.join(found)}")
-        raise AnalysisError(f"the run has no profiled application '{app}'", hint=hint)
+        hint = did_you_mean(text, list(by_name), f"it has {'; '.join(by_name)}")
+        raise AnalysisError(f"the run has no profiled application '{text}'", hint=hint)
     raise AnalysisError(
-        f"'{app}' may be any of {len(names)} applications",
+        f"'{text}' may be any of {len(names)} applications",
         hint=f"name one in full: {'; '.join(names)}",
     )
+
+
+def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
+    """Return the applications that ran this command line on some platform."""
+    return [
+        name
+        for name, by_platform in by_name.items()
+        if any(_command_of(application) == command for application in by_platform.values())
+    ]
+
+
+def _command_of(application: Application) -> str | None:
+    """Return the command line of an application; None where no launch of it counts."""
+    if not application.launches:
+        return None
+    return application.launches[0].profile.command
+
+
+def _places(records: Records) -> str:
+    """Return the paths of the runs, as errors print them."""
+    return ", ".join(str(run.path) for run in records.runs)
 
 
 def usable(
     records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
 ) -> list[Application]:
-    """Return an application on platforms; raises AnalysisError if one has no launch that counts."""
-    missing = [one for one in platforms if one not in on or not on[one].launches]
+    """Return an application on some platforms.
+
+    - `on`: the application by platform.
+
+    Raises AnalysisError: it has no launch that counts on one of them.
+    """
+    missing = [
+        platform for platform in platforms if platform not in on or not on[platform].launches
+    ]
     if missing:
         raise AnalysisError(
             f"{name} has no undisturbed profiled launch on {' and '.join(missing)}",
-            where=", ".join(str(run.path) for run in records.runs),
+            where=_places(records),
             hint="measure it with `profile = true` there, with a core per rank",
         )
-    return [on[one] for one in platforms]
+    return [on[platform] for platform in platforms]
 
 
 def _launch(
     records: Records, row: Mapping[str, Any], times: Mapping[LaunchKey, float]
 ) -> ProfiledLaunch:
-    path, trace_path = (
-        records.runs[row["run"]].raw_file(row["trial"], file, row["attempt"])
-        for file in (PROFILE_FILE, TRACE_FILE)
+    run = records.runs[row["run"]]
+    return ProfiledLaunch(
+        path=run.raw_file(row["trial"], PROFILE_FILE, row["attempt"]),
+        trace_path=run.raw_file(row["trial"], TRACE_FILE, row["attempt"]),
+        layout=Layout.parse(row["layout"]),
+        openly_shared="oversubscribed" in (row["caveats"] or ()),
+        clock_s=times.get((row["run"], row["block"])),
+        key=(row["run"], row["block"]),
     )
-    shared, key = "oversubscribed" in (row["caveats"] or ()), (row["run"], row["block"])
-    layout = Layout.parse(row["layout"])
-    return ProfiledLaunch(path, trace_path, layout, shared, times.get(key), key)

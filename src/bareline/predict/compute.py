@@ -10,6 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
+from bareline.predict.interval import ENDS
 from bareline.predict.ladder import Ladder
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import format_point, parse_point
@@ -147,7 +148,7 @@ def program_of(probe: str, params: str) -> str:
 def _factor(logs: Logs, program: str) -> ComputeFactor:
     rng = np.random.default_rng(1)
     draws = [np.median(rng.choice(values, (400, len(values))), axis=1) for values in logs]
-    low, high = np.exp(np.quantile(draws[1] - draws[0], [0.05, 0.95]))
+    low, high = np.exp(np.quantile(draws[1] - draws[0], ENDS))
     value = float(np.exp(np.median(logs[1]) - np.median(logs[0])))
     return ComputeFactor(value, float(low), float(high), f"one rank of {program} on each")
 

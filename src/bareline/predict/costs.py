@@ -1,4 +1,4 @@
-"""What messages, collectives, computing and starting up cost on a ladder, or on one between two."""
+"""The costs of messages, collectives, computing and start-up on one ladder, or on two mixed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Concatenate, Literal, ParamSpec, get_args
 
 import numpy as np
 
+from bareline.analysis.numbers.messages import tree_steps
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import Ladder
 from bareline.predict.needs import CROSSING, FIRST_MESSAGE, INIT, RECEIVING, SENDING
@@ -20,14 +21,16 @@ _Look = Callable[Concatenate["Costs", _Given], float]
 
 
 def _memo(method: _Look[_Given]) -> _Look[_Given]:
-    @wraps(method)
-    def known(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
-        key = (method.__name__, *args, *named.items())
-        if key not in costs._known:
-            costs._known[key] = method(costs, *args, **named)
-        return costs._known[key]
+    """Keep the results of a method with the costs that it belongs to."""
 
-    return known
+    @wraps(method)
+    def remembered(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
+        key = (method.__name__, *args, *named.items())
+        if key not in costs._results:
+            costs._results[key] = method(costs, *args, **named)
+        return costs._results[key]
+
+    return remembered
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Costs:
     io: float = 1.0
     beside: float = 0.0
     beside_s: float = 0.0
-    _known: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
+    _results: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
 
     def core(self, rank: int) -> tuple[int, int] | None:
         """Return the core that a rank must share; None where each has its own."""
@@ -75,43 +78,44 @@ class Costs:
     def crossing(self, nodes: int, size: float) -> float:
         """Time from the send to the arrival while another message comes the other way.
 
-        What `MPI_Sendrecv` of two ranks adds for its bytes, where that was measured: the link, its
-        queue and the processors then serve both, and on a shaped link of 1 Gb/s it takes 15 to 35 %
-        longer than the ping-pong. What it adds for its shortest message is its own bookkeeping.
+        The bytes take as long as in `MPI_Sendrecv` of two ranks, where that was measured: the link,
+        its queue and the processors then serve both, and on a shaped link of 1 Gb/s they take 15 to
+        35 % longer than in the ping-pong. The rest of `MPI_Sendrecv` is its own bookkeeping.
         """
         alone = self.transfer(nodes, size)
-        both = self.ladder.message(CROSSING, nodes)
-        if both is None or not both.covers(size):
+        crossing = self.ladder.message(CROSSING, nodes)
+        if crossing is None or not crossing.covers(size):
             return alone
-        shortest = float(both.sizes[0])
-        more = both.at(size) - both.at(shortest) - (alone - self.transfer(nodes, shortest))
-        return alone + max(0.0, more)
+        bytes_alone = alone - self.transfer(nodes, float(crossing.sizes[0]))
+        return alone + max(0.0, crossing.beyond_start(size) - bytes_alone)
 
     @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
         """Time that a sender itself spends on a message, at most the whole transfer.
 
-        As measured; else that of one of many in a window, over a link of known rate without what
-        the wire takes. What a processor does while the wire is busy is then lost: on a slow link
-        of many small packets that is most of it.
+        As measured; else that of one of many messages in a window, less the time of the wire where
+        its rate is known. The work of a processor while the wire is busy is then lost: on a slow
+        link of many small packets that is most of it.
         """
-        whole = self.transfer(nodes, size)
+        whole_s = self.transfer(nodes, size)
         measured = self.ladder.message(SENDING, nodes)
-        window = self.ladder.message("mpi.bandwidth", nodes)
         if measured is not None:
-            return min(whole, measured.at(max(1.0, size)))
+            return min(whole_s, measured.at(max(1.0, size)))
+        window = self.ladder.message("mpi.bandwidth", nodes)
         if window is None:
-            return 0.5 * whole
-        each = window.at(max(1.0, size))
-        wire = self.ladder.wire_bps if nodes > 1 else None
-        on_wire = min(8 * size / wire, 0.9 * each) if wire else 0.0
-        return min(whole, each - on_wire)
+            return 0.5 * whole_s
+        each_s = window.at(max(1.0, size))
+        rate_bps = self.ladder.wire_bps if nodes > 1 else None
+        if rate_bps is None:
+            return min(whole_s, each_s)
+        wire_s = min(8 * size / rate_bps, 0.9 * each_s)
+        return min(whole_s, each_s - wire_s)
 
     @_memo
     def receive_overhead(self, nodes: int, size: float) -> float:
-        """Time that a receiver spends on a message that lies there already.
+        """Time that a receiver spends on a message that has arrived already.
 
-        As measured; else half of its sender's, who was through the network's layers for both.
+        As measured; else half of the sender's, whose time contains the network's layers of both.
         """
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
@@ -124,9 +128,13 @@ class Costs:
 
     @_memo
     def _seconds_per_byte(self, nodes: int) -> float:
-        curves = (self.ladder.message(name, nodes) for name in ("mpi.bandwidth", "mpi.pingpong"))
-        sized = [(one, min(1 << 20, float(one.sizes[-1]))) for one in curves if one is not None]
-        return min((curve.at(size) / max(size, 1.0) for curve, size in sized), default=0.0)
+        seconds = []
+        for probe in ("mpi.bandwidth", "mpi.pingpong"):
+            curve = self.ladder.message(probe, nodes)
+            if curve is not None:
+                size = min(_LONG_BYTES, float(curve.sizes[-1]))
+                seconds.append(curve.at(size) / max(size, 1.0))
+        return min(seconds, default=0.0)
 
     @_memo
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
@@ -139,38 +147,40 @@ class Costs:
         return taken if math.isfinite(taken) else 0.0
 
 
-#: What can be swapped from A to B, one after the other.
+#: The inputs of a replay, which can be swapped from A to B one after the other.
 Input = Literal["compute", "latency", "bandwidth", "collectives", "cores", "io"]
 INPUTS: tuple[Input, ...] = get_args(Input)
+#: Messages of this size show the rate of a link.
+_LONG_BYTES = 1 << 20
 _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", CROSSING, SENDING, RECEIVING)
 
 
 def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
     """Return the costs of A with some inputs swapped for those of B, ranks laid out as on B.
 
-    A curve of messages is its smallest message's time (latency) and what sizes add (bandwidth).
-    A collective is a tree of messages times what its algorithm is better or worse than that:
-    the tree moves with latency and bandwidth, the rest with "collectives".
+    A curve of messages is the time of its smallest message (latency) and the time of the bytes
+    beyond it (bandwidth). A collective is a tree of messages times a factor of its algorithm: the
+    tree moves with latency and bandwidth, the factor with "collectives".
     """
-    of = {name: b if name in swapped else a for name in INPUTS}
+    source = {name: b if name in swapped else a for name in INPUTS}
     curves = {
-        key: _message(own, a, of["latency"], of["bandwidth"])
-        for key, own in b.ladder.curves.items()
+        key: _message(curve, a, source["latency"], source["bandwidth"])
+        for key, curve in b.ladder.curves.items()
         if key.probe in _MESSAGES
     }
-    latency = of["latency"].ladder
+    latency = source["latency"].ladder
     ladder = replace(
         b.ladder,
         curves=curves,
-        cores=_cores(of["cores"].ladder, b.ladder),
+        cores=_cores(source["cores"].ladder, b.ladder),
         # Ranks of one node and of several are the same where a platform has one node only.
         protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
     )
     trees = Costs(ladder)
-    for key, own in b.ladder.curves.items():
+    for key, curve in b.ladder.curves.items():
         if key.probe not in _MESSAGES:
-            curves[key] = _collective(own, of["collectives"], trees)
-    return replace(of["compute"], ladder=ladder, io=of["io"].io)
+            curves[key] = _collective(curve, source["collectives"], trees)
+    return replace(source["compute"], ladder=ladder, io=source["io"].io)
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
@@ -179,27 +189,34 @@ def _on(costs: Costs, key: CurveKey) -> Curve | None:
     return costs.ladder.curve(key.probe, key.ranks, nodes)
 
 
-def _message(own: Curve, a: Costs, latency_of: Costs, byte_of: Costs) -> Curve:
-    if _on(a, own.key) is None:
-        return own
-    short, long = (
-        np.array([(_on(costs, own.key) or own).at(size) for size in own.sizes])
-        for costs in (latency_of, byte_of)
-    )
-    return Curve(own.key, own.sizes, (short[0] + (long - long[0]))[None, :])
+def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
+    """Return a curve of B with the start of `latency` and the bytes of `bandwidth`."""
+    if _on(a, curve.key) is None:
+        return curve
+    start_from = _on(latency, curve.key) or curve
+    bytes_from = _on(bandwidth, curve.key) or curve
+    smallest = float(curve.sizes[0])
+    start_s = start_from.at(smallest)
+    times_s = np.array([bytes_from.at(size) for size in curve.sizes])
+    bytes_s = times_s - bytes_from.at(smallest)
+    return Curve(curve.key, curve.sizes, (start_s + bytes_s)[None, :])
 
 
-def _collective(own: Curve, source: Costs, trees: Costs) -> Curve:
-    curve = _on(source, own.key)
-    if curve is None:
-        return own
+def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
+    """Return a collective of B as a tree of `trees` times the factor of `source`'s algorithm."""
+    measured = _on(source, curve.key)
+    if measured is None:
+        return curve
 
-    def tree(costs: Costs, size: float) -> float:
-        nodes = min(own.key.nodes, costs.ladder.layout.nodes, own.key.ranks, 2)
-        return math.ceil(math.log2(max(2, own.key.ranks))) * costs.transfer(nodes, size)
+    def tree_s(costs: Costs, size: float) -> float:
+        nodes = min(curve.key.nodes, costs.ladder.layout.nodes, curve.key.ranks, 2)
+        return tree_steps(curve.key.ranks) * costs.transfer(nodes, size)
 
-    times = [curve.at(n) * tree(trees, n) / max(tree(source, n), 1e-12) for n in own.sizes]
-    return Curve(own.key, own.sizes, np.array(times)[None, :])
+    times_s = [
+        measured.at(size) * tree_s(trees, size) / max(tree_s(source, size), 1e-12)
+        for size in curve.sizes
+    ]
+    return Curve(curve.key, curve.sizes, np.array(times_s)[None, :])
 
 
 def _cores(ladder: Ladder, like: Ladder) -> int | None:
@@ -211,31 +228,45 @@ def _cores(ladder: Ladder, like: Ladder) -> int | None:
     return cores if cores < like.layout.ranks_per_node else None
 
 
-def start_up(
-    profile: Profile, a: Ladder, b: Ladder
-) -> tuple[float | None, int | None, float | None]:
-    """Return what starting up takes longer on B than on A; it is no part of the predicted time.
+@dataclass(frozen=True, slots=True)
+class StartUp:
+    """The additional time of start-up on B, which is no part of a predicted time.
 
-    In s, with the ranks that a rank is connected to by its first message to each, and what of it
-    connecting takes: None where a ladder does not tell.
+    - `longer_s`: of MPI_Init and of connecting; None where a ladder does not show it.
+    - `connections`: ranks that a rank is connected to by its first message to each.
+    - `connecting_s`: the part of connecting; None where a ladder does not show it.
     """
+
+    longer_s: float | None = None
+    connections: int | None = None
+    connecting_s: float | None = None
+
+
+def start_up(profile: Profile, a: Ladder, b: Ladder) -> StartUp:
+    """Return the additional time of start-up on B."""
     init_s = _longer(INIT, profile.ranks, a, b)
     if init_s is None:
-        return None, None, None
-    count, each_s = connections(profile), _longer(FIRST_MESSAGE, profile.ranks, a, b)
+        return StartUp()
+    count = connections(profile)
+    each_s = _longer(FIRST_MESSAGE, profile.ranks, a, b)
     connecting_s = None if each_s is None else count * each_s
-    return init_s + (connecting_s or 0.0), count, connecting_s
+    return StartUp(init_s + (connecting_s or 0.0), count, connecting_s)
 
 
-def _longer(probe: str, ranks: int, *ladders: Ladder) -> float | None:
-    times = []
-    for ladder in ladders:
-        own = [curve for key, curve in ladder.curves.items() if key.probe == probe]
-        # Of as many ranks as the application has, before others.
-        own.sort(key=lambda curve: abs(curve.key.ranks - ranks))
-        times.append(float(own[0].raw[0]) if own else None)
-    a, b = times
-    return None if a is None or b is None else b - a
+def _longer(probe: str, ranks: int, a: Ladder, b: Ladder) -> float | None:
+    """Return the additional time of a probe on B in s; None where a ladder lacks it."""
+    on_a = _taken(probe, ranks, a)
+    on_b = _taken(probe, ranks, b)
+    return None if on_a is None or on_b is None else on_b - on_a
+
+
+def _taken(probe: str, ranks: int, ladder: Ladder) -> float | None:
+    """Return the time of a probe, of the number of ranks nearest to the application's."""
+    curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
+    if not curves:
+        return None
+    nearest = min(curves, key=lambda curve: abs(curve.key.ranks - ranks))
+    return float(nearest.raw[0])
 
 
 def connections(profile: Profile) -> int:
@@ -244,4 +275,5 @@ def connections(profile: Profile) -> int:
     peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
     sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]
     largest = int(sizes.to_numpy().max()) if len(sizes) else 1
-    return min(profile.ranks - 1, max(peers, math.ceil(math.log2(max(1, largest)))))
+    in_collectives = tree_steps(largest) if largest > 1 else 0
+    return min(profile.ranks - 1, max(peers, in_collectives))

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from bareline.analysis.numbers.messages import beyond_start, start_of, time_at
+
 FloatArray = npt.NDArray[np.float64]
 
 #: What launches agree on is the platform's: libraries choose a collective's algorithm by size, and
@@ -84,20 +86,18 @@ class Curve:
     @property
     def latency_s(self) -> float:
         """Time of the smallest message."""
-        return float(self.times[0])
+        return start_of(self.times)
 
     def at(self, size: float) -> float:
         """Return the time of a message in s: between measured sizes on the line between them.
 
         Beyond the largest one the last slope goes on; `covers` says whether that is so.
         """
-        sizes, times = self.sizes, self.times
-        if len(sizes) == 1 or size <= sizes[0]:
-            return float(times[0])
-        if size > sizes[-1]:
-            slope = (times[-1] - times[-2]) / (sizes[-1] - sizes[-2])
-            return float(times[-1] + max(0.0, slope) * (size - sizes[-1]))
-        return float(np.interp(size, sizes, times))
+        return time_at(self.sizes, self.times, size)
+
+    def beyond_start(self, size: float) -> float:
+        """Return the time of a message's bytes in s: all beyond the smallest message."""
+        return beyond_start(self.sizes, self.times, size)
 
     def covers(self, size: float) -> bool:
         """Whether a size lies within what was measured."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from bareline.analysis.numbers.messages import tree_steps
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.shares import wire_bps
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
@@ -190,8 +191,7 @@ class Ladder:
         Infinite without a curve.
         """
         message = self.message("mpi.pingpong", min(nodes, 2))
-        steps = math.ceil(math.log2(max(2, ranks)))
-        return math.inf if message is None else steps * message.at(size)
+        return math.inf if message is None else tree_steps(ranks) * message.at(size)
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:

@@ -1,17 +1,17 @@
 """Every ordered pair of a run's platforms, predicted, then looked up, and why it was off.
 
-Each application is predicted from the launch nearest to its median, and held against the median of
-its launches on the other platform. The interval of an application is made of the errors of the
-other codes alone (leave one out, in all its sizes). A reason is named where what the measurement
-says beside the prediction is as large as a part of the error that matters; where nothing is, that
-is said, too. Nothing is corrected with it.
+Each application is predicted from the launch nearest to its median, and compared with the median of
+its launches on the other platform. Its interval is the one that `bareline predict` prints: no
+error of this run is in it. A reason is named where another measurement is as large as a part of the
+error that matters; where there is none, the reason is that the calls took another time than
+modelled. Nothing is corrected with it.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 
@@ -24,7 +24,7 @@ from bareline.predict.base import Base, base_time_s
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import SHORT_S, Form, Model, PredictionCase, predict
-from bareline.predict.validation import AGAIN, LEVEL, Lacking, Trial, Validation
+from bareline.predict.validation import AGAIN, Lacking, Trial, Validation
 from bareline.predict.wrong import wrong_term
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
@@ -72,7 +72,7 @@ def validate(
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     return Validation(
-        tuple(_with_intervals(trials)),
+        tuple(trials),
         tuple(refused),
         sum(one.disturbed for own in found.values() for one in own.values()),
         tuple(trial for own in usable.values() for one in own.values() for trial in _again(one)),
@@ -156,31 +156,6 @@ def _again(application: Application) -> Iterator[Trial]:
         truth_s=second.median_s,
         truth=tuple(second.times_s),
     )
-
-
-#: Predictions of other applications that make an interval.
-_ENOUGH = 3
-
-
-def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
-    """Yield each application the interval that the errors of the others make.
-
-    Where too few others were measured it keeps the prediction's own.
-    """
-    for trial in trials:
-        of = (trial.model, trial.calibrated)
-        others = [
-            other.unseen
-            for other in trials
-            if (other.model, other.calibrated) == of and other.code != trial.code
-        ]
-        if len(others) < _ENOUGH:
-            yield trial
-        else:
-            residual = float(np.quantile(others, LEVEL))
-            width = math.hypot(residual, trial.drawn)
-            ends = [trial.time_s * math.exp(way * width) for way in (-1, 1)]
-            yield replace(trial, lo_s=ends[0], hi_s=ends[1], residual=residual)
 
 
 #: Errors below are none that wants a reason.

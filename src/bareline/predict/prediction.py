@@ -9,38 +9,38 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bareline.predict.base import Base
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import INPUTS, Costs, mixed, start_up
 from bareline.predict.delta import delta, message_share
 from bareline.predict.fitness import CallLack, check_base, check_ladders, refuse_contradictions
+from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED, half_width
 from bareline.predict.ladder import Ladder
 from bareline.predict.replay import Replayed, replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
 #: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
-#: difference to slower platforms and as a ratio to faster ones. What a replay lacks on the base,
-#: waits above all, stays the same where bytes take longer, and shrinks where they take less.
+#: difference to slower platforms and as a ratio to faster ones. The time that a replay lacks on the
+#: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
 Form = Literal["carried", "difference", "ratio"]
 
-#: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
-#: validation of one's own is at hand (docs/method/prediction.md).
-RESIDUAL = {"replay": 0.17, "delta": 0.25}
-#: How far a replay may be from the time that it replays.
+#: How far a replay may be from the time that it replays: with a warning, and at all.
 _WARN, REFUSE = 0.05, 0.15
-#: Shorter programs are predicted with a wider interval.
+#: Programs that are shorter are mentioned: their launches differ more.
 SHORT_S = 0.05
-#: Shares of messages, and changes of the time, at which hidden and shared latency matters, of
-#: which only a trace knows.
+#: Shares of messages, and changes of the time, at which hidden and shared latency matters, which
+#: only a trace shows; and the half-width of predictions without one.
 _MESSAGES, _MOVED = 0.2, 0.1
+_UNTRACED = math.log(1.5)
+#: Each circumstance that no campaign measured widens an interval by this factor.
+_WIDENED = 1.5
 _DRAWS = 100
 #: Launches of an application from which on they show how well it repeats itself.
 _REPEATED = 3
-#: What drawing the launches anew may change, in ln, before curves that contradict themselves are
-#: refused: a rough curve that hardly counts does no harm.
+#: How far drawing launches again may move a prediction, in ln, before curves that contradict
+#: themselves are refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
 
 
@@ -54,18 +54,17 @@ class Prediction:
     - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; no point where only bounds are
       known.
     - `reproduced`: the replay of the base over its time; None without a replay.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: what single
-      launches differ by, what drawing the ladders' launches anew changes, and what unseen programs
-      were off by.
-    - `repeats`: what launches of the application differ by on the base, in ln: no interval that
-      holds single launches is narrower. None below three launches.
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
+      of single launches, the uncertainty of the ladders' curves, and the model's error.
+    - `repeats`: the half-width of the application's launches on the base, in ln: no interval for
+      single launches is narrower. None below three launches.
     - `compute`, `compute_lo`, `compute_hi`: times that computing takes longer.
-    - `start_up_s`, `connections`, `connecting_s`: what starting up takes longer, where both ladders
-      tell, and of that connecting to so many ranks.
-    - `warnings`: what widens the interval, in words.
-    - `measured_s`: what launches took on the platform, where the run holds them: no part of the
-      prediction.
-    - `lacks`: by function and size, what the replay of the base takes less or more than traced.
+    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, where both
+      ladders show it, and the part of it for connecting to so many ranks.
+    - `warnings`: circumstances that make the prediction worse, in words.
+    - `measured_s`: the times of launches on the platform, where the run contains them: no part of
+      the prediction.
+    - `lacks`: by function and size, how much less or more the replay of the base takes than traced.
     """
 
     base: str
@@ -144,6 +143,13 @@ class PredictionCase:
             for launch in range(launches)
         )
 
+    @cached_property
+    def change(self) -> float:
+        """The changes of all inputs together, gains included, in ln of the time."""
+        a, b = self.costs(self.compute.hi)
+        changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
+        return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
+
     @property
     def repeats(self) -> float | None:
         """Half-width, in ln, of the application's launches on the base; None below three."""
@@ -156,9 +162,11 @@ class PredictionCase:
     def launches(self) -> float:
         """Half-width, in ln, of single launches: of the application's, or of the ladders'.
 
-        The larger one: the base may have one speed where the platform that is asked for has two.
+        The larger one: the base may have one speed where the other platform has two. Where too few
+        launches show it, the application's is that of other programs.
         """
-        return max(self.speeds, self.repeats or 0.0)
+        repeats = UNREPEATED if self.repeats is None else self.repeats
+        return max(self.speeds, repeats)
 
     def between(self, a: Ladder, b: Ladder) -> PredictionCase:
         """Return the case with other ladders of the same platforms."""
@@ -175,73 +183,89 @@ class PredictionCase:
         return Costs(self.a), b
 
 
-def half_width(drawn: npt.NDArray[np.float64] | list[float]) -> float:
-    """Return half of what holds 90 % of some values."""
-    low, high = np.quantile(drawn, [0.05, 0.95])
-    return float(high - low) / 2
-
-
 def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Return half of what holds 90 % of the predictions from drawn ladders, in ln."""
+    """Return the half-width of the predictions from drawn ladders, in ln."""
     times = (_time(case, "delta", "ratio", case.compute.middle) for case in drawn)
     return half_width([math.log(time_s) for time_s in times])
 
 
-def predict(
-    case: PredictionCase,
-    *,
-    model: Model = "auto",
-    form: Form = "carried",
-    residual: float | None = None,
-) -> Prediction:
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The model of a prediction, what its replay gives on the base, and why it is not a replay."""
+
+    model: Literal["replay", "delta"]
+    reproduced: float | None = None
+    reason: str = ""
+
+
+def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carried") -> Prediction:
     """Predict the time of an application on another platform.
 
     Raises AnalysisError: base or ladder is unfit, or the replay asked for does not reproduce A.
     """
     _check(case)
-    base_s = case.base.time_s
-    chosen, reproduced, notes = _choose(case, model)
-    factors = (case.compute.lo, case.compute.value, case.compute.hi)
-    low, middle, high = (one and _time(case, chosen, form, one) for one in factors)
-    assert low is not None and high is not None
     if case.drawn > _DRAWN:
         for ladder in (case.a, case.b):
             refuse_contradictions(case.base.profile, ladder, case.drawn)
-    unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
-    notes += _widening(case, reproduced if chosen == "replay" else None)
-    width = math.hypot(case.launches, case.drawn, unseen) * 1.5 ** len(notes)
-    notes += _speeds(case)
-    moved, in_messages = abs(math.log(high / base_s)), message_share(case.base.profile)
-    if chosen == "delta" and (moved > _MOVED or in_messages > _MESSAGES):
-        width = max(width, math.log(1.5))
-        notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
-    start_up_s, connections, connecting_s = start_up(case.base.profile, case.a, case.b)
+    choice = _choose(case, model)
+    base_s = case.base.time_s
+    low_s = _time(case, choice.model, form, case.compute.lo)
+    high_s = _time(case, choice.model, form, case.compute.hi)
+    time_s = None
+    if case.compute.value is not None:
+        time_s = _time(case, choice.model, form, case.compute.value)
+    unmeasured = list(_unmeasured(case))
+    blind = choice.model == "delta" and _hides_latency(case, high_s)
+    residual = _residual(case, choice)
+    width = math.hypot(case.launches, case.drawn, residual) * _WIDENED ** len(unmeasured)
+    if blind:
+        width = max(width, _UNTRACED)
+    starting = start_up(case.base.profile, case.a, case.b)
     return Prediction(
         base=case.a.platform,
         platform=case.b.platform,
-        model=chosen,
+        model=choice.model,
         base_s=base_s,
-        time_s=middle,
-        lo_s=low * math.exp(-width),
-        hi_s=high * math.exp(width),
-        ratio=None if middle is None else middle / base_s,
-        level=0.9,
-        reproduced=reproduced,
+        time_s=time_s,
+        lo_s=low_s * math.exp(-width),
+        hi_s=high_s * math.exp(width),
+        ratio=None if time_s is None else time_s / base_s,
+        level=LEVEL,
+        reproduced=choice.reproduced,
         launches=case.launches,
         ladder=case.drawn,
-        residual=unseen,
+        residual=residual,
         repeats=case.repeats,
         compute=case.compute.value,
         compute_lo=case.compute.lo,
         compute_hi=case.compute.hi,
         compute_from=case.compute.source,
-        start_up_s=start_up_s,
-        connections=connections,
-        connecting_s=connecting_s,
-        warnings=tuple(notes),
+        start_up_s=starting.longer_s,
+        connections=starting.connections,
+        connecting_s=starting.connecting_s,
+        warnings=(*_remarks(case, choice), *unmeasured, *_speeds(case), *_without_trace(blind)),
         measured_s=(),
-        lacks=case.base.lacks if reproduced is not None else (),
+        lacks=case.base.lacks if choice.reproduced is not None else (),
     )
+
+
+def _residual(case: PredictionCase, choice: _Choice) -> float:
+    """Return the model's error in ln: for unseen programs, and of this program on the base."""
+    unseen = MODEL_ERRORS[choice.model].of(case.change)
+    if choice.model == "delta" or choice.reproduced is None:
+        return unseen
+    return math.hypot(unseen, math.log(choice.reproduced))
+
+
+def _hides_latency(case: PredictionCase, time_s: float) -> bool:
+    """Whether messages matter so much that only a trace shows which of them overlap."""
+    moved = abs(math.log(time_s / case.base.time_s))
+    return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
+
+
+def _without_trace(blind: bool) -> Iterator[str]:
+    if blind:
+        yield "without a trace, codes that pass work on in a pipeline may be off by half"
 
 
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
@@ -252,8 +276,8 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     _check(case)
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
-    chosen, _, _ = _choose(case, model)
-    return case.base.time_s, _time(case, chosen, "carried", case.compute.value)
+    choice = _choose(case, model)
+    return case.base.time_s, _time(case, choice.model, "carried", case.compute.value)
 
 
 def _check(case: PredictionCase) -> None:
@@ -262,48 +286,36 @@ def _check(case: PredictionCase) -> None:
 
 
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
-    """Draw launches anew, the same blocks on both sides: what they have in common cancels."""
+    """Draw launches again, the same blocks on both sides: the noise that they share cancels."""
     seed = int(rng.integers(2**63))
-    return case.between(*(one.resampled(np.random.default_rng(seed)) for one in (case.a, case.b)))
+    a, b = (ladder.resampled(np.random.default_rng(seed)) for ladder in (case.a, case.b))
+    return case.between(a, b)
 
 
-def _unseen(case: PredictionCase, model: str, factor: float) -> float:
-    """Return what unseen programs are off by, in ln: no more than all that differs moves.
-
-    Between two ladders that price every call alike the error of a price cancels.
-    """
-    a, b = case.costs(factor)
-    changes = (delta(case.base.profile, a, mixed(a, b, {name})) for name in INPUTS)
-    moved = math.log1p(sum(map(abs, changes)) / case.base.wall_s)
-    # Where nothing differs 5 % are left: a launch is no median.
-    return min(RESIDUAL[model], max(0.05, moved))
-
-
-def _choose(
-    case: PredictionCase, model: Model
-) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
-    """Choose the model by what there is, and say why it is not the better one."""
-    if model == "delta" or (model == "auto" and case.base.trace is None):
-        return "delta", None, []
-    if case.base.trace is None:
+def _choose(case: PredictionCase, model: Model) -> _Choice:
+    """Choose the model by what there is, with the reason where it is not the better one."""
+    trace = case.base.trace
+    if model == "delta" or (model == "auto" and trace is None):
+        return _Choice("delta")
+    if trace is None:
         raise AnalysisError(
             "there is no trace to replay",
             where=str(case.base.profile.path),
             hint="profile with --trace, or use --model delta",
         )
-    reason = why_not_replayable(case.base.trace)
+    reason = why_not_replayable(trace)
     reproduced = None if reason else case.base.reproduced
     if reproduced is not None and abs(reproduced - 1) > REFUSE:
         reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
-        return "replay", reproduced, []
+        return _Choice("replay", reproduced)
     if model == "replay":
         raise AnalysisError(
             f"the trace is not replayed: {reason}",
-            where=str(case.base.trace.path),
+            where=str(trace.path),
             hint="use --model delta",
         )
-    return "delta", reproduced, [f"the trace is not replayed: {reason}"]
+    return _Choice("delta", reproduced, f"the trace is not replayed: {reason}")
 
 
 def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
@@ -311,7 +323,8 @@ def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
     if model == "delta":
         time_s = base.wall_s + delta(base.profile, *case.costs(factor))
         return base.on_clock(max(time_s, 0.01 * base.wall_s), factor)
-    on_a, on_b = base.timed_s(base.replayed), base.timed_s(case.replayed(factor))
+    on_a = base.timed_s(base.replayed)
+    on_b = base.timed_s(case.replayed(factor))
     if form == "ratio" or (form == "carried" and on_b < on_a):
         return base.time_s * on_b / on_a
     launch_s = base.launch_s
@@ -320,30 +333,51 @@ def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
 
 def _speeds(case: PredictionCase) -> Iterator[str]:
     """Name the curves whose launches have two speeds, the farthest apart first."""
-    found = [
-        (*curve.two_speeds, curve.key, ladder)
-        for ladder in {one.platform: one for one in (case.a, case.b)}.values()
-        for _, curve in ladder.used(case.base.profile)
-        if curve.two_speeds[1]
-    ]
-    for times, slow, key, ladder in sorted(found, key=lambda one: -one[0])[:3]:
+    ladders = {ladder.platform: ladder for ladder in (case.a, case.b)}
+    texts: list[tuple[float, str]] = []
+    for ladder in ladders.values():
+        for _, curve in ladder.used(case.base.profile):
+            times, slow = curve.two_speeds
+            if slow:
+                text = f"{curve.key.probe} on {ladder.platform} has two speeds: {slow} of "
+                text += f"{ladder.n} launches take {times:.2f} times as long"
+                texts.append((times, text))
+    texts.sort(key=lambda entry: -entry[0])
+    yield from (text for _, text in texts[:3])
+
+
+def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
+    """Describe what makes a prediction worse, and is in the measured errors already."""
+    if choice.reason:
+        yield choice.reason
+    if case.base.time_s < SHORT_S and case.repeats is not None:
+        yield _short(case)
+    if choice.model == "replay" and abs((choice.reproduced or 1.0) - 1) > _WARN:
         yield (
-            f"{key.probe} on {ladder.platform} has two speeds: {slow} of {ladder.n} launches take "
-            f"{times:.2f} times as long"
+            f"the replay gives {choice.reproduced:.3f} of the measured time on {case.a.platform}"
         )
 
 
-def _widening(case: PredictionCase, reproduced: float | None) -> Iterator[str]:
-    if case.base.time_s < SHORT_S:
-        yield f"the program runs for {1e3 * case.base.time_s:.0f} ms only"
+def _unmeasured(case: PredictionCase) -> Iterator[str]:
+    """Describe what widens the interval: circumstances that no campaign measured."""
+    if case.base.time_s < SHORT_S and case.repeats is None:
+        yield _short(case)
     for ladder in (case.a, case.b):
-        if ladder.n < 3:
+        if ladder.n < _REPEATED:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
-    keys = ("mpi.flavour", "mpi.version")
-    one, other = (" ".join(str(x.facts[k]) for k in keys if k in x.facts) for x in (case.a, case.b))
-    if one and other and one != other:
-        yield f"other MPI libraries: {one} and {other}"
+    before = _library(case.a)
+    after = _library(case.b)
+    if before and after and before != after:
+        yield f"other MPI libraries: {before} and {after}"
     if case.base.profile.computing_s <= 0:
         yield "the profile has no time of computing"
-    if reproduced is not None and abs(reproduced - 1) > _WARN:
-        yield f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}"
+
+
+def _short(case: PredictionCase) -> str:
+    return f"the program runs for {1e3 * case.base.time_s:.0f} ms only"
+
+
+def _library(ladder: Ladder) -> str:
+    """Return the MPI library of a platform with its version; empty where neither is known."""
+    facts = [ladder.facts[key] for key in ("mpi.flavour", "mpi.version") if key in ladder.facts]
+    return " ".join(map(str, facts))

@@ -1,11 +1,11 @@
-"""What a validation found, kept in the run directory, so that a report can show it.
+"""The results of a validation, kept in the run directory so that a report can show them.
 
 Replaying every pair takes minutes; a page is drawn in seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from bareline.analysis.numbers.records import Records
-from bareline.predict.applications import applications
+from bareline.predict.applications import Application, applications
 from bareline.predict.compute import AS_IT_IS
 from bareline.predict.coverage import CurveCoverage, strips
 from bareline.predict.ladder import read_ladder
@@ -30,7 +30,8 @@ from bareline.vocabulary.errors import BarelineError, StoreError
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.texts import shown_name
 
-VERSION = 1
+#: Files of version 1 contain intervals of 90 %.
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,10 @@ class ApplicationLoss:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A validation and what its ladders tell; `losses` are clear ones whose base is reproduced."""
+    """A validation, and what its ladders show of each application.
+
+    - `losses`: those above noise whose base the replay reproduces.
+    """
 
     version: int
     validation: Validation
@@ -53,10 +57,13 @@ class Predictions:
 
     @property
     def platforms(self) -> set[str]:
-        """Names of all platforms that a figure of it shows."""
-        pairs = [(one.base, one.platform) for one in self.validation.trials]
-        pairs += [(one.loss.base, one.loss.platform) for one in self.losses]
-        return {one.platform for one in self.upgrades}.union(*pairs)
+        """The names of all platforms that its figures show."""
+        names = {upgrade.platform for upgrade in self.upgrades}
+        for trial in self.validation.trials:
+            names |= {trial.base, trial.platform}
+        for loss in self.losses:
+            names |= {loss.loss.base, loss.loss.platform}
+        return names
 
     def to_json(self) -> str:
         """Return it as a run directory keeps it."""
@@ -65,7 +72,7 @@ class Predictions:
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return what writes and reads it; made when it is needed, since that takes a while."""
+    """Return the adapter that writes and reads it; making one takes a while."""
     return TypeAdapter(Predictions)
 
 
@@ -78,55 +85,102 @@ def look_closer(
 ) -> Predictions:
     """Explain each application's losses, rank upgrades, and lay sizes over the ladders.
 
-    - `note`: is told what is looked at next, which application it is, and how many there are.
+    - `note`: is called before each application, with its name, its position and their number.
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
     laid: list[CurveCoverage] = []
-    found = applications(records, max_queued=max_queued)
-    for position, (name, by_platform) in enumerate(found.items(), 1):
-        usable = {key: one for key, one in by_platform.items() if one.launches}
+    by_name = applications(records, max_queued=max_queued)
+    for position, (name, by_platform) in enumerate(by_name.items(), 1):
         if note is not None:
-            note(f"{name}: what it loses, what would help", position, len(found))
-        base = usable.get(records.baseline)
-        slower = [
-            key for key, one in usable.items() if base is not None and one.median_s > base.median_s
-        ]
-        for key in sorted(slower, key=lambda key: -usable[key].median_s):
-            # Else within noise, or not reproduced: there is nothing to share out.
-            with suppress(BarelineError):
-                loss = explain_application(records, name, records.baseline, key, found=found)
-                losses.append(ApplicationLoss(name, loss))
-        for one in usable.values():
-            with suppress(BarelineError):  # the same refusal stands in the validation
-                ladder = read_ladder(records, one.platform, one.typical.layout)
-                case = PredictionCase(one.base(ladder), ladder, AS_IT_IS)
-                ranked += upgrades(one.name, case)
-        own = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
-        if own:
-            ladders = [read_ladder(records, one.platform, one.launches[0].layout) for one in own]
-            laid += strips(name, own[0].typical.profile, ladders)
+            note(f"{name}: its losses and possible upgrades", position, len(by_name))
+        usable = {
+            platform: application
+            for platform, application in by_platform.items()
+            if application.launches
+        }
+        losses += _losses(records, by_name, name, usable)
+        for application in usable.values():
+            ranked += _upgrades(records, application)
+        if usable:
+            laid += _strips(records, name, usable)
     return Predictions(VERSION, validation, tuple(losses), tuple(ranked), tuple(laid))
 
 
-def _check(found: Predictions) -> None:
-    """Refuse what nobody can draw: other changes and layers than ours, times that are none."""
-    trials = found.validation.trials
-    times = [time for one in trials for time in (one.time_s, one.truth_s, one.lo_s, one.hi_s)]
-    times += [time for one in found.upgrades for time in (one.base_s, one.time_s)]
-    times += [time for one in found.losses for time in (*one.loss.measured_a, *one.loss.measured_b)]
-    if any(time is not None and time <= 0 for time in times):
-        raise ValueError("a time is not above 0")
-    for change in {one.change for one in found.upgrades} - UPGRADES.keys():
-        raise ValueError(f"'{shown_name(change)}' is no change that is predicted")
-    for loss in (one.loss for one in found.losses):
-        inputs = [share.input for share in loss.shares]
-        if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
-            raise ValueError("the shares of a loss are not those of its layers")
-        if not (loss.measured_a and loss.measured_b):
-            raise ValueError("a loss has no measured time")
-    if not all(isfinite(one) for one in _numbers(astuple(found))):
+_ByPlatform = Mapping[str, Application]
+
+
+def _losses(
+    records: Records,
+    by_name: Mapping[str, dict[str, Application]],
+    name: str,
+    usable: _ByPlatform,
+) -> Iterator[ApplicationLoss]:
+    """Yield the losses of an application against the baseline, the slowest platform first."""
+    base = usable.get(records.baseline)
+    if base is None:
+        return
+    times_s = {platform: application.median_s for platform, application in usable.items()}
+    slower = [platform for platform in usable if times_s[platform] > base.median_s]
+    for platform in sorted(slower, key=lambda platform: -times_s[platform]):
+        # Else the loss is within noise, or the replay does not reproduce the time.
+        with suppress(BarelineError):
+            loss = explain_application(records, name, records.baseline, platform, found=by_name)
+            yield ApplicationLoss(name, loss)
+
+
+def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
+    """Return what changes of its platform would save; none where that is refused.
+
+    The validation contains the same refusal.
+    """
+    with suppress(BarelineError):
+        ladder = read_ladder(records, application.platform, application.typical.layout)
+        case = PredictionCase(application.base(ladder), ladder, AS_IT_IS)
+        return upgrades(application.name, case)
+    return []
+
+
+def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
+    """Lay an application's sizes over all ladders, that of the baseline first."""
+    ordered = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
+    ladders = [
+        read_ladder(records, application.platform, application.launches[0].layout)
+        for application in ordered
+    ]
+    return strips(name, ordered[0].typical.profile, ladders)
+
+
+def _check(predictions: Predictions) -> None:
+    """Refuse values that no figure can draw.
+
+    Raises ValueError: a time is not above 0, a change or a layer is not one of this version's, or a
+    number is not finite.
+    """
+    for trial in predictions.validation.trials:
+        _check_times(trial.time_s, trial.truth_s, trial.lo_s, trial.hi_s)
+    for upgrade in predictions.upgrades:
+        _check_times(upgrade.base_s, upgrade.time_s)
+        if upgrade.change not in UPGRADES:
+            raise ValueError(f"'{shown_name(upgrade.change)}' is not a change that is predicted")
+    for loss in predictions.losses:
+        _check_loss(loss.loss)
+    if not all(isfinite(number) for number in _numbers(astuple(predictions))):
         raise ValueError("a number is not finite")
+
+
+def _check_times(*times_s: float | None) -> None:
+    if any(time_s is not None and time_s <= 0 for time_s in times_s):
+        raise ValueError("a time is not above 0")
+
+
+def _check_loss(loss: LossSplit) -> None:
+    _check_times(*loss.measured_a, *loss.measured_b)
+    inputs = [share.input for share in loss.shares]
+    if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
+        raise ValueError("the shares of a loss are not those of its layers")
+    if not (loss.measured_a and loss.measured_b):
+        raise ValueError("a loss has no measured time")
 
 
 def _numbers(values: Iterable[Any]) -> Iterator[float]:
@@ -138,15 +192,15 @@ def _numbers(values: Iterable[Any]) -> Iterator[float]:
 
 
 def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
-    """Read what `Predictions.to_json` wrote; None where nothing was, or by another version.
+    """Read the output of `Predictions.to_json`; None without one, or of another version.
 
-    Raises StoreError: it is damaged; `run` is where it was kept.
+    Raises StoreError: it is damaged; `run` is the run that contains it.
     """
     if text is None:
         return None
     try:
-        found = _adapter().validate_json(text)
-        _check(found)
+        predictions = _adapter().validate_json(text)
+        _check(predictions)
     except ValueError as error:
         problem = problem_of(error) if isinstance(error, ValidationError) else None
         why = f"key '{problem.key}': {problem.said}" if problem else error
@@ -155,4 +209,4 @@ def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
             where=str(run),
             hint=f"write them again: `bareline predict --validate {run}`",
         ) from error
-    return found if found.version == VERSION else None
+    return predictions if predictions.version == VERSION else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from bareline.analysis.numbers.messages import tree_steps
 from bareline.analysis.numbers.records import Records
 from bareline.predict.compute import factor_between
 from bareline.predict.costs import Costs
@@ -131,6 +132,6 @@ _BLOCKS = ("mpi.alltoall", "mpi.allgather", "mpi.gather", "mpi.scatter")
 
 
 def _grown(curve: Curve, key: CurveKey) -> Curve:
-    tree = math.ceil(math.log2(key.ranks)) / math.ceil(math.log2(curve.key.ranks))
+    tree = tree_steps(key.ranks) / tree_steps(curve.key.ranks)
     blocks = (key.ranks - 1) / (curve.key.ranks - 1)
     return replace(curve.scaled(tree, blocks if key.probe in _BLOCKS else tree), key=key)

@@ -1,8 +1,8 @@
 """Which layer costs an application what: a loss split by swapping inputs from A to B.
 
 The replay is run with each subset of inputs swapped; an input's share is what it changes, averaged
-over all orders in which the inputs could be swapped (Shapley's value). What the replay does not
-explain of the measured loss is the residual, and is said.
+over all orders in which the inputs could be swapped (Shapley's value). The residual is the part of
+the measured loss that the replay does not explain.
 
 References
 ----------
@@ -16,10 +16,9 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.programs import REPLAYED_TERMS
@@ -29,8 +28,9 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.fitness import check_ladders
+from bareline.predict.interval import DEVIATIONS, ENDS, LEVEL_WORDS, half_width
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case, half_width
+from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
 from bareline.predict.replay import replay
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
@@ -57,7 +57,7 @@ class LossShare(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class InputShare:
-    """A part of a loss, with a 90 % interval over the ladders' launches and the measured times."""
+    """A part of a loss, with its interval over the ladders' launches and the measured times."""
 
     input: str
     time_s: float
@@ -76,7 +76,7 @@ class LossSplit:
     """A measured loss and its shares, the largest first, the residual last.
 
     - `measured_a`, `measured_b`: the application's times on both platforms by its own clock, in s.
-    - `control`: what one node alone says, in words, and what starting takes longer.
+    - `control`: the comparison on one node in words, and the additional time of start-up.
     """
 
     base: str
@@ -89,7 +89,7 @@ class LossSplit:
 
     @property
     def loss_s(self) -> float:
-        """What the application takes longer on B."""
+        """The additional time of the application on B, in s."""
         return self.b_s - self.a_s
 
     @property
@@ -129,57 +129,91 @@ def explain_loss(
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
     rng = np.random.default_rng(seed)
-    a, b = (np.asarray(one, float) for one in (measured_a, measured_b))
-    a_s, b_s = (float(np.median(one)) for one in (a, b))
-    drawn = partial(_resample, a, b, paired, rng)
-    ratio = float(np.median(b / a)) if paired else b_s / a_s
-    low, high = np.quantile(drawn(operator.truediv), [0.05, 0.95])
-    if low < 1 + margin and high > 1 - margin:
-        raise AnalysisError(
-            f"no loss to share out: {case.b.platform} takes {ratio:.3f} times as long as "
-            f"{case.a.platform} (90 % interval {low:.3f} to {high:.3f}), which is within noise",
-            hint="measure more launches, or a larger problem",
-        )
-    values = _values(case, case.compute.middle, a_s)
+    times = _MeasuredTimes(np.asarray(measured_a, float), np.asarray(measured_b, float), paired)
+    _refuse_noise(case, times, margin, rng)
+    values = _values(case, case.compute.middle, times.a_s)
     spread = _spreads(case, list(values), rng)
-    # What the baseline's own launches leave open of the scale is open of every share.
-    rough = half_width(_medians(a, rng)) / a_s
-    widths = {name: math.hypot(spread[name], values[name] * rough) for name in values}
-    loss = b_s - a_s
-    parts = [_share(name, value, widths[name], loss) for name, value in values.items()]
-    width = math.hypot(half_width(drawn(operator.sub)), *widths.values())
-    residual = _share("residual", loss - sum(values.values()), width, loss)
+    # The baseline's launches leave the scale of every share uncertain.
+    scale = half_width(_medians(times.a, rng)) / times.a_s
+    widths = {name: math.hypot(spread[name], values[name] * scale) for name in values}
+    loss_s = times.b_s - times.a_s
+    parts = [_share(name, value, widths[name], loss_s) for name, value in values.items()]
+    parts.sort(key=lambda share: -abs(share.time_s))
+    width = math.hypot(half_width(times.resampled(operator.sub, rng)), *widths.values())
+    residual = _share("residual", loss_s - sum(values.values()), width, loss_s)
     return LossSplit(
         base=case.a.platform,
         platform=case.b.platform,
         measured_a=tuple(measured_a),
         measured_b=tuple(measured_b),
         reproduced=case.base.reproduced,
-        shares=(*sorted(parts, key=lambda share: -abs(share.time_s)), residual),
+        shares=(*parts, residual),
         control=control,
     )
 
 
-def _medians(values: Any, rng: np.random.Generator) -> Any:
-    return np.median(rng.choice(values, (1000, len(values))), axis=1)
+_Array = npt.NDArray[np.float64]
 
 
-def _resample(
-    a: Any, b: Any, paired: bool, rng: np.random.Generator, compared: Callable[[Any, Any], Any]
-) -> Any:
-    """Draw how medians of B compare with those of A, block by block where times are paired."""
-    if paired:
-        return _medians(compared(b, a), rng)
-    return compared(_medians(b, rng), _medians(a, rng))
+@dataclass(frozen=True, slots=True)
+class _MeasuredTimes:
+    """Times of an application on A and B in s; `paired` ones are of the same blocks, in order."""
+
+    a: _Array
+    b: _Array
+    paired: bool
+
+    @property
+    def a_s(self) -> float:
+        """The median on A."""
+        return float(np.median(self.a))
+
+    @property
+    def b_s(self) -> float:
+        """The median on B."""
+        return float(np.median(self.b))
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long B takes; the median over the blocks where times are paired."""
+        return float(np.median(self.b / self.a)) if self.paired else self.b_s / self.a_s
+
+    def resampled(
+        self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
+    ) -> _Array:
+        """Compare medians of launches drawn again, block by block where times are paired."""
+        if self.paired:
+            return _medians(compare(self.b, self.a), rng)
+        return compare(_medians(self.b, rng), _medians(self.a, rng))
+
+
+def _refuse_noise(
+    case: PredictionCase, times: _MeasuredTimes, margin: float, rng: np.random.Generator
+) -> None:
+    """Raise AnalysisError where the interval of the ratio reaches the margin on both sides."""
+    low, high = np.quantile(times.resampled(operator.truediv, rng), ENDS)
+    if low < 1 + margin and high > 1 - margin:
+        raise AnalysisError(
+            f"no loss to share out: {case.b.platform} takes {times.ratio:.3f} times as long as "
+            f"{case.a.platform} ({LEVEL_WORDS} interval {low:.3f} to {high:.3f}), which is within "
+            "noise",
+            hint="measure more launches, or a larger problem",
+        )
+
+
+def _medians(values: _Array, rng: np.random.Generator) -> _Array:
+    draws = rng.choice(values, (1000, len(values)))
+    return np.asarray(np.median(draws, axis=1))
 
 
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
-    """Return what each input costs, in s.
+    """Return the cost of each input, in s.
 
-    They are the terms of the prediction: with the time on A they add up to it. They are of the
-    median launch instead of the profiled one.
+    The costs are the terms of the prediction: with the time on A they add up to it. They are scaled
+    from the profiled launch to the median one.
     """
-    base, trace = case.base, case.base.trace
+    base = case.base
+    trace = base.trace
     if trace is None:
         raise AnalysisError(
             "shares need a trace", where=str(base.profile.path), hint="profile with --trace"
@@ -203,34 +237,34 @@ def _share(name: str, value: float, width: float, loss: float) -> InputShare:
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
-    """Leave out what is the same on both: each input doubles the replays."""
-    one, other = a.ladder, b.ladder
-    alike = {
+    """Return the inputs that differ between A and B: each one doubles the replays."""
+    on_a = a.ladder
+    on_b = b.ladder
+    shares_cores = bool(on_a.cores or on_b.cores)
+    equal = {
         "compute": (a.compute, a.beside) == (b.compute, b.beside),
-        "cores": (one.cores, one.layout) == (other.cores, other.layout)
-        or not (one.cores or other.cores),
+        "cores": not shares_cores or (on_a.cores, on_a.layout) == (on_b.cores, on_b.layout),
         "io": a.io == b.io,
     }
-    return [name for name in INPUTS if not alike.get(name)]
+    return [name for name in INPUTS if not equal.get(name)]
 
 
 def shapley(
     inputs: Sequence[Input], worth: Callable[[frozenset[Input]], float]
 ) -> dict[Input, float]:
     """Return each input's change of `worth`, averaged over all orders of swapping."""
-    known = {
-        frozenset(chosen): worth(frozenset(chosen))
-        for size in range(len(inputs) + 1)
-        for chosen in itertools.combinations(inputs, size)
-    }
     count = len(inputs)
+    sizes = range(count + 1)
+    subsets = itertools.chain.from_iterable(itertools.combinations(inputs, n) for n in sizes)
+    worths = {subset: worth(subset) for subset in map(frozenset, subsets)}
 
     def share(name: Input) -> float:
-        return sum(
-            1 / (count * math.comb(count - 1, len(before))) * (known[before | {name}] - value)
-            for before, value in known.items()
-            if name not in before
-        )
+        total = 0.0
+        for before, value in worths.items():
+            if name not in before:
+                orders = count * math.comb(count - 1, len(before))
+                total += (worths[before | {name}] - value) / orders
+        return total
 
     return {name: share(name) for name in inputs}
 
@@ -239,19 +273,22 @@ def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
     """Return the shares' half-widths over drawn ladders and factors, by the difference model."""
-    low, high = math.log(case.compute.lo), math.log(case.compute.hi)
+    low = math.log(case.compute.lo)
+    high = math.log(case.compute.hi)
+    # The bounds are those of the middle `LEVEL` of a normal distribution.
+    deviation = (high - low) / 2 / DEVIATIONS
 
-    def once() -> dict[Input, float]:
-        one = drawn_case(case, rng)
-        # The bounds are those of the middle 90 % of a normal distribution.
-        a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / 1.645)))
+    def draw() -> dict[Input, float]:
+        drawn = drawn_case(case, rng)
+        factor = math.exp(rng.normal((low + high) / 2, deviation))
+        a, b = drawn.costs(factor)
         return shapley(inputs, lambda swapped: delta(case.base.profile, a, mixed(a, b, swapped)))
 
-    drawn = [once() for _ in range(_DRAWS)]
-    return {name: half_width([values[name] for values in drawn]) for name in inputs}
+    draws = [draw() for _ in range(_DRAWS)]
+    return {name: half_width([values[name] for values in draws]) for name in inputs}
 
 
-#: What starting takes longer is said from this share of the application's time on.
+#: The additional time of start-up is printed from this share of the application's time on.
 _START_UP = 0.005
 #: A one-node control that differs by more blames the node before the network.
 _CONTROL = 0.05
@@ -267,61 +304,78 @@ def explain_application(
 ) -> LossSplit:
     """Split what an application loses between two platforms of a run into layers.
 
-    - `app`: its probe, or all that tells it apart (``npb.cg problem_class=A ranks=4``), or the path
-      of a profile of the same command line.
+    - `app`: its probe, or its whole name (``npb.cg problem_class=A ranks=4``), or the path of a
+      profile of the same command line.
     - `found`: the applications of the run, where they were read already.
 
     Raises AnalysisError: it is not on both, its loss is noise, or a ladder does not carry it.
     """
-    found = found or applications(records)
-    name = name_of(found, app)
-    one, other = usable(records, name, found[name], (baseline, platform))
-    a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
-    check_ladders(one.typical.profile, a, b)
-    control, factor = _control(found, one, other)
-    compute = factor or factor_between(a, b, records, program=one.program)
-    times = [{launch.key: launch.time_s for launch in each.launches} for each in (one, other)]
-    blocks = [key for key in times[0] if key in times[1]]
-    paired = len(blocks) >= min(map(len, times))
+    by_name = found or applications(records)
+    name = name_of(by_name, app)
+    on_a, on_b = usable(records, name, by_name[name], (baseline, platform))
+    a = read_ladder(records, on_a.platform, on_a.launches[0].layout)
+    b = read_ladder(records, on_b.platform, on_b.launches[0].layout)
+    check_ladders(on_a.typical.profile, a, b)
+    control = _control(by_name, on_a, on_b)
+    compute = control.factor or factor_between(a, b, records, program=on_a.program)
+    times_a = {launch.key: launch.time_s for launch in on_a.launches}
+    times_b = {launch.key: launch.time_s for launch in on_b.launches}
+    blocks = [key for key in times_a if key in times_b]
+    paired = len(blocks) >= min(len(times_a), len(times_b))
     return explain_loss(
-        PredictionCase(one.base(a), b, compute),
-        [times[0][key] for key in blocks] if paired else one.times_s,
-        [times[1][key] for key in blocks] if paired else other.times_s,
+        PredictionCase(on_a.base(a), b, compute),
+        [times_a[key] for key in blocks] if paired else on_a.times_s,
+        [times_b[key] for key in blocks] if paired else on_b.times_s,
         paired=paired,
-        control="; ".join(filter(None, [control, _start_up(one, other)])),
+        control="; ".join(filter(None, [control.words, _start_up(on_a, on_b)])),
         margin=records.margin,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Control:
+    """The same program on one node of each platform, and the factor of computing by it."""
+
+    words: str
+    factor: ComputeFactor | None = None
+
+
 def _control(
-    found: Mapping[str, dict[str, Application]], a: Application, b: Application
-) -> tuple[str, ComputeFactor | None]:
+    by_name: Mapping[str, dict[str, Application]], a: Application, b: Application
+) -> _Control:
     """Compare the same program on one node of each platform, if that was measured."""
-    for name, own in found.items():
-        one, two = own.get(a.platform), own.get(b.platform)
-        if name == a.name or one is None or two is None or one.program != a.program:
+    for name, by_platform in by_name.items():
+        on_a = by_platform.get(a.platform)
+        on_b = by_platform.get(b.platform)
+        if name == a.name or on_a is None or on_b is None or on_a.program != a.program:
             continue
-        if not all(each.launches and each.launches[0].layout.nodes == 1 for each in (one, two)):
+        if not (_is_of_one_node(on_a) and _is_of_one_node(on_b)):
             continue
-        ratio = two.median_s / one.median_s
-        text = f"on one node {b.platform} takes {ratio:.3f} times as long"
+        ratio = on_b.median_s / on_a.median_s
+        words = f"on one node {b.platform} takes {ratio:.3f} times as long"
         if abs(ratio - 1) <= _CONTROL:
-            return f"{text}: the node is not to blame", None
-        low, high = (ratio * (1 + sign * 0.03) for sign in (-1, 1))
-        return (
-            f"{text}: computing is charged with that",
-            ComputeFactor(ratio, low, high, "the same program on one node of each"),
-        )
-    return "no one-node control was measured: computing is taken to be the same", None
+            return _Control(f"{words}: the node is not to blame")
+        source = "the same program on one node of each"
+        factor = ComputeFactor(ratio, 0.97 * ratio, 1.03 * ratio, source)
+        return _Control(f"{words}: computing is charged with that", factor)
+    return _Control("no one-node control was measured: computing is taken to be the same")
 
 
-def _start_up(*both: Application) -> str:
-    """Describe MPI_Init's additional time on the second, which the application's clock omits."""
-    inits = [
-        [one.profile.rank_table["init_ns"].to_numpy().max() for one in app.launches] for app in both
-    ]
-    a_s, b_s = (float(np.median(own)) * 1e-9 for own in inits)
-    if abs(b_s - a_s) < _START_UP * both[0].median_s:
+def _is_of_one_node(application: Application) -> bool:
+    return bool(application.launches) and application.launches[0].layout.nodes == 1
+
+
+def _start_up(a: Application, b: Application) -> str:
+    """Describe MPI_Init's additional time on B, which the application's clock omits."""
+    longer_s = _init_s(b) - _init_s(a)
+    if abs(longer_s) < _START_UP * a.median_s:
         return ""
-    longer = f"{format_value(abs(b_s - a_s), 's')} {'longer' if b_s > a_s else 'less'}"
-    return f"MPI_Init takes {longer}, which is no part of this time"
+    amount = format_value(abs(longer_s), "s")
+    return f"MPI_Init takes {amount} {'longer' if longer_s > 0 else 'less'}, outside this time"
+
+
+def _init_s(application: Application) -> float:
+    """Return the time of MPI_Init of the slowest rank, the median over the launches."""
+    profiles = [launch.profile for launch in application.launches]
+    longest_ns = [profile.rank_table["init_ns"].to_numpy().max() for profile in profiles]
+    return float(np.median(longest_ns)) * 1e-9

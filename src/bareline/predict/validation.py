@@ -12,6 +12,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from bareline.predict.fitness import CallLack
+from bareline.predict.interval import LEVEL
 from bareline.predict.wrong import WrongTerm
 from bareline.vocabulary.rows import row_of
 
@@ -19,7 +20,6 @@ from bareline.vocabulary.rows import row_of
 MODELS = ("replay", "replay-ratio", "replay-difference", "delta", "no-change", "latency-ratio")
 #: What is no prediction: the application measured again on the same platform.
 AGAIN = "measured again"
-LEVEL = 0.9
 _Scored = Literal["score", "score-calibrated", "score-again"]
 
 
@@ -77,8 +77,8 @@ class Trial:
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
-      launches, of the ladders, and of other applications' errors (or those of unseen programs).
-    - `lo_s`, `hi_s`: 90 % interval; or None.
+      launches, of the ladders, and of the model.
+    - `lo_s`, `hi_s`: the ends of its interval; or None.
     - `term`: the calls, or the computing, that differ most from those that were measured.
     - `reasons`: what is large enough to explain its error.
     - `calibrated`: the processors differ; computing was measured with one rank of the application.
@@ -159,7 +159,7 @@ class ModelScore:
     - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
       the measurement can tell apart.
     - `coverage`: share of measured times within the interval.
-    - `residual`: 90 % of what launches leave of the errors, in ln: a part of the interval.
+    - `residual`: the `LEVEL` quantile of the errors that launches do not explain, in ln.
     """
 
     type: _Scored

@@ -62,6 +62,11 @@ class CallSum:
     overlap_s: float | None
     """Mean time between post and completing call; None where no request was completed."""
 
+    @property
+    def mean_bytes(self) -> float | None:
+        """Mean size of a call's data; None where its calls move none."""
+        return self.bytes / self.count if self.bytes and self.count else None
+
 
 @dataclass(frozen=True, slots=True)
 class SizeSum:

@@ -24,6 +24,7 @@ from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
+from bareline.vocabulary.events import CAME_UP, MADE_AGAIN
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
@@ -115,7 +116,7 @@ class Allocations:
         if name in self._current:
             same, broken = self._epochs.get(name) == epoch, self._is_broken(name)
             if same and broken:
-                self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
+                self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: {MADE_AGAIN}")
                 self._repairs[name] += 1
             if broken or due or not same:
                 self._end(name)
@@ -265,7 +266,7 @@ class Allocations:
         if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
             what = "boot" if self._type(name).boots else "allocation"
-            text = f"came up in {format_duration(seconds)} ({what} {self._boots[name]})"
+            text = f"{CAME_UP} {format_duration(seconds)} ({what} {self._boots[name]})"
             self.note(name, text, seconds)
         self._resumed = name
         return allocation

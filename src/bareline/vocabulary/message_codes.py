@@ -63,17 +63,17 @@ def message_key(text: str, place: str) -> str:
 def code_of(error: BaseException, causes: int = _MOST_CAUSES) -> str | None:
     """Return the code of an error that was raised or made; None where it has no code.
 
-    An error that only passes on the words of its cause has the code of the cause.
+    An error that passes on the words of its cause has the code of the cause: it names the problem.
+    Only a cause that any key of any file may have leaves an error with words its own code.
 
     - `causes`: how many causes of causes are followed.
     """
     message = _message_of(error)
-    if message is not None and has_words(message.text):
-        return message.code
     passed_on = _code_of_cause(error, causes - 1) if causes else None
-    if passed_on is not None:
-        return passed_on
-    return None if message is None else message.code
+    if message is None or passed_on is None:
+        return passed_on if message is None else message.code
+    is_general = passed_on.startswith(KEY_PREFIX) and has_words(message.text)
+    return message.code if is_general else passed_on
 
 
 def code_at(place: SourcePlace | None) -> str | None:

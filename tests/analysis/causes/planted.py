@@ -1,5 +1,7 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
+from dataclasses import replace
+
 from bareline.analysis.judgements.causes.search import explain
 from bareline.testing.causes import MadeLoss
 
@@ -18,14 +20,16 @@ SMALL = {"rate": False, "nodes": 2, "point": "size_bytes=64"}
 LARGE = {"rate": False, "nodes": 2, "point": "size_bytes=1048576"}
 
 
-def found(probe, ratio, **more):
+def found(probe, ratio, *, metric="m", **more):
     """Return a finding of one point that is so many times worse."""
-    return MadeLoss(probe=probe, ratio=ratio, **more).finding()
+    finding = MadeLoss(probe=probe, ratio=ratio, **more).finding()
+    (point,) = finding.points
+    return replace(finding, points=(replace(point, place=replace(point.place, metric=metric)),))
 
 
-def explained(*findings, facts=None, base=None, splits=None):
+def explained(*findings, facts=None, base=None, splits=None, replayed=None):
     """Explain the first of some findings."""
-    told = explain(findings, {"vm": facts or {}, "bare": base or {}}, "bare", splits)
+    told = explain(findings, {"vm": facts or {}, "bare": base or {}}, "bare", splits, replayed)
     return next(one for one in told if one.finding is findings[0])
 
 

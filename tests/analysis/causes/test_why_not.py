@@ -62,7 +62,7 @@ def test_a_cause_that_was_withdrawn_says_why():
 
 def test_what_it_concerns_is_said_where_nothing_is_worse():
     one = asked("clock", found("io.sequential", 3.0))
-    assert not one.answers and one.concerns == "Compute"
+    assert not one.answers and one.concerns == "Compute, NAS Parallel Benchmarks and Applications"
 
 
 @pytest.mark.parametrize("name", ["MTU", "mtu", "link-rate", "emulated NIC", "paravirtual nic"])

@@ -7,6 +7,7 @@ import uuid
 import pytest
 
 from bareline.platforms.cloud.budget import Budget, CloudOptions
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, TimeUp
 
 
@@ -33,7 +34,7 @@ def test_instances_that_replace_others_count(make):
         budget.begin(f"n{number}")
         budget.end(f"n{number}")
     later, _ = make(max_instances=3)
-    with pytest.raises(PlatformError, match="3 instances were made, and no more are allowed"):
+    with raises(PlatformError, "BL-PLATFORMS-650", "3"):
         later.begin("n4")
 
 
@@ -48,7 +49,7 @@ def test_hours_of_all_instances_are_added(make):
     budget.see()
     clock.now_s = 7200.0
     assert budget.hours == 3
-    with pytest.raises(TimeUp, match="3 hours together, `max_hours` allows 3"):
+    with raises(TimeUp, "BL-PLATFORMS-199", "3"):
         budget.see()
     with pytest.raises(TimeUp):
         budget.begin("n3")

@@ -19,6 +19,7 @@ from bareline.platforms.sim.network import (
     seconds_at,
     stretches,
 )
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 CURVE = ((0, 10e-6), (1024, 12e-6), (65_536, 80e-6), (4 << 20, 3600e-6))
@@ -142,7 +143,7 @@ def test_recordings_keep_the_lowest_mean_over_ranks():
     recording = compute.Recording(stretch, 1.5, "")
     assert recording.timed_s(ranks=2) == pytest.approx(4e-6)
     assert recording.to_inject(2.0) == "1 -2 0 5 1 4 6e-06\n"
-    with pytest.raises(PlatformError, match="not a recorded computation"):
+    with raises(PlatformError, "BL-PLATFORMS-423"):
         compute.merge(["1 2 three"])
 
 

@@ -15,6 +15,7 @@ from bareline.platforms.sim.compute import (
     rates_of,
 )
 from bareline.published.catalogue import publications
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 
@@ -58,5 +59,5 @@ def test_built_in_platforms_name_a_processor():
     for name, spec in load_platforms().items():
         if spec.type == "sim":
             assert spec.options.processor in processors(), name
-    with pytest.raises(PlatformError, match="did you mean 'nebula'"):
+    with raises(PlatformError, "BL-PLATFORMS-523", "nebula"):
         make_spec("s", {"type": "sim", "network": "1g", "processor": "nebulla"}, where="test")

@@ -11,6 +11,7 @@ from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import PLATFORM
 from bareline.probes.base import find_probe
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
 
@@ -147,7 +148,7 @@ def test_folded_memory_is_said_and_sends_the_same_messages(cluster, folding):
 
 
 def test_what_was_not_made_for_the_simulator_is_refused(cluster):
-    with pytest.raises(PlatformError, match="only bareline's own MPI programs"):
+    with raises(PlatformError, "BL-PLATFORMS-171"):
         cluster.run(Command(argv=("nuttcp",)), Layout(2), timeout_s=5)
 
 

@@ -1,12 +1,11 @@
 import json
 from collections.abc import Callable
 
-import pytest
-
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.document import Document, document_of
 from bareline.store.run import Run
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError
 
 
@@ -23,7 +22,7 @@ def test_another_baseline_stands_first(document: Document) -> None:
     assert other.names[0] == "vm-virtio"
     assert other.about == "bare and vm-e1000 compared with vm-virtio"
     assert other.margin == 0.1
-    with pytest.raises(AnalysisError, match="no platform 'x'"):
+    with raises(AnalysisError, "BL-ANALYSIS-477"):
         document_of(Comparison(records, "x"))
 
 

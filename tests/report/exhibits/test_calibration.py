@@ -8,6 +8,7 @@ from bareline.report.content.document import PlatformInfo
 from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.store.header import CalibrationKeys, read_header
 from bareline.testing.exhibits import planted_document  # noqa: F401 - a fixture
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 
@@ -63,5 +64,5 @@ def test_damaged_checks_are_named_with_their_key(make_run):
             '[platform.a]\ntype = "null"', '[platform.a]\ntype = "sim"\nchecks = [["mpi.x", 2]]'
         )
     )
-    with pytest.raises(StoreError, match="checks"):
+    with raises(StoreError, "BL-STORE-641"):
         read_header(run.path)

@@ -20,6 +20,7 @@ from bareline.report.exhibits.base import (
 from bareline.report.exhibits.columns import graded
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
 from bareline.testing.exhibits import seen_as
+from bareline.testing.messages import raises
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -42,7 +43,7 @@ def test_every_kind_is_found_by_its_name() -> None:
 
 
 def test_an_unknown_kind_names_the_closest() -> None:
-    with pytest.raises(AnalysisError, match="did you mean 'curve'"):
+    with raises(AnalysisError, "BL-REPORT-612", "curve"):
         find_exhibit("curves")
 
 

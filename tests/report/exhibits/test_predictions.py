@@ -27,6 +27,7 @@ from bareline.report.page.files import render_markdown
 from bareline.report.page.html import render_page
 from bareline.report.terminal.predictions import loss_blocks
 from bareline.report.writers.terminal import print_blocks
+from bareline.testing.messages import raises
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -99,7 +100,7 @@ def test_what_is_kept_is_read_back_whole(run):
     run.write_predictions(planted().to_json())
     assert read_predictions_of(run.read_predictions(), run.path) == planted()
     run.write_predictions('{"version": 1, "validation": 7}')
-    with pytest.raises(StoreError, match=r"predictions are damaged.*predict --validate"):
+    with raises(StoreError, "BL-PREDICT-343"):
         read_predictions_of(run.read_predictions(), run.path)
     # Of another version nothing is shown: it is written again on demand.
     run.write_predictions(replace(planted(), version=VERSION + 1).to_json())
@@ -143,7 +144,7 @@ def spoiled(*path, value=None):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is no change"),
+        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not a change"),
         (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
         (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
         (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),

@@ -23,6 +23,7 @@ from bareline.report.page.html import render_page
 from bareline.report.page.templates import link_terms
 from bareline.store.run import Run
 from bareline.testing.exhibits import seen_as
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError, StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 
@@ -270,7 +271,7 @@ def test_declared_exhibits_replace_the_defaults(document: Document) -> None:
 
 def test_an_unknown_kind_is_one_clear_error(document: Document, tmp_path: Path) -> None:
     wrong = replace(document, exhibits=[ExhibitSpec(kind="pie")])
-    with pytest.raises(AnalysisError, match="no exhibit is of kind 'pie'"):
+    with raises(AnalysisError, "BL-REPORT-612", "pie"):
         write_report(wrong, tmp_path / "x.html")
 
 
@@ -279,7 +280,7 @@ def test_a_page_that_cannot_be_written_is_one_clear_error(
 ) -> None:
     document = planted(("bare",), probes=("compute.dgemm",), broken=False)
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with raises(StoreError, "BL-REPORT-449"):
         write_report(document, tmp_path / "file" / "page.html")
 
 
@@ -319,7 +320,7 @@ def test_a_pdf_without_chromium_is_one_clear_error(
     document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(StoreError, match="needs Chromium"):
+    with raises(StoreError, "BL-REPORT-509"):
         write_report(document, tmp_path / "report.pdf", "pdf")
 
 

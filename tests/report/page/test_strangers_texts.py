@@ -23,6 +23,7 @@ from bareline.report.page.html import render_page
 from bareline.session import begin, runner
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
+from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.texts import cleaned
@@ -100,7 +101,7 @@ def test_a_page_is_not_written_through_what_a_run_brings(unfit, tmp_path, how):
     victim.write_text("mine")
     place = unfit.path / "report.html"
     place.symlink_to(victim) if how == "link" else place.mkdir()
-    with pytest.raises(StoreError, match="no regular file"):
+    with raises(StoreError, "BL-REPORT-140"):
         default_page(unfit.path, "html")
     assert victim.read_text() == "mine"
 
@@ -137,7 +138,7 @@ def test_long_parameters_are_cut(unfit):
 
 
 def test_long_names_are_refused(unfit):
-    with pytest.raises(StoreError, match="200 characters"):
+    with raises(StoreError, "BL-STORE-641", "200"):
         _page_of(unfit.path, "[platform.b]", f"[platform.{'b' * 201}]")
 
 

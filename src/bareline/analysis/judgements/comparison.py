@@ -23,7 +23,7 @@ from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.points import COLUMNS, compare_points
-from bareline.analysis.numbers.programs import Splits, unprofiled
+from bareline.analysis.numbers.programs import Splits, replayed_losses, unprofiled
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.numbers.selection import selector_filter
@@ -247,7 +247,8 @@ class JudgedComparison:
     def explanations(self) -> list[Explanation]:
         """What explains each certain loss, and how much of it."""
         splits = Splits(self.records, self.cells, self.baseline)
-        return explain(self.findings, self.records.facts, self.baseline, splits)
+        replayed = replayed_losses(self.records, self.baseline)
+        return explain(self.findings, self.records.facts, self.baseline, splits, replayed)
 
     def why_not(self, cause: str) -> list[WhyNot]:
         """Describe of each platform why a cause is, or is not, named.

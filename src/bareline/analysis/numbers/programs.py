@@ -159,7 +159,7 @@ REPLAYED_TERMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayedTerm:
-    """What a term of a replayed loss adds over the baseline's time, with a 90 % interval."""
+    """What a term of a replayed loss adds over the baseline's time, with its interval."""
 
     name: str
     extra: float

@@ -229,34 +229,49 @@ def _layers(
     own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, also: bool
 ) -> list[_Clause]:
     """Describe which other layers differ; `also`: what is asked has differed in the same way."""
-    found: dict[Layer, list[Finding]] = {}
-    for finding in own.findings:
-        differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
-        if differs and (finding.layer, finding.probe) not in asked:
-            found.setdefault(finding.layer, []).append(finding)
-    shown = {
-        layer: max(group, key=lambda f: (f.grade_toward(verdict) is Grade.CERTAIN, f.weight))
-        for layer, group in found.items()
-    }
-    order = sorted(
-        shown,
-        key=lambda k: (shown[k].grade_toward(verdict) is not Grade.CERTAIN, -shown[k].weight),
-    )
+    largest = _largest_changes(own, verdict, asked)
     how = "worse" if verdict is Verdict.SLOWER else "better"
     if not own.cells:
-        clauses = [_change(own, shown[layer], verdict) for layer in order[:_MOST_LOSSES]]
-        if rest := order[_MOST_LOSSES:]:
+        if verdict is Verdict.FASTER:
+            largest = [finding for finding in largest if not _is_described_as_mixed(own, finding)]
+        clauses = [_change(own, finding, verdict) for finding in largest[:_MOST_LOSSES]]
+        if rest := largest[_MOST_LOSSES:]:
             noun = "layer" if len(rest) == 1 else "layers"
-            names = listing([layer_name(layer) for layer in rest])
+            names = listing([layer_name(finding.layer) for finding in rest])
             clauses.append([f"{len(rest)} more {noun} {how} ({names})"])
         return clauses
-    if not order:
+    if not largest:
         return []
     pieces: list[_Clause] = [
-        [f"{layer_name(k)} ", *_amount(shown[k], verdict, direction=False)] for k in order
+        [f"{layer_name(finding.layer)} ", *_amount(finding, verdict, direction=False)]
+        for finding in largest
     ]
     head = f"also {how}" if also else how
     return [[f"{head}: ", *joined(pieces, last=", ")]]
+
+
+def _largest_changes(
+    own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]]
+) -> list[Finding]:
+    """Return the finding of each layer that changes most in a direction, certain ones first."""
+
+    def rank(finding: Finding) -> tuple[bool, float]:
+        return finding.grade_toward(verdict) is Grade.CERTAIN, finding.weight
+
+    by_layer: dict[Layer, list[Finding]] = {}
+    for finding in own.findings:
+        differs = finding.of(verdict) or (finding.by_mean and finding.verdict is verdict)
+        if differs and (finding.layer, finding.probe) not in asked:
+            by_layer.setdefault(finding.layer, []).append(finding)
+    return sorted((max(group, key=rank) for group in by_layer.values()), key=rank, reverse=True)
+
+
+def _is_described_as_mixed(own: AnswerScope, finding: Finding) -> bool:
+    """Whether the clause of its loss also describes its gain."""
+    if finding.verdict is not Verdict.MIXED:
+        return False
+    losses = _largest_changes(own, Verdict.SLOWER, set())[:_MOST_LOSSES]
+    return any(loss is finding for loss in losses)
 
 
 def _amount(finding: Finding, verdict: Verdict, *, direction: bool = True) -> _Clause:
@@ -268,7 +283,21 @@ def _amount(finding: Finding, verdict: Verdict, *, direction: bool = True) -> _C
 
 
 def _change(own: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
-    return [f"{own.where(finding)} ", *_amount(finding, verdict)]
+    """Describe the largest change of a finding; the gain as well where it has both."""
+    name = f"{own.where(finding)} "
+    if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
+        return [name, *_amount(finding, verdict)]
+    sides = (Verdict.SLOWER, Verdict.FASTER)
+    return [name, *joined([_change_at_some_points(finding, side) for side in sides])]
+
+
+def _change_at_some_points(finding: Finding, verdict: Verdict) -> _Clause:
+    """Describe one direction of a mixed finding: ``up to 1.30 times slower at 2 of 5 points``."""
+    points = finding.of(verdict)
+    label = finding.label(points[0]) if len(points) == 1 else ""
+    place = label or f"{len(points)} of {len(finding.compared)} points"
+    amount = at_most(points[0], finding.rate, of_several=len(points) > 1, direction=True)
+    return [finding.sure_words(verdict), *amount, f" at {place}"]
 
 
 def _undelivered(own: AnswerScope) -> list[_Clause]:

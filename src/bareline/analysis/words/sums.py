@@ -20,6 +20,7 @@ _NOUNS = {
     Term.FILES: "its files",
     Term.COMPUTING: "its computing",
     Term.MESSAGES: "its messages",
+    Term.ALGORITHMS: "the algorithms of its collectives",
     Term.MODEL: "what its model was given",
 }
 

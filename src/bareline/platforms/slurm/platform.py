@@ -34,6 +34,7 @@ from bareline.platforms.slurm.needs import cores_of_nodes, look_at_free_node
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
+from bareline.vocabulary.events import ASKED_AGAIN
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.platform import PlatformSpec
@@ -256,7 +257,7 @@ class SlurmAllocation(RemoteAllocation):
         if not state.runs:
             lost = self._find_lost()
             assert lost is not None
-            self._replace(lost, "a new one is asked for")
+            self._replace(lost, ASKED_AGAIN)
             return
         needed_s = min(timeout_s + 30.0, 60.0 * self._options.time_min / 2)
         if state.left_s is None or state.left_s >= needed_s:
@@ -264,7 +265,7 @@ class SlurmAllocation(RemoteAllocation):
         ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"
         if self._job.inherited:
             raise TimeUp(f"the {ends}, a trial may take {timeout_s:.0f} s")
-        self._events.append(f"{ends}: a new one is asked for")
+        self._events.append(f"{ends}: {ASKED_AGAIN}")
         self._renew()
 
     def _replace(self, lost: NodesLost, then: str) -> None:

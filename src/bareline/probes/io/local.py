@@ -117,9 +117,11 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
 
 @dataclass(frozen=True, slots=True)
 class CreateParams:
-    """Parameters of making files; the layout's threads make them.
+    """Parameters of making files.
 
     - `files`: number of files.
+    - `writers`: threads that make them, more than there are cores if need be: a writer waits for
+      the file system most of the time. 0 takes the layout's threads. fs_mark's ``-t``.
     - `file_bytes`: size of each.
     - `directories`: directories that they are spread over, filled one after another.
     - `sync`: ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
@@ -131,10 +133,13 @@ class CreateParams:
     file_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 4096
     directories: Annotated[int, Field(ge=1, le=512)] = 1
     sync: Literal["none", "fsync", "directory"] = "fsync"
+    writers: Annotated[int, Field(ge=0, le=512)] = 0
 
     def __post_init__(self) -> None:
         if self.files < self.directories:
             raise ValueError("there are fewer files than directories")
+        if self.files < self.writers:
+            raise ValueError("there are fewer files than writers")
 
     @property
     def calls(self) -> dict[str, int]:
@@ -172,7 +177,7 @@ class Create(Probe[CreateParams]):
         return native(
             *("iobench", "create", "--folder", "{workdir}", *options(params, "files")),
             *("--size", str(params.file_bytes), *options(params, "directories", "sync")),
-            *("--threads", str(layout.threads_per_rank)),
+            *("--threads", str(params.writers or layout.threads_per_rank)),
             storage_bytes=params.files * pages * _PAGE_BYTES,
         )
 

@@ -1,4 +1,4 @@
-"""TCP throughput between two nodes, memory to memory, by nuttcp and by iperf3.
+"""TCP and UDP throughput between two nodes, memory to memory, by nuttcp and by iperf3.
 
 The real tools are run as they are (Debian's packages ``nuttcp``, by Bill Fink and Rob Scott, and
 ``iperf3``, by ESnet); one trial is one transfer. iperf3's rate of the first second against the rest
@@ -68,6 +68,54 @@ class Nuttcp(Probe[NuttcpParams]):
 
     def parse(self, params: NuttcpParams, output: Output) -> Iterable[Sample]:
         transfer = nuttcp.read(output.stdout)
+        if transfer.udp:
+            raise ParseError("not the TCP stream that was asked for")
+        yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class NuttcpUdpParams:
+    """Parameters of a stream of datagrams.
+
+    - `duration_s`: length of the transfer. nuttcp's ``-T``.
+    - `rate_mbps`: the sender's limit in Mb/s; 0 sends as fast as it can. nuttcp's ``-R``.
+    - `datagram_bytes`: payload of a datagram. nuttcp's ``-l``; by default it fits a frame of 1500
+      bytes, so that none is divided.
+    """
+
+    duration_s: Annotated[int, Field(ge=1, le=3600)] = 10
+    rate_mbps: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    datagram_bytes: Annotated[int, Field(ge=64, le=65_000)] = 1_400
+
+
+class NuttcpUdp(Probe[NuttcpUdpParams]):
+    """Datagrams from the first node to the last one: the rate that arrives, and the loss."""
+
+    name: ClassVar[str] = "net.nuttcp_udp"
+    layer: ClassVar[Layer] = Layer.NETWORK
+    nodes: ClassVar[int | None] = 2
+    title: ClassVar[str] = "UDP throughput (nuttcp)"
+    summary: ClassVar[str] = "nuttcp: UDP throughput that arrives, loss, CPU at both ends"
+    source: ClassVar[str] = "nuttcp 6.1 and later"
+    params = NuttcpUdpParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        name: METRICS[name] for name in ("rate", "loss", "cpu_sender", "cpu_receiver")
+    }
+
+    def command(self, params: NuttcpUdpParams, layout: Layout) -> Command:
+        limit = f"-R{params.rate_mbps}m" if params.rate_mbps else "-Ru"
+        chosen = counted(T=params.duration_s, l=params.datagram_bytes)
+        ports = ("-P", "{server_port}", "-p", "{server_data_port}")
+        return Command(
+            argv=("nuttcp", "-t", "-u", "-fparse", *chosen, limit, *ports, "{server_host}"),
+            server=Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}")),
+            requires=("nuttcp",),
+        )
+
+    def parse(self, params: NuttcpUdpParams, output: Output) -> Iterable[Sample]:
+        transfer = nuttcp.read(output.stdout)
+        if not transfer.udp:
+            raise ParseError("not the datagrams that were asked for")
         yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
 
 
@@ -136,4 +184,4 @@ def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:
     return rates_bps[0] / later
 
 
-PROBES = (Nuttcp(), Iperf3())
+PROBES = (Nuttcp(), NuttcpUdp(), Iperf3())

@@ -10,6 +10,7 @@ from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
 from bareline.predict.coverage import CurveCoverage, SizeUsed
+from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
@@ -83,9 +84,9 @@ def _best_model(document: Document, spec: ExhibitSpec, validation: Validation) -
         notes=[
             "Each point is one application, predicted from one platform for another; the mark is "
             "that of the platform predicted for, the dashed line is equality, and the bar is the "
-            "90 % interval. It is made of the launches' variation, of the ladders' own, and of the "
-            "errors of the other applications (of unseen programs, where fewer than three others "
-            "were measured). Off most in: the term that differs most from the trace there."
+            f"{LEVEL_WORDS} interval. It is made of the launches' variation, of the ladders' own, "
+            "and of the model's error for unseen programs. Off most in: the term that differs most "
+            "from the trace there."
         ],
         layer=SECTION,
         drawing=both_widths(predicted_chart, trials, looks(document.names)),
@@ -100,7 +101,7 @@ def _predicted_table(trials: Sequence[Trial]) -> Table:
         return "worse" if trial.inside is False else ""
 
     ordered = sorted(trials, key=lambda trial: (trial.application, trial.base, trial.platform))
-    rows = _trial_rows(ordered, interval="90 %")
+    rows = _trial_rows(ordered, interval=LEVEL_WORDS)
     rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
     rows.text("off most in", lambda trial: str(trial.term or ""), wrap=True)
     return rows.table()
@@ -256,7 +257,7 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             title=f"{one.application}: from {loss.base} to {loss.platform}",
             what=(one.application,),
             notes=[
-                f"{loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                f"{loss.explained:.0%} of the loss is explained. Whiskers are the {LEVEL_WORDS} "
                 "intervals of the shares."
             ],
             layer=SECTION,
@@ -274,7 +275,7 @@ def _waterfall_table(loss: LossSplit) -> Table:
         scale.titled("time"),
         lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
         scale.show,
-        interval="90 %",
+        interval=LEVEL_WORDS,
     )
     return rows.table()
 

@@ -29,6 +29,8 @@ from bareline.vocabulary.units import count, plain, whole
 
 #: What is listed beside the value where the probe counts it.
 COUNT = "retransmissions"
+#: Of fewer trials the first is not set apart from the later ones.
+_FEWEST_TRIALS = 4
 #: A table has at most so many rows; beyond, trials are thinned evenly over their order.
 _MOST_ROWS = 100
 #: Size of the axes of trials over time, on wide and on narrow screens, and their most ticks.
@@ -81,7 +83,7 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
         title=f"All trials of {name}",
         what=(place.probe, place.metric),
         label=label,
-        notes=_notes(measured, has_printed=bool(printed)),
+        notes=_notes(measured, listings, has_printed=bool(printed)),
         probe=place.probe,
         layer=cells[0].layer,
         drawing=both_widths(draw, document, listings, cells, sentence_case(name)),
@@ -91,7 +93,9 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
     )
 
 
-def _notes(measured: _Measured, *, has_printed: bool) -> Iterator[str]:
+def _notes(
+    measured: _Measured, listings: Sequence[_Listing], *, has_printed: bool
+) -> Iterator[str]:
     if measured.in_order:
         yield "In the order of time."
     else:
@@ -101,7 +105,9 @@ def _notes(measured: _Measured, *, has_printed: bool) -> Iterator[str]:
         yield "Diamonds: published trials, on hardware of their own time."
     elif has_printed:
         yield "Hollow, above: published trials, on hardware of their own time."
-    if not measured.in_order:
+    if measured.in_order:
+        yield _first_apart(listings)
+    else:
         yield "Upright: medians."
 
 
@@ -114,6 +120,20 @@ def _data(dot: Dot) -> Mapping[str, Any]:
         "unit": dot.cell.metric.unit,
         "value": dot.value,
     }
+
+
+def _first_apart(listings: Sequence[_Listing]) -> str:
+    """Compare each first trial with the median of the later ones: TCP and caches start slowly."""
+    parts = []
+    for listing in listings:
+        values = [field.order for field in listing.trials if isinstance(field.order, int | float)]
+        later = median(values[1:]) if len(values) >= _FEWEST_TRIALS else 0.0
+        if later > 0:
+            name = listing.title.rpartition(" (")[0]  # a ratio has no unit
+            parts.append(f"{name} {plain(values[0] / later)}")
+    return (
+        f"The first trial over the median of the later ones: {', '.join(parts)}." if parts else ""
+    )
 
 
 def _table(listings: Sequence[_Listing]) -> Table:

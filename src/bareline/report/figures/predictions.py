@@ -76,7 +76,7 @@ def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
 def waterfall_chart(
     loss: LossSplit, shown: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw the times on A and B and each share between, with its 90 % interval."""
+    """Draw the times on A and B and each share between, with its interval."""
     rows = _steps(loss, shown)
     scale = unit_scale([row["to"] for row in rows], "s")
     for row in rows:

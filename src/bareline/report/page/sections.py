@@ -12,6 +12,7 @@ from bareline.report.content.facts import FactLine, facts_table
 from bareline.report.content.gaps import gaps
 from bareline.report.content.grid import by_loss, strip
 from bareline.report.content.method import method
+from bareline.report.content.platform_use import use_section
 from bareline.report.content.profiles import profiles_table
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
@@ -75,6 +76,7 @@ def _platforms(document: Document) -> Iterator[Block]:
             .text("platform", lambda item: item[1].platform or "not measured here")
         )
         yield Section("Roles", (roles.table(look="plain", label="Roles"),))
+    yield from use_section(document)
     facts, order = document.fact_rows, [info.name for info in document.platforms]
     places = [order.index(name) for name in document.names]
 

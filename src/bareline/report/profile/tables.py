@@ -79,6 +79,7 @@ def calls_table(calls: Sequence[CallSum]) -> Table:
         .number(each.titled("mean"), lambda call: call.mean_s, each.show)
         .number(longest.titled("longest"), lambda call: call.longest_s, longest.show, kind="light")
         .number("data", lambda call: call.bytes or None, format_size, absent="")
+        .number("mean size", lambda call: call.mean_bytes, format_size, absent="")
     )
     if any(call.waited is not None for call in calls):
         rows.number("waiting", lambda call: call.waited, percent, absent="")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bareline.predict.fitness import CallLack
+from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.prediction import Prediction
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Trial, Validation
@@ -33,7 +34,7 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
         takes = f"between {span}: the processors differ, and only bounds of computing are known."
     else:
         takes = (
-            f"{format_value(done.time_s, 's')} (90 % interval {span}), "
+            f"{format_value(done.time_s, 's')} ({LEVEL_WORDS} interval {span}), "
             f"{significant(done.time_s / done.base_s)} times the {format_value(done.base_s, 's')} "
             f"of {done.base}."
         )
@@ -207,7 +208,7 @@ def _worst_cases(done: Validation, model: str) -> Iterator[Block]:
     rows = Rows(trials[:_WORST]).text("application", lambda trial: trial.application)
     rows.text("from", lambda trial: trial.base).text("to", lambda trial: trial.platform)
     rows.figure(scale.titled("predicted"), lambda trial: scale.show(trial.time_s))
-    rows.text("90 % interval", lambda trial: _interval(trial, scale))
+    rows.text(f"{LEVEL_WORDS} interval", lambda trial: _interval(trial, scale))
     rows.figure(scale.titled("measured"), lambda trial: scale.show(trial.truth_s))
     yield rows.figure("error", lambda trial: f"{trial.error:+.1%}").table()
     if len(trials) > _WORST:

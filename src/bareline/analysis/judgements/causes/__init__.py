@@ -1,7 +1,6 @@
-"""Where a loss comes from: what else differs between two platforms, and how much that explains.
+"""Where a loss comes from: a sum of terms, and the facts that differ and change them.
 
-Each cause predicts a bounded factor from other measurements and facts, never from the loss itself.
-Measured is explained times residual: a residual about 1 says that nothing else is needed, a larger
-one that something is unknown. A cause that its own measurement contradicts is withdrawn, with the
-reason.
+The extra time of an operation is the sum of its terms, each measured by the rung below on both
+platforms, and of a rest. A cause is a fact that differs and has a share of a term, with bounds. A
+cause that its own measurement contradicts is withdrawn, with the reason.
 """

@@ -11,7 +11,7 @@ from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import Work, work_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.models import is_emulated
-from bareline.analysis.numbers.programs import Split
+from bareline.analysis.numbers.programs import ReplayedTerm, Split
 from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import Place
@@ -53,6 +53,7 @@ class LossCase:
 
     - `findings`: all of the same platform; `others`: of the same probe, elsewhere, with the facts.
     - `split`: what of a program's time is computation and what communication; None where unknown.
+    - `replayed`: the terms of its replayed loss, which predict as well; none without a replay.
     """
 
     finding: Finding
@@ -62,6 +63,12 @@ class LossCase:
     baseline_facts: Facts
     others: Sequence[tuple[Finding, Facts]] = ()
     split: Split | None = None
+    replayed: Sequence[ReplayedTerm] = ()
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the loss is that of a whole program."""
+        return self.finding.layer in (Layer.NPB, Layer.APP)
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
         """Return a fact of the platform, and of the baseline."""

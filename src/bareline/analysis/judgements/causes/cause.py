@@ -39,6 +39,8 @@ class Term(StrEnum):
     """Of a program: all that is no call."""
     MESSAGES = "messages"
     """Of a program: its calls of MPI."""
+    ALGORITHMS = "algorithms"
+    """Of a replayed program: what its collectives take longer than a tree of messages."""
     MODEL = "model"
     """Of a simulation: what its model was given."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import LossCase, Rule, bound_below
+from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, bound_below
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
 from bareline.analysis.judgements.causes.links import (
     HEAD_BYTES,
@@ -35,12 +35,13 @@ _NO_BYTES = NoCause("its bytes over a link are not known")
 
 
 def link_rate(case: LossCase) -> Cause | NoCause:
-    """A link that carries less than the baseline's: what the bytes wait for."""
-    rate, base_rate = link_bps(case.facts), link_bps(case.baseline_facts)
-    work, base_s = case.work, case.base_s
+    """A link that carries less than the baseline's: its bytes wait for it."""
+    rate = link_bps(case.facts)
+    base_rate = link_bps(case.baseline_facts)
     if rate is None:
         return NoCause(f"{' or '.join(LINK_FACTS)} is not above 0")
-    if work is None or base_s is None or not work.size_bytes.most:
+    has_bytes = case.base_s is not None and case.work is not None and case.work.size_bytes.most
+    if not has_bytes and not case.is_program:
         return _NO_BYTES
     if base_rate is not None and base_rate / rate <= 1 + DEFAULT_MARGIN:
         return NoCause(f"its link carries no less ({format_value(rate, 'bit/s')})")
@@ -50,22 +51,34 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     if case.finding.layer is Layer.NETWORK:
         return _filled(case, cause, rate)
     stream = case.on_link(*STREAMS)
-    certain = False
     if stream is not None:
-        if reason := stream.acquits:
+        if reason := _unused(case, stream):
             return replace(cause, withdrawn=reason)
-        used, most = link_use(case, stream)
-        if most < LINK_FULL:
-            reason = f"{stream.finding.subject} uses at most {100 * most:.0f} % of the link"
-            return replace(cause, withdrawn=reason)
-        certain = used >= LINK_FULL
-    # The wire takes that long; on the baseline its bytes took from nothing to all of the time.
-    wire_s = work.size_bytes.of(Share(8 / rate, 8 / rate, 8 / rate / payload(case.facts)))
-    before_s = work.size_bytes.usual * 8 / base_rate if base_rate else case.sized_s
-    lo = max(0.0, wire_s.lo * waits(case) - max(case.sized_s, before_s))
-    value = wire_s.value - min(before_s, base_s)
-    share = Share.within(lo, value, wire_s.hi).times(1 / base_s)
-    return replace(cause, share=share, certain=certain)
+        cause = replace(cause, certain=link_use(case, stream)[0] >= LINK_FULL)
+    return _with_bytes(case, cause, rate, base_rate) if has_bytes else cause
+
+
+def _unused(case: LossCase, stream: Measurement) -> str:
+    """Return how a stream shows that the link's rate limits nothing; empty where it does not."""
+    _, most = link_use(case, stream)
+    if stream.acquits or most >= LINK_FULL:
+        return stream.acquits
+    return f"{stream.finding.subject} uses at most {100 * most:.0f} % of the link"
+
+
+def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
+    """Return the rate of a link with the share of the bytes that an operation sends over it.
+
+    The wire takes that long; on the baseline its bytes took from nothing to all of the time.
+    """
+    assert case.work is not None and case.base_s is not None
+    count = case.work.size_bytes
+    wire_s = count.of(Share(8 / rate, 8 / rate, 8 / rate / payload(case.facts)))
+    before_s = count.usual * 8 / base_rate if base_rate else case.sized_s
+    least_s = max(0.0, wire_s.lo * waits(case) - max(case.sized_s, before_s))
+    usual_s = wire_s.value - min(before_s, case.base_s)
+    share = Share.within(least_s, usual_s, wire_s.hi).times(1 / case.base_s)
+    return replace(cause, share=share)
 
 
 def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
@@ -135,9 +148,11 @@ def delay(case: LossCase) -> Cause | NoCause:
     work, base_s, added = case.work, case.base_s, own - base
     if added <= 0:
         return NoCause("its link adds no longer delay")
+    shown = format_value(added, "s")
+    if case.is_program:
+        return Cause(f"its link adds {shown} to each message", (Term.START,))
     if work is None or base_s is None or not work.starts.most:
         return NoCause("none of its messages waits for the one before")
-    shown = format_value(added, "s")
     # One way at least, and there and back at most: probes differ in what they call latency.
     each = Share(added, added, 2 * added).times(1 / base_s)
     before = format_value(base_s, "s")
@@ -188,13 +203,14 @@ def transport(case: LossCase) -> Cause | NoCause:
     return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}", terms)
 
 
-_LAYERS = (Layer.NETWORK, Layer.MPI)
+_PROGRAMS = (Layer.NPB, Layer.APP)
+_LAYERS = (Layer.NETWORK, Layer.MPI, *_PROGRAMS)
 _RATES = (" or ".join(LINK_FACTS),)
 RULES = (
     Rule("link rate", _LAYERS, link_rate, _RATES, STREAMS, both=False, between=True),
     Rule("MTU", _LAYERS, mtu, ("net.mtu",), STREAMS, between=True),
     Rule("offload", _LAYERS, offload, ("net.offload.tso",), STREAMS, between=True),
-    Rule("transport", (Layer.MPI,), transport, ("mpi.transport",)),
+    Rule("transport", (Layer.MPI, *_PROGRAMS), transport, ("mpi.transport",)),
     Rule("delay", _LAYERS, delay, ("net.delay_s",), LATENCIES, both=False, between=True),
     Rule("NIC", _LAYERS, nic, ("net.kind",), between=True),
 )

@@ -201,6 +201,7 @@ def pages(case: LossCase) -> Cause | NoCause:
 _FLAGS = " or ".join(f"cpu.flags.{known.name}" for known in reversed(_SETS))
 _NEIGHBOURS = ("neighbours.count", "neighbours.load")
 _PAGED = ("memory.latency", "memory.random_access")
+_PROGRAMS = (Layer.NPB, Layer.APP)
 RULES = (
     Rule("neighbours", tuple(Layer), neighbours, _NEIGHBOURS, both=False),
     Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (PEAK,)),
@@ -211,10 +212,10 @@ RULES = (
         ("library.blas_kernels",),
         only=_BY_BLAS,
     ),
-    Rule("clock", (Layer.COMPUTE,), clock, ("cpu.max_hz or cpu.base_hz",), (PEAK,)),
+    Rule("clock", (Layer.COMPUTE, *_PROGRAMS), clock, ("cpu.max_hz or cpu.base_hz",), (PEAK,)),
     Rule("cores", _COMPUTING, cores, ("cpu.allowed or cpu.cores",)),
-    Rule("shared cores", (Layer.NETWORK, Layer.MPI, Layer.NPB, Layer.APP), shared_cores),
+    Rule("shared cores", (Layer.NETWORK, Layer.MPI, *_PROGRAMS), shared_cores),
     Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),
-    Rule("memory speed", (Layer.MEMORY,), memory_speed, ("memory.transfers_per_s",)),
+    Rule("memory speed", (Layer.MEMORY, *_PROGRAMS), memory_speed, ("memory.transfers_per_s",)),
     Rule("pages", (Layer.MEMORY,), pages, ("memory.transparent_hugepages",), only=_PAGED),
 )

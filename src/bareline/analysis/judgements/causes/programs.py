@@ -1,135 +1,201 @@
-"""Causes of whole programs: what their computation and their communication lose by themselves.
+"""Terms of whole programs: what their computing and their messages take longer.
 
-A program's own clock, or its profile, says which share of its time either is. Computation then
-costs at least what the least and at most what the most of all probes of processor and memory lose;
-communication at most what the most of the probes of MPI on as many nodes lose, and perhaps nothing,
-since it holds the waiting for slower ranks. Without a split a program loses at most the most.
+Where the program's trace was replayed, its terms are those of the replay, whose sum is also the
+prediction. Else its own clock, or its profile, says which share of the baseline's time it computes
+and which it communicates. Computing then takes as much longer as the rung below does: at least as
+much as the probe of processor and memory that lost least, at most as the one that lost most.
+Messages take at most as much longer as the probe of MPI on as many nodes that lost most, and
+perhaps nothing, since communication contains the waiting for slower ranks. The own clock of a
+program narrows these bounds and never widens them: time that no rung below lost has another reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, within_node
-from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
+from bareline.analysis.judgements.causes.case import LossCase, Measurement, within_node
+from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.judgements.causes.terms import MeasuredTerm, MissingTerm
+from bareline.analysis.numbers.programs import REPLAYED_TERMS, Split
 from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
+PROGRAMS = (Layer.NPB, Layer.APP)
 COMPUTING = (
     *("compute.dgemm", "compute.fft", "compute.linpack", "compute.peak"),
     *("memory.stream", "memory.latency", "memory.random_access"),
 )
-#: What measures messages: not what starts ranks, nor what messages cost a computation beside them.
+#: Probes of messages; those of starting ranks and of computing after messages are left out.
 MESSAGES = (
     *("mpi.pingpong", "mpi.bandwidth", "mpi.bibandwidth", "mpi.multi_pair", "mpi.sendrecv"),
     *("mpi.exchange", "mpi.ring"),
     *(collective.probe for collective in MEASURED),
 )
-#: A part that may cost nothing, or so many times the loss, says nothing of it.
+#: A term from nothing to so many times the loss explains nothing.
 _SAYS_NOTHING = 10.0
-_UNKNOWN = NoCause("neither its own clock nor a profile says what it computes and communicates")
+_REPLAY = "by the replay of its trace"
+_BY_INPUT = {
+    "compute": Term.COMPUTING,
+    "latency": Term.START,
+    "bandwidth": Term.BYTES,
+    "collectives": Term.ALGORITHMS,
+    "cores": Term.CORES,
+    "io": Term.FILES,
+}
+_REPLAYED: Mapping[str, Term] = {REPLAYED_TERMS[name]: term for name, term in _BY_INPUT.items()}
+#: The term of a program that a term of its operations is a part of, where no replay divides it.
+_WHOLE = {
+    Term.START: Term.MESSAGES,
+    Term.BYTES: Term.MESSAGES,
+    Term.ARITHMETIC: Term.COMPUTING,
+    Term.MEMORY: Term.COMPUTING,
+}
 
 
-def _part(
-    case: LossCase,
-    term: Term,
-    name: str,
-    share: float,
-    source: str,
-    own: Estimate | None,
-    worse: Sequence[Measurement],
-    least: float,
-) -> Cause | NoCause:
-    """Return what a part of a program's time costs it, by the probes of what it consists of.
+def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
+    """Return the measured terms of a program's extra time, and those that nothing measured."""
+    if case.replayed:
+        return _replayed_terms(case), []
+    if case.split is None:
+        return _without_split(case)
+    parts = [_computing(case, case.split), _messages(case, case.split)]
+    measured: list[MeasuredTerm] = []
+    missing: list[MissingTerm] = []
+    for part in parts:
+        if not part.matters:
+            continue
+        if not part.below:
+            missing.append(MissingTerm(part.term, part.probe))
+        elif (term := part.measured(case)) is not None:
+            measured.append(term)
+    return measured, missing
 
-    Its own clock (`own`) narrows what the probes leave open, and never widens it, since what no
-    probe below it lost has another reason. All probes lose the `least`.
+
+def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTerm]) -> Cause:
+    """Return a fact as the cause of a program: it changes the terms that the program has.
+
+    The share that the fact bounds by itself is one of a single operation. Of a program's messages
+    it says nothing; of its computing it is the same share of the time that the program computes.
     """
-    most = max(worse, key=lambda each: each.ratio.value)
-    loses, subject = with_interval(most.ratio), most.finding.subject
-    lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
-    if 1 + share * (hi - 1) <= 1 + DEFAULT_MARGIN:
-        return NoCause(f"its {name} is only {percent(share, 2)} of its time")
-    words = f"its {name}, {percent(share, 2)} of its time {source}"
-    withdrawn = ""
-    if own is None or own.lo is None or own.hi is None:
-        words += f", loses up to {loses} times ({subject})"
-    else:
-        words += f", takes {with_interval(own)} times as long, and {subject} loses up to {loses} "
-        words += "times"
+    if _WHOLE.keys().isdisjoint(cause.terms):
+        return cause
+    terms_measured = {term.term for term in measured}
+    terms = [term if term in terms_measured else _WHOLE.get(term, term) for term in cause.terms]
+    share = None
+    if cause.share is not None and case.split is not None and set(terms) == {Term.COMPUTING}:
+        share = cause.share.times(case.split.computing)
+    return replace(cause, terms=tuple(dict.fromkeys(terms)), share=share, noun="", certain=False)
+
+
+def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
+    return [
+        MeasuredTerm(
+            _REPLAYED[term.name],
+            Share.within(term.lo, term.extra, term.hi),
+            case.finding.probe,
+            _REPLAY,
+            predicts=True,
+        )
+        for term in case.replayed
+        if term.name in _REPLAYED
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a program's time on the baseline, and the rung below that measured it.
+
+    - `share`: of the baseline's time; `own`: how many times as long it takes by its own clock.
+    - `below`: what the rung below measured; `probe`: the one to run where it measured nothing.
+    - `least`: how many times as long it takes at least, by the rung below.
+    """
+
+    term: Term
+    share: float
+    own: Estimate | None
+    below: Sequence[Measurement]
+    probe: str
+    least: float = 1.0
+
+    @property
+    def matters(self) -> bool:
+        """Whether it is enough of the time for a loss of it to count."""
+        return self.share > DEFAULT_MARGIN or (
+            bool(self.below) and self.share * (_most(self.below) - 1) > DEFAULT_MARGIN
+        )
+
+    def measured(self, case: LossCase) -> MeasuredTerm | None:
+        """Return its extra time; None where the rung below says nothing of it."""
+        worse = [measurement for measurement in self.below if measurement.certain]
+        if not worse:
+            return None
+        dearest = max(worse, key=lambda measurement: measurement.ratio.value)
+        refuses, times = self._narrowed(_most(worse))
+        share = times.times(self.share)
+        if share.lo <= 0 and share.hi > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
+            return None
+        return MeasuredTerm(self.term, share, dearest.finding.probe, dearest.words, refuses)
+
+    def _narrowed(self, most: float) -> tuple[str, Share]:
+        """Return why it costs nothing, if it does, and its extra time over its own time."""
+        least = self.least
+        own = self.own
+        if own is None or own.lo is None or own.hi is None:
+            return "", Share((least + most) / 2 - 1, least - 1, most - 1)
         if own.hi <= 1 + DEFAULT_MARGIN:
-            withdrawn = f"by itself it takes {with_interval(own)} times as long"
-        elif own.lo <= hi and lo <= own.hi:
-            lo, hi = max(lo, own.lo), min(hi, own.hi)
-    most_hi = share * (hi - 1)
-    # By its own clock, if that tells; else the middle of what the probes leave open.
-    usual = share * (own.value - 1) if own is not None else share * ((lo + hi) / 2 - 1)
-    if lo <= 1 and most_hi > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
-        return Cause(words, (term,), withdrawn=withdrawn)
-    part = Share.within(share * (lo - 1), usual, most_hi)
-    return Cause(words, (term,), part, withdrawn=withdrawn)
+            reason = f"by itself it takes {with_interval(own)} times as long"
+            return reason, Share.of(own)
+        if own.hi < least:  # it loses certainly less than the rung below
+            return "", Share.of(own)
+        if own.lo <= most:
+            least = max(least, own.lo)
+            most = min(most, own.hi)
+        return "", Share.within(least - 1, own.value - 1, most - 1)
 
 
-def computation(case: LossCase) -> Cause | NoCause:
-    """What computing loses, in the share of the time that is computation."""
-    split, every = case.split, _computing(case)
-    if split is None:
-        return _UNKNOWN
-    worse = [each for each in every if each.certain]
+def _most(measurements: Sequence[Measurement]) -> float:
+    return max(measurement.ratio.hi or 1.0 for measurement in measurements)
+
+
+def _computing(case: LossCase, split: Split) -> _Part:
+    below = computing_below(case)
+    least = min((measurement.ratio.lo or 1.0 for measurement in below), default=1.0)
+    part = _Part(Term.COMPUTING, split.computing, split.own_computing, below, COMPUTING[0])
+    return replace(part, least=max(1.0, least))
+
+
+def _messages(case: LossCase, split: Split) -> _Part:
+    below = messages_below(case)
+    return _Part(Term.MESSAGES, split.communicating, split.own_communicating, below, MESSAGES[0])
+
+
+def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
+    """Return at most the largest loss of the layers below; its parts need a profile."""
+    missing = [MissingTerm(Term.MESSAGES, f"{case.finding.probe} profile=true")]
+    below = [*computing_below(case), *messages_below(case)]
+    worse = [measurement for measurement in below if measurement.certain]
     if not worse:
-        return NoCause("no probe of processor or memory is certainly worse")
-    least = max(1.0, min(each.ratio.lo or 1.0 for each in every))
-    share, own = split.computing, split.own_computing
-    return _part(case, Term.COMPUTING, "computation", share, split.source, own, worse, least)
+        return [], missing
+    most = _most(worse) - 1
+    if most > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
+        return [], missing
+    dearest = max(worse, key=lambda measurement: measurement.ratio.value)
+    computes = dearest.finding.probe in COMPUTING
+    term = Term.COMPUTING if computes else Term.MESSAGES
+    share = Share.at_most(most)
+    return [MeasuredTerm(term, share, dearest.finding.probe, dearest.words)], missing
 
 
-def communication(case: LossCase) -> Cause | NoCause:
-    """What messages lose, in the share of the time that is communication."""
-    split = case.split
-    if split is None:
-        return _UNKNOWN
-    if split.communicating == 0:
-        return NoCause(f"it does not communicate: {split.source}")
-    worse = [each for each in _messages(case) if each.certain]
-    if not worse:
-        return NoCause("no probe of MPI on as many nodes is certainly worse")
-    share, own = split.communicating, split.own_communicating
-    return _part(case, Term.MESSAGES, "communication", share, split.source, own, worse, 1.0)
-
-
-def layers_below(case: LossCase) -> Cause | NoCause:
-    """What all layers below lose, of a program whose parts are not known."""
-    if case.split is not None:
-        return NoCause(f"its computation and communication are known {case.split.source}")
-    groups = [_computing(case), _messages(case)]
-    worse = [own for group in groups if (own := [each for each in group if each.certain])]
-    if not worse:
-        return NoCause("no probe of the layers below is certainly worse")
-    worst = [max(group, key=lambda each: each.ratio.value) for group in worse]
-    words = " and ".join(each.words for each in worst)
-    most = max(each.ratio.hi or 1.0 for group in worse for each in group)
-    if most - 1 > _SAYS_NOTHING * max(case.extra.hi, DEFAULT_MARGIN):
-        return Cause(f"below it {words}")
-    return Cause(f"below it {words}", (Term.MESSAGES,), Share.at_most(most - 1))
-
-
-def _computing(case: LossCase) -> list[Measurement]:
+def computing_below(case: LossCase) -> list[Measurement]:
     """Return what a core and its memory lose; a program's ranks are as many on any node."""
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 
-def _messages(case: LossCase) -> list[Measurement]:
+def messages_below(case: LossCase) -> list[Measurement]:
+    """Return what MPI's messages lose on as many nodes."""
     return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)
-
-
-_PROGRAMS = (Layer.NPB, Layer.APP)
-RULES = (
-    Rule("computation", _PROGRAMS, computation, probes=COMPUTING),
-    Rule("communication", _PROGRAMS, communication, probes=MESSAGES),
-    Rule("layers below", _PROGRAMS, layers_below, probes=(*COMPUTING, *MESSAGES)),
-)

@@ -11,14 +11,15 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 
-from bareline.analysis.judgements.causes import network, node, programs, simulated, software
+from bareline.analysis.judgements.causes import network, node, simulated, software
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.programs import cause_of_program, program_terms
 from bareline.analysis.judgements.causes.sums import sum_of
 from bareline.analysis.judgements.causes.terms import terms_of
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.programs import Splits
+from bareline.analysis.numbers.programs import ReplayedLosses, Splits, application_of
 from bareline.vocabulary.errors import one_line
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.plugins import brought, checked, named
@@ -26,9 +27,8 @@ from bareline.vocabulary.verdicts import Verdict
 
 #: bareline's own causes, in the order in which they are printed.
 _OWN_RULES: tuple[Rule, ...] = (
-    *node.RULES, *network.RULES, *software.RULES, *programs.RULES, *simulated.RULES,
+    *node.RULES, *network.RULES, *software.RULES, *simulated.RULES,
 )  # fmt: skip
-_PROGRAMS = (Layer.NPB, Layer.APP)
 
 
 @cache
@@ -47,8 +47,12 @@ def explain(
     facts: Mapping[str, Facts],
     baseline: str,
     splits: Splits | None = None,
+    replayed: ReplayedLosses | None = None,
 ) -> list[Explanation]:
-    """Explain every finding with a certain loss."""
+    """Explain every finding with a certain loss.
+
+    - `splits`, `replayed`: how programs divide their time, and the terms of their replayed losses.
+    """
     explanations = []
     for finding in findings:
         # What is worse by its crashes alone may take as long as before.
@@ -56,7 +60,6 @@ def explain(
         point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
         if point is None:
             continue
-        program = finding.layer in _PROGRAMS
         case = LossCase(
             finding=finding,
             point=point,
@@ -68,13 +71,29 @@ def explain(
                 for other in findings
                 if other.probe == finding.probe and other.platform != finding.platform
             ],
-            split=splits.of(finding.platform, point.place) if splits and program else None,
         )
+        if case.is_program:
+            case = _with_parts(case, splits, replayed or {})
         explanations.append(_explained(case))
     return _once(explanations)
 
 
+def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses) -> LossCase:
+    """Return the case of a program with its parts: those of its replay, and those of its time."""
+    platform = case.finding.platform
+    place = case.place
+    terms, _ = replayed.get((platform, application_of(place)), ((), 0))
+    # The time at a point, as of one rank, is not the time of the launch that was replayed.
+    is_launch = place.metric == "time" and not place.point
+    return replace(
+        case,
+        split=splits.of(platform, place) if splits is not None else None,
+        replayed=terms if is_launch else (),
+    )
+
+
 def _explained(case: LossCase) -> Explanation:
+    measured, missing = program_terms(case) if case.is_program else terms_of(case)
     causes: list[Cause] = []
     absent: dict[str, str] = {}
     for rule in load_rules():
@@ -83,8 +102,8 @@ def _explained(case: LossCase) -> Explanation:
             if isinstance(found, NoCause):
                 absent[rule.name] = found.reason
             else:
-                causes.append(replace(found, name=found.name or rule.name, rule=rule.name))
-    measured, missing = terms_of(case)
+                cause = cause_of_program(found, case, measured) if case.is_program else found
+                causes.append(replace(cause, name=found.name or rule.name, rule=rule.name))
     whole = sum_of(causes, measured, case.extra)
     return Explanation(
         case.finding,

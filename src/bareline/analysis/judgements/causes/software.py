@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from bareline.analysis.judgements.causes.case import Facts, LossCase, Rule, bound_below
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
@@ -10,7 +11,8 @@ from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_size
+from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.units import format_size, listing
 
 #: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
 #: of it; what is longer they copy once, straight out of the sender's memory (CMA).
@@ -134,6 +136,37 @@ def _kernel(facts: Facts) -> str:
     return found[0] if found else str(facts["kernel.release"])
 
 
+#: Variables with which builds are given flags; a platform's `environment` sets them.
+_FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS")
+_UNSET = "unset"
+
+
+def compiler_flags(case: LossCase) -> Cause | NoCause:
+    """Other compiler flags in the environment of the platform, in which programs are built."""
+    differing = []
+    for name in _FLAGS:
+        own, base = (_flags(facts, name) for facts in (case.facts, case.baseline_facts))
+        if own != base:
+            differing.append(f"{name} {own} instead of {base}")
+    if not differing:
+        return NoCause(f"none of {listing(list(_FLAGS))} differs")
+    words = f"its compiler flags are others ({listing(differing)})"
+    return Cause(words, _COMPILED[case.finding.layer])
+
+
+def _flags(facts: Facts, name: str) -> str:
+    """Return the flags of one variable, with single spaces and no more than a name's length."""
+    value = " ".join(str(facts.get(f"environment.{name}", "")).split())
+    return shown_name(value) or _UNSET
+
+
+#: The term that code compiled otherwise changes, by layer.
+_COMPILED: Mapping[Layer, tuple[Term, ...]] = {
+    Layer.COMPUTE: (Term.ARITHMETIC,),
+    Layer.MEMORY: (Term.MEMORY,),
+    Layer.NPB: (Term.COMPUTING,),
+    Layer.APP: (Term.COMPUTING,),
+}
 _NAMESPACES = "user namespace for each rank"
 _MPI = (Layer.MPI, Layer.NPB, Layer.APP)
 _ALL = (Layer.NETWORK, Layer.MPI, Layer.IO, Layer.NPB, Layer.APP)
@@ -143,4 +176,5 @@ RULES = (
     Rule("kind of disk", (Layer.IO,), kind_of_disk, ("fs.disk.rotational",)),
     Rule("MPI library", _MPI, mpi_library, ("mpi.flavour", "mpi.version")),
     Rule("kernel", _ALL, kernel, ("kernel.release",)),
+    Rule("compiler flags", tuple(_COMPILED), compiler_flags),
 )

@@ -26,6 +26,7 @@ class TermShare:
 
     - `rest`: what these causes leave of it.
     - `probe`, `words`: the rung that measured it, and its figure; empty where facts alone say it.
+    - `predicts`: it is a term of the prediction as well, and is never withdrawn.
     """
 
     term: Term
@@ -34,6 +35,7 @@ class TermShare:
     rest: Share = NOTHING
     probe: str = ""
     words: str = ""
+    predicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class _Division:
     @property
     def matters(self) -> bool:
         """Whether the term may add something that is not within the margin."""
+        if self.measured.predicts:
+            return True
         share = self.measured.share
         most = share.value if self.measured.refuses else share.hi
         return most >= DEFAULT_MARGIN
@@ -128,8 +132,15 @@ class _Division:
         rest = measured.share
         if self.parts:
             rest = rest.less(total(self.parts.values()))
-        rules = tuple(self.parts)
-        return TermShare(measured.term, measured.share, rules, rest, measured.probe, measured.words)
+        return TermShare(
+            measured.term,
+            measured.share,
+            tuple(self.parts),
+            rest,
+            measured.probe,
+            measured.words,
+            measured.predicts,
+        )
 
 
 def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
@@ -290,9 +301,13 @@ def _product(factors: Sequence[Share]) -> Share:
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:
     """Withdraw terms that add certainly more than was lost, as few as will do."""
-    terms, causes = list(whole.terms), list(whole.causes)
-    while (costly := [term for term in terms if term.share.lo > 0]) and _excessive(terms, loss):
-        wrong = min(costly, key=lambda one: _rank(one, terms, loss))
+    terms = list(whole.terms)
+    causes = list(whole.causes)
+    while _excessive(terms, loss):
+        costly = [term for term in terms if term.share.lo > 0 and not term.predicts]
+        if not costly:
+            break
+        wrong = min(costly, key=lambda term: _rank(term, terms, loss))
         terms.remove(wrong)
         others = [name for one in terms for name in one.rules] or [one.probe for one in terms]
         reason = _excess(wrong, others, loss)

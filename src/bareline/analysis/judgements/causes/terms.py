@@ -7,7 +7,6 @@ seconds: of a message, of a byte. An operation has so many of them (`bareline...
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.case import LossCase, Measurement
@@ -15,6 +14,7 @@ from bareline.analysis.judgements.causes.cause import Term
 from bareline.analysis.judgements.causes.links import link_bps, number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import LATENCIES, PINGPONG, STREAMS, Work
+from bareline.analysis.numbers.messages import beyond_start
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.model import Layer
 
@@ -33,6 +33,8 @@ class MeasuredTerm:
     """A term's share of the extra time, by the probe that measured it, in words.
 
     - `refuses`: why a fact that would change the term costs nothing; empty where it may.
+    - `predicts`: it is a term of the prediction as well, so that its sum takes it as it is: a gain,
+      or more than was lost.
     """
 
     term: Term
@@ -40,6 +42,7 @@ class MeasuredTerm:
     probe: str
     words: str
     refuses: str = ""
+    predicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,25 +201,16 @@ class _Messages:
         worst = max(by_size.values(), key=lambda measurement: measurement.ratio.value)
         return cls(tuple(sizes), extra_s, worst)
 
-    def at(self, size: float) -> Share:
-        """Return what a message of a size takes longer: on the line between two measured ones."""
-        if size <= self.sizes[0] or len(self.sizes) == 1:
-            return self.extra_s[0]
-        if size > self.sizes[-1]:  # there bytes cost what they cost up to the largest
-            return self.extra_s[-1].times(size / self.sizes[-1])
-        above = bisect_left(self.sizes, size)
-        low, high = self.sizes[above - 1], self.sizes[above]
-        part = (size - low) / (high - low)
-        return self.extra_s[above - 1].times(1 - part) + self.extra_s[above].times(part)
-
     def beyond_start(self, size: float) -> Share:
-        """Return what the bytes of a message take longer, which is no less than nothing.
+        """Return the additional time of the bytes of a message, in s; at least 0.
 
         All sizes have the start in common, so that its bounds cancel.
         """
-        there, start = self.at(size), self.extra_s[0]
-        beyond = Share(there.value - start.value, there.lo - start.lo, there.hi - start.hi)
-        return beyond.without_gain()
+        value, lo, hi = (
+            beyond_start(self.sizes, [getattr(extra, end) for extra in self.extra_s], size)
+            for end in ("value", "lo", "hi")
+        )
+        return Share(value, lo, hi).without_gain()
 
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that is made of such messages.

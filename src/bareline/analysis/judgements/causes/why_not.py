@@ -1,4 +1,4 @@
-"""Why a cause is named or not: the facts and probes that it needs, and what there was of them."""
+"""Why a cause is named or not: the facts and probes that it needs, and their values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bareline.analysis.judgements.causes.case import Facts, Rule
+from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import load_rules
 from bareline.analysis.judgements.findings import Finding
@@ -54,12 +55,12 @@ class NeededMeasurement(_Row):
 
 @dataclass(frozen=True)
 class AnswerRow(_Row):
-    """``explain --why-not``: the result of the cause for a loss.
+    """``explain --why-not``: the answer for one loss that the cause concerns.
 
-    - `word`: null where it does not cause the loss.
-    - `reason`: why it does not, or the sentence of the cause.
-    - `figures`: its share of the extra time, and the causes that have another one; empty where it
-      has none.
+    - `word`: null where the cause is not named.
+    - `reason`: why the cause is not named, or its words.
+    - `figures`: its share of the extra time, and the causes that have the others; empty without a
+      share.
     """
 
     kind: Literal["answer"]
@@ -77,7 +78,10 @@ WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a cause is, or is not, named on a platform, with the worst cell of each probe, if any."""
+    """Why a cause is, or is not, named on a platform.
+
+    - `measured`: each probe that it needs, with its worst cell; None where it was not measured.
+    """
 
     rule: Rule
     platform: str
@@ -112,13 +116,14 @@ class WhyNot:
 def rule_of(name: str) -> Rule:
     """Find a cause by its name; upper case and hyphens do not matter.
 
-    Raises UsageError: there is none of that name; all are listed.
+    Raises UsageError: no cause has that name; all are listed.
     """
-    known = {_plain(rule.name): rule for rule in load_rules()}
-    asked = _plain(name)
-    # A cause may say its kind before the rule's name: an emulated NIC.
-    if found := known.get(asked) or known.get(asked.rpartition(" ")[2]):
-        return found
+    rules = {_plain(rule.name): rule for rule in load_rules()}
+    plain = _plain(name)
+    # A name may begin with the kind of the cause: an emulated NIC.
+    rule = rules.get(plain) or rules.get(plain.rpartition(" ")[2])
+    if rule is not None:
+        return rule
     names = [rule.name for rule in load_rules()]
     close = did_you_mean(name, names, "")
     hint = f"{close} " if close else ""
@@ -127,6 +132,15 @@ def rule_of(name: str) -> Rule:
 
 def _plain(name: str) -> str:
     return name.casefold().replace("-", " ").replace("_", " ").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The first cells of every row: the cause and both platforms."""
+
+    cause: str
+    platform: str
+    baseline: str
 
 
 def why_not(
@@ -138,45 +152,83 @@ def why_not(
     baseline: str,
 ) -> WhyNot:
     """Describe of one platform why a cause is, or is not, named."""
-    head = (rule.name, platform, baseline)
-    own, base = facts.get(platform, {}), facts.get(baseline, {})
-    known = [
-        NeededFact(*head, "fact", key, own.get(key), base.get(key), rule.both)
-        for need in rule.needs
-        for key in need.split(" or ")
-    ]
-    measured: list[tuple[str, Row | None]] = []
-    for probe in rule.probes:
-        own_findings = [f for f in findings if (f.platform, f.probe) == (platform, probe)]
-        cells = [finding.worst for finding in own_findings if finding.worst]
-        for nodes in dict.fromkeys(cell.place.ran_on for cell in cells):
-            there = [cell for cell in cells if cell.place.ran_on == nodes]
-            worst = max(there, key=lambda cell: cell.ratio.value if cell.ratio else 0.0)
-            measured.append((probe, worst))
-        measured += [] if cells else [(probe, None)]
+    head = _Head(rule.name, platform, baseline)
     answers = [
-        _answer(head, one)
-        for one in explanations
-        if one.finding.platform == platform and rule.concerns(one.finding.layer, one.finding.probe)
+        _answer(head, explanation)
+        for explanation in explanations
+        if explanation.finding.platform == platform
+        and rule.concerns(explanation.finding.layer, explanation.finding.probe)
     ]
-    return WhyNot(rule, platform, baseline, known, measured, answers)
+    needed = _facts(head, rule, facts.get(platform, {}), facts.get(baseline, {}))
+    measured = _measured(rule.probes, [f for f in findings if f.platform == platform])
+    return WhyNot(rule, platform, baseline, needed, measured, answers)
 
 
-def _answer(head: tuple[str, str, str], one: Explanation) -> AnswerRow:
-    finding = one.finding
-    cause = next((cause for cause in one.causes if cause.rule == head[0]), None)
-    figures = ""
-    if cause is None:
-        reason = one.absent.get(head[0], "")
-    elif cause.withdrawn:
-        reason = f"withdrawn: {cause.withdrawn}"
-    else:
-        reason = cause.words
-        if cause.share is not None:
-            figures = f"{one.amount(cause.share)} of {one.amount(one.extra)}"
-            others = [other.name for other in one.sized if other is not cause]
-            figures += f", beside {listing(others)}" if others else ""
-    point, word = finding.label(one.point), one.word_of(cause) if cause else None
+def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list[NeededFact]:
+    """Return each fact that the cause needs, with the values of both platforms."""
+    keys = [key for need in rule.needs for key in need.split(" or ")]
+    return [
+        NeededFact(
+            head.cause,
+            head.platform,
+            head.baseline,
+            "fact",
+            key=key,
+            value=facts.get(key),
+            value_baseline=baseline_facts.get(key),
+            needs_baseline=rule.both,
+        )
+        for key in keys
+    ]
+
+
+def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[str, Row | None]]:
+    """Return each probe that measures the cause, with its worst cell by number of nodes, if any."""
+    measured: list[tuple[str, Row | None]] = []
+    for probe in probes:
+        cells = [finding.worst for finding in findings if finding.probe == probe and finding.worst]
+        by_nodes: dict[int, list[Row]] = {}
+        for cell in cells:
+            by_nodes.setdefault(cell.place.ran_on, []).append(cell)
+        measured += [(probe, max(alike, key=_ratio)) for alike in by_nodes.values()]
+        if not cells:
+            measured.append((probe, None))
+    return measured
+
+
+def _ratio(cell: Row) -> float:
+    return cell.ratio.value if cell.ratio is not None else 0.0
+
+
+def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
+    finding = explanation.finding
+    cause = next((cause for cause in explanation.causes if cause.rule == head.cause), None)
     return AnswerRow(
-        *head, "answer", finding.layer, finding.probe, finding.subject, point, word, reason, figures
+        head.cause,
+        head.platform,
+        head.baseline,
+        "answer",
+        layer=finding.layer,
+        probe=finding.probe,
+        subject=finding.subject,
+        point=finding.label(explanation.point),
+        word=explanation.word_of(cause) if cause is not None else None,
+        reason=_reason(explanation, head.cause, cause),
+        figures=_figures(explanation, cause) if cause is not None else "",
     )
+
+
+def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
+    """Return why a cause is absent or withdrawn, or its words where it is named."""
+    if cause is None:
+        return explanation.absent.get(name, "")
+    return f"withdrawn: {cause.withdrawn}" if cause.withdrawn else cause.words
+
+
+def _figures(explanation: Explanation, cause: Cause) -> str:
+    """Return the share of a cause in the extra time, and the causes that share the rest."""
+    if cause.withdrawn or cause.share is None:
+        return ""
+    figures = f"{explanation.amount(cause.share)} of {explanation.amount(explanation.extra)}"
+    others = [other.name for other in explanation.sized if other is not cause]
+    return f"{figures}, beside {listing(others)}" if others else figures

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.numbers.messages import tree_steps
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.place import Place
 
@@ -97,8 +98,8 @@ def _of_collective(place: Place, size: int) -> Work:
     ranks = max(2, place.ranks)
     nodes = min(ranks, max(2, place.ran_on))
     each = math.ceil(ranks / nodes)
-    steps = math.ceil(math.log2(ranks))
-    between = math.ceil(math.log2(nodes))
+    steps = tree_steps(ranks)
+    between = tree_steps(nodes)
     # A chain of all ranks is the longest; a tree twice, there and back, is the usual worst.
     starts = Count(steps, between if each > 1 else steps, max(2 * steps, ranks - 1))
     blocks = _BLOCKS.get(place.probe)

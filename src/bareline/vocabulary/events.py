@@ -1,0 +1,14 @@
+"""Words in a run's events that are counted again: what happened to its platforms."""
+
+from __future__ import annotations
+
+#: Begins the event of a platform that is usable; its seconds are the time until then.
+CAME_UP = "came up in"
+#: Ends the events of nodes that are replaced: a broken platform, and nodes of a queue.
+MADE_AGAIN = "it is made anew"
+ASKED_AGAIN = "a new one is asked for"
+
+
+def is_replacement(event: str) -> bool:
+    """Whether an event is that nodes of a platform are replaced."""
+    return event.endswith((MADE_AGAIN, ASKED_AGAIN))
