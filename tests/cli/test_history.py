@@ -160,6 +160,19 @@ def test_a_run_without_a_date_is_left_out(bareline, nights, created):
     assert "8 runs from" in said and "left out: nights/n04: run.toml is damaged" in said
 
 
+def test_the_page_of_a_history_leaves_out_what_is_no_run(bareline, nights):
+    nights(*[1.0] * 12, *[1.3] * 6)
+    bareline("trend", "nights", "--accept", "n12", "--reason", "wanted")
+    Path("nights/n03/run.toml").write_text("")
+    paths = sorted(map(str, Path("nights").iterdir()))
+    assert f"nights/{ACCEPTED_FILE}" in paths  # as `nights/*` gives them
+    bareline("report", *paths, "-o", "page.md")
+    page = Path("page.md").read_text()
+    assert "accepted: wanted" in page
+    assert "nights/n03: run.toml is damaged" in page and ACCEPTED_FILE not in page
+    assert "is damaged" in bareline("report", "nights/n03", "nights/n04", code=2).stderr
+
+
 def test_a_long_history_fits_a_line(bareline, nights, monkeypatch):
     monkeypatch.setattr("bareline.report.terminal.histories._MOST_BLOCKS", 5)
     nights(*[1.0] * 8, *[1.3] * 8)
