@@ -228,7 +228,7 @@ class _Search:
         stretch = tested.stretch
         values = without_spikes(self._test.values(stretch), self._zone)
         phi = float(self._test.dependence.shown[stretch.series])
-        wandering, _ = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
+        wandering = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
         if stretch.drifts:
             return _Rivals(wandering, lead_of_steps(values, tested.cuts, phi), None)
         lead = lead_over_line(values, tested.cuts, phi)

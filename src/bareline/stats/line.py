@@ -116,6 +116,15 @@ def _least_criterion(
     return least
 
 
+def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> int | None:
+    """Return where one more step explains most of what a model leaves; None where there is no room.
+
+    - `columns`: those of a level or a line.
+    """
+    basis = np.linalg.qr(with_steps(columns, cuts))[0]
+    return _next_step(values - basis @ (basis.T @ values), basis, cuts)
+
+
 def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:
     """Return where one more step explains most of the rest; None where there is no room."""
     n = rest.size
