@@ -11,6 +11,7 @@ effect is at least a twentieth of the loss.
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.numbers.programs import COMMUNICATING, COMPUTING
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
@@ -206,7 +209,11 @@ _MEASURES = (
     {"probe": "memory.stream"},
     {"probe": "memory.random_access"},
     {"probe": "io.create"},
+    {"probe": "npb.cg", "ranks": 2, "nodes": 2},
 )
+#: Messages of the planted program on the way of one rank, and their size.
+_PROGRAM_MESSAGES, _PROGRAM_BYTES = 20_000, 6144
+_PROGRAM_COMPUTES_S = 0.4
 
 
 def time_of(probe: str, size: int, made: Physics) -> float:
@@ -229,7 +236,14 @@ def time_of(probe: str, size: int, made: Physics) -> float:
             return made.memory
         case "memory.random_access":
             return made.memory * made.page
+        case "npb.cg":
+            return _PROGRAM_COMPUTES_S * made.operation + program_messages_s(made)
     return made.files
+
+
+def program_messages_s(made: Physics) -> float:
+    """Return the time of the messages of the planted program, in s."""
+    return _PROGRAM_MESSAGES * made.message_s(_PROGRAM_BYTES)
 
 
 def _samples(probe: str, made: Physics, generator: np.random.Generator) -> Iterator[Sample]:
@@ -243,6 +257,11 @@ def _samples(probe: str, made: Physics, generator: np.random.Generator) -> Itera
             yield Sample("latency", time_s)
         elif probe == "memory.stream":
             yield Sample("bandwidth", 1e10 / time_s, {"kernel": "triad"})
+        elif probe == "npb.cg":
+            messages_s = program_messages_s(made) * noise
+            yield Sample("time", time_s)
+            yield Sample(COMPUTING, time_s - messages_s)
+            yield Sample(COMMUNICATING, messages_s)
         elif probe == "io.create":
             yield Sample("create_rate", 1e4 / time_s)
         else:
@@ -316,7 +335,8 @@ def judge(world: World, folder: Path) -> Judged:
                 found["outside"].append(f"{where}: {share:.3g}, {given}")
         if shares and one.standing:
             first = max(shares, key=lambda rule: shares[rule])
-            if shares.get(one.standing[0].rule, 0.0) < shares[first] / 2:  # else it is as large
+            smaller = shares.get(one.standing[0].rule, 0.0) < shares[first] / 2
+            if smaller and not _as_large(one, standing.get(first)):
                 found["not_first"].append(f"{first} of {one.finding.subject}")
     decoys = {decoy.rule for decoy in world.decoys}
     wrong = [
@@ -335,6 +355,14 @@ def judge(world: World, folder: Path) -> Judged:
             (one.left.lo / one.extra.value for one in explanations if _whole(one)), default=0.0
         ),
     )
+
+
+def _as_large(one: Explanation, cause: Cause | None) -> bool:
+    """Whether a cause has the share of the first one: nothing tells apart facts of one term."""
+    largest = one.standing[0].share
+    if cause is None or cause.share is None or largest is None:
+        return False
+    return math.isclose(cause.share.value, largest.value, rel_tol=1e-6)
 
 
 def _whole(one: Explanation) -> bool:

@@ -15,7 +15,8 @@ and the members of the communicator. The result is one of
 - ``refused``: with the reason that is printed; ``not run``: the program itself ends there;
 - ``WRONG``: some are not, and nothing said so. Then the exit code is 1.
 
-Ranks run at idle priority, one job at a time. `--json FILE` writes the rows.
+Ranks run at the lowest priority, one job at a time. `--json FILE` writes the rows, `--keep DIR`
+keeps the periods and uses those that are there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -146,17 +146,19 @@ class Programs:
         self._folder = folder
         self._mpi = find_mpi("openmpi")
         self._halo = folder / "halo"
-        compiler = shutil.which("mpicc.openmpi") or "mpicc"
+        compiler = self._mpi.mpicc or "mpicc"
         source = Path(__file__).with_name("halo.c")
         subprocess.run([compiler, "-O1", str(source), "-o", str(self._halo)], check=True)
 
     def period(self, case: Case, ranks: int) -> ProgramPeriod:
         """Return a program's period on so many ranks; raises BarelineError: there is none."""
         out = self._folder / f"{case.name}.p{ranks}"
+        if period_file(out).exists():
+            return read_period(period_file(out))
         program = self._halo
         if case.program:
             program = build_native(self._mpi, cache_folder()).programs / case.program
-        line = ["chrt", "--idle", "0", "nice", "-n", "19", sys.executable, "-m", "bareline"]
+        line = ["nice", "-n", "19", sys.executable, "-m", "bareline"]
         line += ["profile", "--period", "-o", str(out), "--", self._mpi.mpirun, "-n", str(ranks)]
         line += [str(program), *case.settings.split()]
         done = subprocess.run(
@@ -265,6 +267,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("cases", nargs="*", help="names, all by default")
     parser.add_argument("--ranks", type=int, default=64)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="for the periods")
     parser.add_argument("--table", action="store_true", help="as rows of Markdown")
     given = parser.parse_args(words)
     unknown = set(given.cases) - {case.name for case in CASES}
@@ -272,7 +275,7 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        programs = Programs(Path(folder))
+        programs = Programs(given.keep or Path(folder))
         for case in CASES:
             if given.cases and case.name not in given.cases:
                 continue

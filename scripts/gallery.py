@@ -2,23 +2,27 @@
 
 ::
 
-    for study in nebula flexible-fabric magellan infinicloud; do
-        bareline run $study --scale small --yes --out runs/gallery/$study
-    done
-    .venv/bin/python scripts/gallery.py runs/gallery/*
+    .venv/bin/python scripts/gallery.py --measure runs/gallery
+    .venv/bin/python scripts/gallery.py runs/gallery/nebula runs/gallery/magellan
 
-Of a run of ``quick``, such as `make demo` makes, it takes the verdict.
+The first command measures the four published studies at scale small and draws them; the second
+draws runs that are there. A run of ``quick``, such as `make demo` makes, gives the verdict.
 
 Each run gives ``docs/gallery/images/<study>-<name>.png`` for the parts named in `PARTS` that its
-page has; what it lacks is said. The table of runs in ``docs/gallery/README.md`` then says of each
-study when it was measured, how often, and how busy the machine was.
+page has; a missing part is named. The table of runs in ``docs/gallery/README.md`` receives when
+each study was measured, how often, how busy the machine was, and the commit that drew its page;
+the line below each picture receives the date and the commit.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -31,7 +35,8 @@ from bareline.report.page.html import render_page
 from bareline.store.run import Run
 from bareline.vocabulary.place import CASE
 
-GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+ROOT = Path(__file__).parents[1]
+GALLERY = ROOT / "docs" / "gallery"
 IMAGES = GALLERY / "images"
 _RUNS = re.compile(r"(?<=<!-- runs: begin -->\n).*(?=<!-- runs: end -->)", re.DOTALL)
 #: Width of the window in pixels; it grows by what a table lacks.
@@ -49,11 +54,14 @@ part => Math.max(0, ...[part.closest(".scroll"), ...part.querySelectorAll(".scro
     .filter(Boolean).map(shown => shown.scrollWidth - shown.clientWidth))
 """
 
-#: Name of each picture, and where it stands on the page.
+#: The studies that repeat publications.
+PUBLISHED = ("nebula", "flexible-fabric", "magellan", "infinicloud")
+#: Name of each picture, and its place on the page.
 PARTS: dict[str, dict[str, str]] = {
     "quick": {"verdict": "#verdict"},
     "nebula": {
         "verdict": "#verdict table",
+        "instance-types": "[id^=instance-types]",
         "steps": "[id^=steps-net-nuttcp]",
         "factors": "[id^=factors-mpi-ring]",
         "allreduce": "[id^=curve-mpi-allreduce]",
@@ -78,69 +86,148 @@ PARTS: dict[str, dict[str, str]] = {
 }
 
 
-def told(records: Records) -> str:
-    """Return a run's row: study, date, launches, trials, how busy the machine was."""
-    trials = records.trials
-    measured = trials.filter(pl.col("status") == "measured")
-    counts = measured.group_by("platform", *CASE).len().get_column("len")
-    busy = trials.get_column("caveats").list.contains("busy-machine").fill_null(False)
-    fewest, most = counts.min(), counts.max()
-    launches = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    count = f"{trials.height}"
-    if failed := trials.height - measured.height:
-        count += f", {failed} failed"
-    date = records.runs[0].header.created[:10]
-    share = f"{100 * busy.sum() / trials.height:.0f} %"
-    return f"| {records.study['name']} | {date} | {launches} | {count} | {share} |"
+#: The line below a picture, which this program writes.
+_CAPTION = re.compile(r"(!\[[^]]*\]\(images/([\w-]+)\.png\)\n)(?:\n_Measured [^_]*_\n)?")
 
 
-def with_row(text: str, row: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the gallery prints of a run: when, how often and how undisturbed it was measured."""
+
+    study: str
+    date: str
+    launches: str
+    trials: str
+    busy_percent: float
+    commit: str
+
+    @classmethod
+    def of(cls, records: Records) -> Measured:
+        """Return a run's date, launches and trials."""
+        trials = records.trials
+        measured = trials.filter(pl.col("status") == "measured")
+        counts = measured.group_by("platform", *CASE).len().get_column("len").to_list()
+        fewest = min(counts, default=0)
+        most = max(counts, default=0)
+        busy = trials.get_column("caveats").list.contains("busy-machine").fill_null(False)
+        failed = trials.height - measured.height
+        return cls(
+            study=str(records.study["name"]),
+            date=records.runs[0].header.created[:10],
+            launches=f"{fewest}" if fewest == most else f"{fewest} to {most}",
+            trials=f"{trials.height}, {failed} failed" if failed else f"{trials.height}",
+            busy_percent=100 * float(busy.sum()) / trials.height,
+            commit=commit_of_this_code(),
+        )
+
+    @property
+    def row(self) -> str:
+        """The run's row in the table of the gallery."""
+        busy = f"{self.busy_percent:.0f} %"
+        cells = [self.study, self.date, self.launches, self.trials, busy, f"`{self.commit}`"]
+        return f"| {' | '.join(cells)} |"
+
+    @property
+    def caption(self) -> str:
+        """The line below its pictures."""
+        return f"_Measured {self.date} at scale small, drawn by commit `{self.commit}`._"
+
+
+def commit_of_this_code() -> str:
+    """Return the short hash of the commit whose code draws the pictures."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def with_row(text: str, study: str, row: str) -> str:
     """Return the gallery's page with a row of the table of runs in the place of its study's."""
-    found = _RUNS.search(text)
-    if found is None:
+    table = _RUNS.search(text)
+    if table is None:
         sys.exit(f"gallery: {GALLERY / 'README.md'} has no table of runs")
-    study = row.split("|")[1]
-    lines = found[0].splitlines()
-    at = next((n for n, line in enumerate(lines) if line.split("|")[1:2] == [study]), len(lines))
-    lines[at : at + 1] = [row]
-    return text[: found.start()] + "\n".join([*lines, ""]) + text[found.end() :]
+    lines = table[0].splitlines()
+    studies = [line.split("|")[1].strip() for line in lines]
+    place = studies.index(study) if study in studies else len(lines)
+    lines[place : place + 1] = [row]
+    return text[: table.start()] + "\n".join([*lines, ""]) + text[table.end() :]
+
+
+def with_captions(text: str, pictures: set[str], caption: str) -> str:
+    """Return a page of the gallery with a line below each of some pictures."""
+
+    def captioned(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{caption}\n" if match[2] in pictures else match[0]
+
+    return _CAPTION.sub(captioned, text)
 
 
 def take(page: Page, run: Path, folder: Path) -> None:
     """Write the pictures of one run, and how it was measured."""
-    opened = Run.open(run)
-    records = read_runs([opened])
-    study = str(records.study["name"])
+    records = read_runs([Run.open(run)])
+    measured = Measured.of(records)
+    study = measured.study
     file = folder / f"{study}.html"
     file.write_text(render_page(document_of(Comparison(records))), encoding="utf-8")
-    readme = GALLERY / "README.md"
-    readme.write_text(with_row(readme.read_text(encoding="utf-8"), told(records)), encoding="utf-8")
     page.goto(file.as_uri())
     page.evaluate(_WHOLE_WINDOW)
-    page.wait_for_timeout(500)
+    pictures = set()
     for name, selector in PARTS[study].items():
-        page.set_viewport_size({"width": WIDTH, "height": 1200})
-        found = page.locator(selector).first
-        if not found.count():
+        if take_part(page, selector, IMAGES / f"{study}-{name}.png"):
+            pictures.add(f"{study}-{name}")
+        else:
             print(f"{study}: the page has no {name} ({selector})", file=sys.stderr)
-            continue
-        lacking = found.evaluate(_LACKING)
-        page.set_viewport_size({"width": WIDTH + lacking, "height": 1200})
-        picture = IMAGES / f"{study}-{name}.png"
-        found.screenshot(path=picture)
-        print(picture)
+    rewrite(GALLERY / "README.md", lambda text: with_row(text, study, measured.row))
+    if study in PUBLISHED:
+        about = GALLERY / f"{study}.md"
+        rewrite(about, lambda text: with_captions(text, pictures, measured.caption))
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Replace a file's text."""
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def take_part(page: Page, selector: str, picture: Path) -> bool:
+    """Write a picture of a part of the page, as wide as it needs; return whether there is one."""
+    page.set_viewport_size({"width": WIDTH, "height": 1200})
+    part = page.locator(selector).first
+    if not part.count():
+        return False
+    lacking = part.evaluate(_LACKING)
+    page.set_viewport_size({"width": WIDTH + lacking, "height": 1200})
+    part.screenshot(path=picture)
+    print(picture)
+    return True
+
+
+def measure(folder: Path) -> list[Path]:
+    """Measure the published studies at scale small; return their runs, those there included."""
+    runs = []
+    for study in PUBLISHED:
+        run = folder / study
+        if not run.exists():
+            command = ["bareline", "run", study, "--scale", "small", "--yes", "--out", str(run)]
+            subprocess.run([sys.executable, "-m", *command], check=True)
+        runs.append(run)
+    return runs
 
 
 def main() -> None:
-    """Take the pictures of all runs that are named."""
+    """Take the pictures of all runs that are named, or that are measured first."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("runs", type=Path, nargs="*", metavar="RUN")
+    parser.add_argument("--measure", type=Path, metavar="FOLDER", help="measure the studies first")
+    given = parser.parse_args()
+    runs = given.runs + (measure(given.measure) if given.measure else [])
+    if not runs:
+        parser.error("name runs, or a folder with --measure")
     IMAGES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": WIDTH, "height": 1200})
-        for run in sys.argv[1:]:
-            take(page, Path(run), Path(folder))
+        for run in runs:
+            take(page, run, Path(folder))
         browser.close()
 
 

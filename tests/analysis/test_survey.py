@@ -1,14 +1,22 @@
 """Planted fleets: what is slow is named, by what is to blame, and nothing else is."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bareline.analysis.judgements.survey import survey
+from bareline.analysis.judgements.survey import server_node, survey
 from bareline.analysis.numbers.fleet import fleets, read_switches
 from bareline.analysis.numbers.records import read_runs
-from bareline.report.content.fleet import deviating_rows, node_rows, remedy, survey_lines
+from bareline.report.content.fleet import (
+    deviating_rows,
+    node_rows,
+    remedy,
+    server_words,
+    survey_lines,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from planted_fleet import Faults, plant
@@ -49,6 +57,36 @@ def test_a_healthy_fleet_has_nothing_to_tell_and_every_node_a_row(tmp_path):
     rows = node_rows(found)
     assert len(rows) == 64 * 4 and not any(row["deviates"] for row in rows)
     assert "nothing deviates certainly" in list(survey_lines(found))
+
+
+def with_faster_links(found, name, ratio):
+    """Return a survey in which the links of a node are so many times worse; below 1 better."""
+    at = found.fleet.nodes.index(name)
+    maps = []
+    for one in found.maps:
+        ends = [np.array(each) for each in (one.ratios, one.lo, one.hi)]
+        for values, factor in zip(ends, (1.0, 0.99, 1.01), strict=True):
+            values[at] = ratio * factor
+        maps.append(replace(one, ratios=ends[0], lo=ends[1], hi=ends[2]))
+    return replace(found, maps=tuple(maps))
+
+
+def test_the_node_with_certainly_better_links_is_for_the_file_server(tmp_path):
+    found = surveyed(tmp_path, node=1.2, switch=1.3)
+    assert server_words(found).startswith("for a file server any healthy node will do")
+    best = with_faster_links(found, "node007", 0.8)
+    assert server_words(best).startswith("for a file server: node node007, bandwidth between nodes")
+    assert "1.25 times higher" in server_words(best)
+    # A node that deviates, or whose switch does, is none.
+    for name in ("node022", "node050"):
+        assert server_node(with_faster_links(found, name, 0.5)).name != name
+
+
+def test_without_links_no_node_is_proposed(tmp_path):
+    found = surveyed(tmp_path)
+    assert server_words(replace(found, maps=())) == ""
+    unknown = replace(found.maps[-1], ratios=np.full(64, np.nan))
+    assert server_node(replace(found, maps=(unknown,))) is None
 
 
 @pytest.mark.parametrize("text", ["", "leaf", "leaf1: n[1-", "leaf1: elsewhere"])

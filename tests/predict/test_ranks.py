@@ -41,7 +41,8 @@ SETTINGS = {
 
 def asked(trace):
     """What each rank asks for, one call after the other; communicators by their size alone."""
-    return [[replace(shape, comm=0) for shape in calls_of(one)] for one in trace.streams]
+    bare = {"comm": 0, "element": 0}
+    return [[replace(shape, **bare) for shape in calls_of(one)] for one in trace.streams]
 
 
 def grown(cells, counts, target, **how):

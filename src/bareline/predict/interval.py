@@ -46,7 +46,7 @@ class ModelError:
         return min(self.largest, self.per_change * change)
 
 
-#: The errors of both models, from 322 predictions of nine programs between five platforms
+#: The errors of both models, from the 322 pairs of nine programs between five platforms
 #: (`benchmarks/predict_coverage.py`, 29 November 2026, docs/method/prediction.md): the narrowest
 #: intervals that contain 95 % of the measured medians.
 MODEL_ERRORS: Mapping[str, ModelError] = {

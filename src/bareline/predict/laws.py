@@ -114,12 +114,12 @@ class Law:
         """Whether it has as many terms as there are values, so that it fits any sizes."""
         return 1 < len(self.terms) >= self.rows
 
-    def at(self, row: npt.NDArray[np.float64]) -> float:
-        """Return the size where the terms have these values."""
-        size = float(row[list(self.terms)] @ self.factors)
+    def at(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the sizes where the terms have these values; shape (..., terms)."""
+        sizes: npt.NDArray[np.float64] = rows[..., list(self.terms)] @ self.factors
         if not self.block:
-            return size
-        return self.block * math.ceil(size / self.block - _EXACT)
+            return sizes
+        return self.block * np.ceil(sizes / self.block - _EXACT)
 
 
 def laws_of(

@@ -26,6 +26,7 @@ from bareline.predict.pattern import (
     share_of,
 )
 from bareline.predict.relations import End
+from bareline.predict.unchecked import Unchecked
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.recurrence import FILES
 from bareline.profile.trace import CallStream
@@ -38,27 +39,6 @@ _EVEN_HINT = (
     "choose a number of ranks that cuts the problem evenly, profile one that does not, or give "
     "the program's --grid"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Unchecked:
-    """What of a made period rests on laws that neither a second count nor a second rank checks.
-
-    - `calls`, `of_calls`: of all ranks; `byte_share`, `time_share`: of what is sent, and of the
-      time that calls took where they were profiled.
-    - `first`: the first such call, with what the profiles do not distinguish.
-    """
-
-    calls: int
-    of_calls: int
-    byte_share: float
-    time_share: float
-    first: str
-
-    @property
-    def call_share(self) -> float:
-        """The share of all calls."""
-        return self.calls / max(1, self.of_calls)
 
 
 @dataclass(eq=False, slots=True)
@@ -244,7 +224,7 @@ class Maker:
         if is_root not in call.sizes:
             raise self.refused(call, "no profiled rank of its place has this role for the root")
         laws = call.sizes[is_root]
-        amounts = [self._amount(call, own, rows[own[0].cut]) for own in laws]
+        amounts = [self._amount(call, own, rows) for own in laws]
         self._count(rank, call, laws, amounts[_SIZE])
         return Shape(
             step.call, step.kind, step.posts, to, from_, root, send_tag, receive_tag, comm, members,
@@ -284,18 +264,21 @@ class Maker:
             )
         return self._comms.setdefault(members, len(self._comms) + 1), len(members)
 
-    def _amount(self, call: PlaceCall, laws: Sequence[Law], row: npt.NDArray[np.float64]) -> int:
+    def _amount(
+        self, call: PlaceCall, laws: Sequence[Law], rows: Sequence[npt.NDArray[np.float64]]
+    ) -> int:
         # Of files the first law that holds will do: no other rank waits for as many bytes.
         if laws[0].off is not None or call.key.step.kind in FILES:
-            return max(0, round(laws[0].at(row)))
-        sizes = {round(law.at(row), 3) for law in laws}
+            return max(0, round(float(laws[0].at(rows[laws[0].cut]))))
+        sizes = {round(float(law.at(rows[law.cut])), 3) for law in laws}
         found = sizes
         if len(found) > 1:
             # Where a side was never cut otherwise: what a face carries, and one size for all ranks.
             along, sides = call.key.along, range(len(self.grid.sides))
             others = tuple(side for side in sides if side != along)
             likely = 0 if along is None else 1 + products(len(sides)).index(others)
-            found = {round(law.at(row), 3) for law in laws if likely in law.terms}
+            faces = [law for law in laws if likely in law.terms]
+            found = {round(float(law.at(rows[law.cut])), 3) for law in faces}
             call.likely = True
         if len(found) != 1:
             shown = ", ".join(f"{size:g}" for size in sorted(sizes))

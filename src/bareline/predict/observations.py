@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bareline.predict.grid import Grid, Place
 from bareline.predict.laws import (
     RULES,
+    Amounts,
     Cells,
     Law,
     Rule,
@@ -20,6 +21,7 @@ from bareline.predict.laws import (
     close_law,
     cuts,
     differ_along,
+    element_size,
     padded_laws,
     tag_laws,
     terms_at,
@@ -29,6 +31,9 @@ from bareline.predict.members import MembersRule
 from bareline.predict.pattern import Pattern, Step, Template, shapes_of
 from bareline.predict.relations import End, Relation
 from bareline.profile.records import Shape
+
+#: So many ways to cut the sides are compared; more than these show nothing.
+_MOST_CUTS = 24
 
 
 class Key(NamedTuple):
@@ -112,7 +117,7 @@ class Observations:
     exact: bool
     unclear: str = ""
     _laws: dict[tuple[object, ...], list[Law]] = field(default_factory=dict)
-    _new_rows: dict[tuple[Place, int], npt.NDArray[np.float64]] = field(default_factory=dict)
+    _new_rows: dict[Place, npt.NDArray[np.float64]] = field(default_factory=dict)
     _tags: dict[tuple[object, ...], tuple[TagLaw, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -197,19 +202,41 @@ class Observations:
     # Cuts that are not even ----------------------------------------------------------------------
 
     def _found_cuts(self) -> list[tuple[Cells | None, ...]]:
-        """Find how many cells the problem has along each side that does not divide them."""
+        """Find how many cells the problem has along each side that does not divide them.
+
+        All ways are returned that give the sizes seen; laws of each have to agree.
+        """
         even: tuple[Cells | None, ...] = (None,) * len(self.grid.sides)
-        found: list[tuple[Cells | None, ...]] = [even]
+        found = [even]
         uneven = self._uneven() if self.exact else []
         for rules in RULES:
-            cells = list(even)
-            for side in range(len(cells)):
-                for amounts in uneven:
-                    if cells[side] is None and differ_along(side, self.grids, amounts):
-                        cells[side] = self._cut(side, amounts, cells, rules)
-            if tuple(cells) not in found:
-                found.append(tuple(cells))
+            ways = [even]
+            for side in range(len(even)):
+                ways = [
+                    (*cells[:side], own, *cells[side + 1 :])
+                    for cells in ways
+                    for own in self._cuts_of_side(side, uneven, cells, rules)
+                ]
+            found += [cells for cells in ways if cells not in found]
+        if len(found) > _MOST_CUTS:
+            self.unclear = "; many ways to cut a side give these sizes"
+            return [even]
         return found
+
+    def _cuts_of_side(
+        self,
+        side: int,
+        uneven: Sequence[Amounts],
+        cells: Sequence[Cells | None],
+        rules: Sequence[Rule],
+    ) -> list[Cells | None]:
+        """Return the cells of a side that give the sizes seen; None where it is cut evenly."""
+        for amounts in uneven:
+            if differ_along(side, self.grids, amounts):
+                found = self._cut(side, amounts, cells, rules)
+                if found:
+                    return list(found)
+        return [None]
 
     def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
         """Return what ranks move in calls of which the sizes differ, a row for each count."""
@@ -226,20 +253,17 @@ class Observations:
     def _cut(
         self,
         side: int,
-        amounts: Sequence[Sequence[tuple[int, int]]],
+        amounts: Amounts,
         cells: Sequence[Cells | None],
         rules: Sequence[Rule],
-    ) -> Cells | None:
-        """Return the cells of a side that give the sizes seen, None where several differ."""
+    ) -> list[Cells]:
+        """Return the ways to cut a side that give the sizes of a call; equal parts there once."""
         length = self.grid.sides[side]
         fits: dict[tuple[float, ...], Cells] = {}
         for number, rule in cuts(self.grids, amounts, side, cells, rules):
             parts = [float(rule(number, length, at)) for at in range(length)]
             fits.setdefault(tuple(part / sum(parts) for part in parts), (number, rule))
-        # Several that cut the new grid alike are one; several that do not tell nothing.
-        if len(fits) > 1:
-            self.unclear = "; several ways to cut a side give these sizes"
-        return next(iter(fits.values())) if len(fits) == 1 else None
+        return list(fits.values())
 
     # Laws ----------------------------------------------------------------------------------------
 
@@ -256,38 +280,57 @@ class Observations:
         first: list[Law] = []
         # What gives the sizes of most ranks comes first: by place many laws hold by chance.
         for samples in filter(None, groups):
-            for laws in self._laws_of_group(samples, index, along):
-                checked = all(law.checked for law in laws)
-                if checked and self._agree(laws, place, laws[0].cut):
-                    return laws
-                first = first or laws
+            laws = self._laws_of_group(samples, index, along)
+            element = element_size((s.moved(index), s.shape.element) for s in samples)
+            checked = self._of_whole_elements([law for law in laws if law.checked], place, element)
+            if checked and self._agree(checked, place):
+                return checked
+            first = first or checked or laws
         return first
 
     def _laws_of_group(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None
-    ) -> Iterator[list[Law]]:
-        """Yield the laws of calls by each way to cut the sides, then of whole blocks.
+    ) -> list[Law]:
+        """Return the laws of calls by each way to cut the sides, else of whole blocks.
 
         A sum of terms that meets any sizes is joined by the blocks that give them as well.
         """
-        padded = self._padded(samples, index, along)
-        exact = [self._simplest(samples, index, along, cut) for cut in range(len(self.cuts))]
-        for laws in filter(None, exact):
-            yield [*laws, *padded] if laws[0].is_through_points else laws
-        if padded and not any(exact):
-            yield padded
+        laws = [
+            law
+            for cut in range(len(self.cuts))
+            for law in self._simplest(samples, index, along, cut)
+        ]
+        if not laws or any(law.is_through_points for law in laws):
+            laws += self._padded(samples, index, along)
+        return laws
 
-    def _agree(self, laws: Sequence[Law], place: Place, cut: int) -> bool:
+    def _agree(self, laws: Sequence[Law], place: Place) -> bool:
         """Whether laws give the same for the ranks of a place on the new grid."""
+        sizes = self._sizes_there(laws, place)
+        return all(np.allclose(sizes[0], other, atol=1e-3) for other in sizes[1:])
+
+    def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
+        """Return laws without those of other cuts that would leave parts of elements there.
+
+        Parts in whole cells are whole elements; an even cut is kept, which may not be one there.
+        """
         if len(laws) == 1:
-            return True
-        if (place, cut) not in self._new_rows:
+            return list(laws)
+        sizes = self._sizes_there(laws, place)
+        return [
+            law
+            for law, values in zip(laws, sizes, strict=True)
+            if law.cut == 0 or np.allclose(values / element, np.round(values / element), atol=1e-3)
+        ]
+
+    def _sizes_there(self, laws: Sequence[Law], place: Place) -> list[npt.NDArray[np.float64]]:
+        """Return the sizes that laws give for the ranks of a place on the new grid."""
+        if place not in self._new_rows:
             ranks = [rank for rank in range(self.grid.ranks) if self.grid.place(rank) == place]
-            rows = {tuple(terms_at(self.grid, rank, self.cuts[cut])) for rank in ranks}
-            self._new_rows[place, cut] = np.array(sorted(rows))
-        rows_there = self._new_rows[place, cut]
-        values = [[law.at(row) for row in rows_there] for law in laws]
-        return all(np.allclose(values[0], other, atol=1e-3) for other in values[1:])
+            rows = [[terms_at(self.grid, rank, cut) for cut in self.cuts] for rank in ranks]
+            self._new_rows[place] = np.unique(np.array(rows), axis=0)
+        rows_there = self._new_rows[place]
+        return [law.at(rows_there[:, law.cut]) for law in laws]
 
     def _simplest(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None, cut: int

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bareline.predict.consistency import first_fault
 from bareline.predict.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
-from bareline.predict.maker import Maker, Unchecked
+from bareline.predict.maker import Maker
 from bareline.predict.pattern import (
     JobCalls,
     Pattern,
@@ -21,6 +21,7 @@ from bareline.predict.pattern import (
     program_of,
     recognise,
 )
+from bareline.predict.unchecked import Unchecked
 from bareline.profile.period import ProgramPeriod
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError

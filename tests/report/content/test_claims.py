@@ -24,7 +24,7 @@ from bareline.published.catalogue import publications
 from bareline.published.findings import ClaimCheck
 from bareline.published.ratios import computed_ratios, own_bases, peak_ratios, printed_ratios
 from bareline.report.content.claim_axis import Axis
-from bareline.report.content.claim_rows import ClaimRow, Claims
+from bareline.report.content.claim_rows import ClaimRow, Claims, ClaimScore
 from bareline.report.content.claims import claims_of
 from bareline.report.content.document import document_of
 from bareline.report.page.files import render_markdown
@@ -158,6 +158,30 @@ def test_the_score_counts_printed_ratios(claims_in: Callable[..., Claims]) -> No
     half = claims_in("flexible-fabric", power=0.5).score
     assert half.counts[ClaimStatus.WEAKER] == 4
     assert half.words.startswith("Of 6 printed ratios this run judges 6: 2 as printed, 4 weaker.")
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "undecided", "answer"),
+    [
+        (0, 0, 0, "That cannot be told"),
+        (0, 0, 27, "That cannot be told"),
+        (5, 0, 0, "Yes"),
+        (5, 0, 3, "Yes"),
+        (5, 4, 0, "Mostly"),
+        (4, 5, 0, "In part"),
+        (2, 8, 0, "No"),
+        (0, 8, 5, "No"),
+    ],
+)
+def test_the_answer_is_of_what_is_decided_and_beats_a_coin(
+    yes: int, no: int, undecided: int, answer: str
+) -> None:
+    counts = {
+        ClaimStatus.YES: yes,
+        ClaimStatus.NO: no,
+        ClaimStatus.CANNOT_TELL: undecided,
+    }
+    assert ClaimScore(40, counts, coin=3.0, ranges=10).answer == answer
 
 
 def test_the_terminal_answers_whether_the_study_repeats(

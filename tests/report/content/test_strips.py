@@ -9,7 +9,8 @@ import pytest
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import CLASSES
-from bareline.report.content.grid import open_span, strip
+from bareline.report.content.grid import open_span
+from bareline.report.content.strips import strip
 from bareline.vocabulary.model import Layer, Metric, format_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import Grade, Verdict, grade_of

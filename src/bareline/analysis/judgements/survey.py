@@ -26,6 +26,9 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 #: With fewer links of a node, or switches of an uplink, nobody can say whose the slow one is.
 FEWEST_LINKS, FEWEST_SWITCHES = 3, 4
+_PAIR_BANDWIDTH = "pair_bandwidth"
+#: Links of healthy nodes differ by some per cent from the factory.
+_HEALTHY_SPREAD = 1.05
 #: Fewer units have no "others" to be held against.
 _FEWEST_UNITS = 3
 
@@ -74,6 +77,46 @@ class Survey:
         """Nodes that deviate themselves, in the fleet's order."""
         found = {one.names[0] for one in self.deviating if one.kind == "node"}
         return tuple(name for name in self.fleet.nodes if name in found)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerNode:
+    """The node with the best links, a place for a server of files that all others read.
+
+    - `ratio`: how many times worse its links are than the others', below 1 better.
+    """
+
+    name: str
+    ratio: Estimate
+
+    @property
+    def is_better(self) -> bool:
+        """Whether its links are certainly better than the others' by more than healthy ones are."""
+        return self.ratio.hi is not None and self.ratio.hi * _HEALTHY_SPREAD < 1
+
+
+def server_node(found: Survey) -> ServerNode | None:
+    """Return the node with the best bandwidth between nodes; None where no pairs were measured.
+
+    A node that deviates, or whose switch does, is not proposed.
+    """
+    maps = [one for one in found.maps if one.measured.metric == _PAIR_BANDWIDTH]
+    if not maps:
+        return None
+    links = maps[0]
+    slow_switches = {one.names[0] for one in found.deviating if one.kind in ("switch", "uplink")}
+    slow = {name for switch in slow_switches for name in found.fleet.switches.get(switch, ())}
+    slow |= set(found.bad_nodes)
+    healthy = [
+        at
+        for at, name in enumerate(found.fleet.nodes)
+        if name not in slow and math.isfinite(links.ratios[at])
+    ]
+    if not healthy:
+        return None
+    best = min(healthy, key=lambda at: float(links.ratios[at]))
+    ends = (float(each[best]) for each in (links.ratios, links.lo, links.hi))
+    return ServerNode(found.fleet.nodes[best], Estimate(*ends))
 
 
 #: Units of one kind that were judged by one metric: kind, names, metric, and what was found.

@@ -13,11 +13,11 @@ from bareline.vocabulary.place import CASE
 
 #: The caveat of a trial in which a probe left points out because they exceeded its time budget.
 CUT = "cut"
-#: A launch that exceeded its limit. Runs of before call what was not started by the same stage.
+#: A launch that exceeded its limit. Older runs give trials that never started the same stage.
 _TIMED_OUT = (pl.col("stage") == Stage.TIMEOUT.value) & ~pl.col("reason").str.starts_with(
     "not started: "
 )
-#: A launch that ended otherwise than it should; what the platform failed to give is none.
+#: A launch that ended abnormally; a trial that the platform failed to start is not one.
 _CRASHED = pl.col("stage").is_in([stage.value for stage in (Stage.SIGNAL, Stage.EXIT, Stage.PARSE)])
 #: Numbers of cases, blocks and platforms: ten million samples carry each.
 _CODE = pl.Int32
@@ -92,7 +92,7 @@ class Cube:
         return cases[:, self.points.get_column("case").to_numpy()] & np.isnan(self.values)
 
     def _lost(self, placed: pl.DataFrame) -> BoolCube:
-        """Mark what launches that exceeded their limit lack, or cut ones of metrics they gave."""
+        """Mark the metrics that launches beyond their limit lack, or have cut short."""
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
         lost = self._absent(placed.filter("cut"))
@@ -114,7 +114,7 @@ class Cube:
 
 
 def laid_out(table: pl.DataFrame, column: str, shape: tuple[int, ...], *at: str) -> FloatCube:
-    """Lay a column out as an array, by the columns that say where; NaN where there is none."""
+    """Lay a column out as an array, by its position columns; NaN where a value is missing."""
     found = np.full(shape, np.nan)
     where = tuple(table.get_column(name).to_numpy() for name in at)
     found[where] = table.get_column(column).to_numpy()

@@ -1,8 +1,8 @@
-"""What metrics are, as the headers of runs declare them: one meaning for all runs together.
+"""Meanings of metrics from the headers of runs: one meaning for all runs together.
 
-Runs that declare a metric in another unit of the same dimension are converted. What cannot be, and
-what one run calls better when it is lower and another when it is higher, is refused: a ratio of
-such values would be a number of nothing.
+Runs that declare a metric in another unit of the same dimension are converted. A unit of another
+dimension is refused, and so is a metric that is better lower in one run and better higher in
+another: a ratio of such values has no meaning.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Factors = dict[tuple[str, str], float]  #: By probe and metric.
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
-    """Return what metrics are, and what each run's values are multiplied by to be that.
+    """Return the meaning of each metric, and the factor that converts each run's values to it.
 
     Gives a row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
     And for each run the factors that are not 1.
 
-    Raises AnalysisError: runs disagree on what a metric is, or on which way it is good.
+    Raises AnalysisError: runs disagree on the unit of a metric, or on which direction is better.
     """
     newest = {name: declared for run in runs for name, declared in run.header.probes.items()}
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Trials that other programs, a hypervisor, heat or a change of speed disturbed.
 
-The codes of `DISTURBANCES` are what disturbs a trial; whoever excludes such trials, counts them or
-prints their number does it by this module.
+`DISTURBANCES` contains the codes of all disturbances. Code that excludes disturbed trials, counts
+them or prints their number uses this module.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 class Disturbed:
     """How many of some trials were disturbed.
 
-    - `trials`: all that were measured; `disturbed`: those of them that were disturbed.
+    - `trials`: all measured trials; `disturbed`: the disturbed ones among them.
     - `left_out`: disturbed trials that are not used.
-    - `kinds`: trials by what disturbed them, in words.
+    - `kinds`: number of trials by the words for their disturbance.
     """
 
     trials: int

@@ -1,9 +1,9 @@
 """Everything that is claimed together: points, means over several of them, and lost launches.
 
-What is in common blocks is tested by exchanging names in whole boots, all points and means at
-once. Launches of separate runs are paired by their order first; what lies within their noise is
-not certain. How many launches either side lost to a limit is counted beside it. The chance of any
-false claim among all of it is at most 5 %.
+Measurements in common blocks are tested by exchanging names in whole boots, all points and means
+at once. Launches of separate runs are paired by their order first; a difference within their noise
+is not certain. The launches that either side lost to a limit are tested in the same family. The
+chance of any false claim in the family is at most 5 %.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _ONE_LOOK = Looks()
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What is certain of points and of means over several of them, all together.
+    """Certain points, and certain means over several points, as one family.
 
     - `points`: for each pair the p-value of each point, NaN where nothing was asked.
     - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
-    - `exchanged`: the fewest blocks, boots or pairs of launches of what is exchanged together.
-    - `short`: the platforms on which nothing can be certain, because so few exchanges are possible.
+    - `exchanged`: the fewest blocks, boots or pairs of launches that are exchanged together.
+    - `short`: the platforms with too few possible exchanges for any certain row.
     - `needed`: of how many blocks, boots or pairs of launches they would need; 0 where none is.
     """
 
@@ -53,12 +53,12 @@ def family_wise(
     weights: Sequence[FloatCube] | None = None,
     looks: Looks = _ONE_LOOK,
 ) -> Family:
-    """Describe what is certain over all points of all pairs, and means over some of them, together.
+    """Test all points of all pairs, and means over some of them, as one family.
 
-    - `tested`: which points of each pair are asked about; the others get NaN.
-    - `groups`: for each pair the points whose mean is asked about: those of a finding.
-    - `weights`: for each pair what the statistics of its points are multiplied by.
-    - `looks`: a row is certain if it is so at any look that was planned and reached.
+    - `tested`: the points of each pair to test; the remaining points get NaN.
+    - `groups`: for each pair the points of each mean to test: the points of a finding.
+    - `weights`: for each pair the factors of its points' statistics.
+    - `looks`: a row is certain if it is certain at any planned look that was reached.
     """
     asked = groups or [()] * len(pairs)
     weighed = weights or [np.ones(mask.shape) for mask in tested]
@@ -105,7 +105,7 @@ def family_wise(
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> tuple[list[FloatCube], list[IntCube]]:
-    """Return q-values (false discovery rate), as `Family.points`, and what `Family.by_loss` is."""
+    """Return q-values (false discovery rate) for `Family.points` and `Family.by_loss`."""
     members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
     q = [member.blank() for member in members]
     for blocks, numbers in _families(pairs, apart=False):
@@ -137,7 +137,7 @@ def certainly_beyond(
     above: bool,
     looks: Looks = _ONE_LOOK,
 ) -> list[BoolCube]:
-    """Return of which points the ratio certainly lies above, or below, a limit.
+    """Return the points whose ratio is certainly above, or below, a limit.
 
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.

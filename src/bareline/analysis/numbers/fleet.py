@@ -1,4 +1,4 @@
-"""What launches say of every node and every pair of nodes of a fleet, as arrays.
+"""Measurements of every node and every pair of nodes of a fleet, as arrays.
 
 A probe of a fleet gives samples whose point names a node, or a node and its peer. Values are
 logarithms, larger is worse, so that a difference is a factor whatever the metric's direction.
@@ -46,7 +46,7 @@ class FleetMetric:
 
 @dataclass(frozen=True, slots=True)
 class NodeFleet:
-    """The nodes of a platform, the switches they hang on if known, and what was measured."""
+    """The nodes of a platform, their switches if known, and their measurements."""
 
     platform: str
     nodes: tuple[str, ...]

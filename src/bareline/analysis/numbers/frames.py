@@ -1,10 +1,9 @@
-"""What one run holds, as frames, and which of its cases are like those of another one.
+"""The frames of one run, and the cases in it that are comparable with another run's cases.
 
 Two ranks on one node talk through memory, on two nodes through a network: whatever differs
-between them is not what a platform costs. Nodes, ranks per node, threads per rank and where on a
-node they were must be equal, unless the study says that it wants another pairing
-(``layouts = "any"``); then a caveat and the sentence say so. Of a case that a platform measured on
-several layouts each is a case of its own.
+between them is not the cost of a platform. Nodes, ranks per node, threads per rank and their places
+on a node must be equal, unless the study asks for another pairing (``layouts = "any"``); then a
+caveat and the sentence report it. Each layout that a platform measured is a case of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from bareline.vocabulary.place import CASE, layout_words
 
 
 class Frames(NamedTuple):
-    """What one run holds, as frames."""
+    """The frames of one run."""
 
     trials: pl.DataFrame
     values: pl.DataFrame
@@ -33,7 +32,7 @@ class Frames(NamedTuple):
 
     @property
     def said(self) -> list[parameters.Said]:
-        """What its cases say; what is unsaid counts too."""
+        """The texts of its cases; a case without parameters has an empty text."""
         frames = (self.trials, self.left_out, self.planned)
         return [
             row
@@ -43,7 +42,7 @@ class Frames(NamedTuple):
         ]
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
-        """Change all that has the columns of a case alike."""
+        """Change all frames with the columns of a case in the same way."""
         return self._replace(
             trials=change(self.trials),
             left_out=change(self.left_out),
@@ -64,7 +63,7 @@ def read_frames(run: Run) -> Frames:
         .replace_strict(machines, default=FIRST, return_dtype=pl.Int64),
     )
     if trials.get_column("machine").n_unique() > 1:
-        # Blocks of several machines are kept apart, as if they were of several runs, and said so.
+        # Blocks of several machines are kept apart as blocks of several runs, with a caveat.
         several = pl.col("machine").n_unique().over(CASE) > 1
         said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
         trials = trials.with_columns(
@@ -93,7 +92,7 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
     return pl.DataFrame(cases, schema=schema).with_columns(pl.col("nodes").fill_null(0))
 
 
-#: By probe and what a case of it says, the text that names it.
+#: The name of a case, by its probe and the text of its parameters.
 Text = dict[tuple[str, str], str]
 
 
@@ -110,7 +109,7 @@ def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
 
 
 def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
-    """Add what tells cases apart beside their probes' parameters to the text of these."""
+    """Add distinctions other than the probe's parameters to the text of cases."""
     marks: dict[str, Scalar] = {"profile": True} if profile else {}
     if not (marks or pinning):
         return params
@@ -142,9 +141,9 @@ def unlike_text(own: str | None, base: str | None) -> str:
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
-    """Return trials with the nodes and threads that theirs ran on as those of the case.
+    """Return trials whose cases have the nodes and threads that the trials ran on.
 
-    A study may ask for the same with its nodes said: such launches are more blocks of one case.
+    A study may give the nodes of a case: launches with given nodes are more blocks of the case.
     """
     if split.is_empty():
         return trials
@@ -154,7 +153,7 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:
-    """Return what speaks of cases, once for each layout of a case."""
+    """Return the rows of cases, once for each layout of a case."""
     joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
     return joined.with_columns(
         pl.coalesce("layout_nodes", "nodes").alias("nodes"),

@@ -67,10 +67,9 @@ class Looks:
 def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """Return how many blocks were measured to their end.
 
-    A run that was interrupted lacks trials of its last block: what is compared then is less than
-    was planned, and which rows have the block is chance. Those of the block before are expected
-    again; a case that failed there may have been given up, and a look may end what it asks nothing
-    more of.
+    An interrupted run lacks trials of its last block: fewer rows than planned are compared, and
+    chance decides which rows have the block. The cases of the block before are expected again; a
+    case that failed there may have been given up, and a look may end cases that are decided.
     """
     if trials.is_empty():
         return 0

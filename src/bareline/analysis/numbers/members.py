@@ -1,4 +1,4 @@
-"""What is claimed of a pair's points and of means over several, and launches lost to limits."""
+"""Claims on a pair's points, on means over several points, and on launches lost to limits."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ class Members:
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
         """Return the differences of all members in blocks that are exchanged together.
 
-        `until`: those of a run's first blocks, as a planned look saw them.
+        `until`: the values of a run's first blocks, as a planned look used them.
         """
         own = stats.collapsed(self.pair.differences_until(until), blocks)
         return self._with_means(own[self.rows], lambda points: mean_of(own[points]))
 
     def within_noise(self) -> BoolCube:
-        """Whether members of two separate runs lie no farther apart than noise may put them."""
+        """Whether noise alone may explain the distance of members of two separate runs."""
         return np.concatenate([
             self.pair.within_noise(self.rows),
             [self.pair.mean_within_noise(self._whole[at]) for at in self._told],
@@ -88,7 +88,7 @@ class Members:
 
     @property
     def weight(self) -> FloatCube:
-        """Return what each member's statistic is multiplied by: a mean speaks for many points.
+        """Return the factor of each member's statistic: a mean represents many points.
 
         Among fifty noisy points one is often as extreme as their mean by some exchange of six
         blocks. The sixth root gives the mean of fifty points, 5 % slower with 5 % of noise, 99
@@ -100,7 +100,7 @@ class Members:
         )
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
-        """Spread what was found over all points of the cube."""
+        """Spread the members' values over all points of the cube."""
         found = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
         found[self.rows] = members[: self.rows.size]
         return found
@@ -156,7 +156,7 @@ class Members:
         return (*ends, int(min(shift.n, shift.n_baseline)))
 
     def over(self) -> tuple[FloatCube, FloatCube, list[bytes]]:
-        """Return the shares of launches that both sides lost, of all members, and what tells apart.
+        """Return the shares of launches that both sides lost, of all members, and their p-values.
 
         Points of one case that were lost in the same launches are one test.
         """
@@ -183,7 +183,7 @@ def with_losses(
     spent: float | None = None,
     looks: int = 1,
 ) -> tuple[list[FloatCube], list[IntCube]]:
-    """Put what lost launches say beside p-values, which are held against `alpha`.
+    """Combine the test of lost launches with p-values, which are compared with `alpha`.
 
     Both have a share of the error, once any loss could be certain by its numbers alone. `spent` is
     the error that p-values spend at `alpha`, if it is another; `looks` counts how often is asked.

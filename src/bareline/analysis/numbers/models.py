@@ -2,10 +2,10 @@
 
 The same simulation gives the same value: no sample, no test. A calibrated platform knows how far
 its model lay from the measurements that it was calibrated with. That error, not a spread, makes the
-interval of a simulated value; where it is not known there is none.
+interval of a simulated value; where the error is unknown, the value has no interval.
 
 A hypervisor that translates every instruction computes tens to hundreds of times slower than the
-hardware below it: a ratio of the two says nothing of what a cloud would cost. Its figures stand in
+hardware below it: a ratio of the two does not show the cost of a cloud. Its figures are in
 the tables, without a verdict.
 """
 
@@ -34,7 +34,7 @@ _ERROR = "sim.calibration_error_ratio"
 def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
     """Return whether a processor is software, by its platform's facts or by its trials' caveats.
 
-    An imported run has no facts, and what was measured on one side only no caveats.
+    An imported run has no facts, and a measurement of one side only has no caveats.
     """
     return facts.get("cpu.emulated") is True or EMULATED_CPU in codes(caveats)
 
@@ -51,8 +51,8 @@ def unlike_processors(
 ) -> BoolCube:
     """Return of which points only one side has a real processor, so that they do not compare.
 
-    Beside a real baseline a run launches an emulated processor only twice: two such platforms do
-    not compare with each other then, either. Points are those of the pair's values.
+    With a real baseline a run launches an emulated processor only twice: two such platforms are
+    then not compared with each other either. Points are the points of the pair's values.
     """
     theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
     least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)
@@ -108,7 +108,7 @@ class SimulatedPair(PlatformPair):
 def pair_of(
     records: Records, errors: Mapping[str, float], platform: str, baseline: str
 ) -> PlatformPair:
-    """Return a platform beside its baseline: as samples, or exact where both are simulated."""
+    """Return a platform and its baseline: as samples, or exact where both are simulated."""
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)

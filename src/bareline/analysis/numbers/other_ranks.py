@@ -11,10 +11,10 @@ from bareline.vocabulary.units import listing
 if TYPE_CHECKING:
     from bareline.analysis.numbers.pairs import PlatformPair
 
-#: What two platforms share where only their ranks differ.
+#: The columns that are equal on two platforms where only their ranks differ.
 _SAME = ("probe", "params", "metric")
 
-#: The numbers of ranks by what they share, in ascending order; 0 is an unknown number.
+#: The numbers of ranks by the columns of `_SAME`, in ascending order; 0 is an unknown number.
 _Ranks = dict[tuple[str, ...], tuple[int, ...]]
 
 

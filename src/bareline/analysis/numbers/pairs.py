@@ -1,9 +1,9 @@
 """Two platforms' values of the same points, turned so that above the baseline is worse.
 
-A record says in which coming up of its platform it ran. What shares a boot is not independent, so
-a boot is one value of every test and interval, and what is exchanged between two platforms. With
-fewer than six boots there is nothing to exchange: then launches are, and what they show holds for
-these boots.
+A record contains the number of the boot of its platform. Launches of one boot are not independent,
+so a boot is one value of every test and interval, and the unit that is exchanged between two
+platforms. With fewer than six boots too few exchanges exist: then launches are the unit, and the
+result is valid for these boots only.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Side = tuple[str, BoolCube]  #: A platform's name, and the blocks in which it wa
 
 @dataclass(frozen=True, slots=True)
 class Boots:
-    """What is independent in the comparison of two platforms.
+    """The independent units in the comparison of two platforms.
 
-    - `groups`: of each block; blocks of one group stand for one value. Each block is alone where
+    - `groups`: of each block; blocks of one group are one value. Each block is alone where
       nothing boots, and where there are too few boots.
     - `count`: independent boots: groups of blocks that share none; None where nothing boots.
     - `few`: the claims are about these boots alone.
@@ -75,12 +75,12 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
 #: Layers of a fixed work, where a limit bounds the ratio; elsewhere loops last as long as asked.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
-#: The kind of noise of a point or mean whose spread says nothing of another one.
+#: The kind of noise of a point or mean whose spread is unrelated to that of any other.
 _LIKE_NO_OTHER = -1
 
 
 def _kinds_of_noise(cube: Cube) -> IntCube:
-    """Return a number for each point: points of a layer, headlines or details, have alike noise."""
+    """Return a number for each point; equal numbers share a kind of noise (layer, headline)."""
     kinds = cube.points.select("layer", "headline").to_struct("kind")
     return kinds.rank("dense").cast(pl.Int64).to_numpy()
 
@@ -97,21 +97,21 @@ def mean_of(rows: FloatCube) -> FloatCube:
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
     """Return a platform without noise its value in every block that another one was measured in.
 
-    What exceeded a time limit (`but`) stays absent. Shapes are (points, blocks).
+    Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
     """
     there = np.isnan(values) & ~np.isnan(beside) & ~but
     return np.where(there, stats.summarize(values).median[:, None], values)
 
 
 class PlatformPair:
-    """A platform and what it is compared with.
+    """A platform and its baseline.
 
-    For rates the baseline stands on top, so that a ratio above 1, and a difference above 0, is
+    For rates the baseline is the numerator, so that a ratio above 1, and a difference above 0, is
     worse. Of shape (points, blocks), and with `base_` in front the baseline's:
 
     - `values`: as they were measured (`base`).
-    - `lost`: launches that exceeded a limit. What `crashed` counts as lost, and bounds nothing.
-    - `tried`: what was launched and did not crash: it gave a value, or met a limit.
+    - `lost`: launches that exceeded a limit. A `crashed` launch counts as lost, without a bound.
+    - `tried`: launches that did not crash: each gave a value, or met a limit.
 
     - `noiseless`: platforms that give the same value in every block.
     - `exact`: neither side has noise: no test, and no least number of launches.
@@ -153,12 +153,12 @@ class PlatformPair:
         self.tried: BoolCube = ~np.isnan(values) | self.lost
         self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
         own_blocks, base_blocks = self.tried.any(axis=0), self.base_tried.any(axis=0)
-        # One run is enough: what a platform lacks in a block failed or was cut there.
+        # One run is enough: a value that a platform lacks in a block failed or was cut there.
         self.paired = bool((own_blocks & base_blocks).any())
         self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
         self.case: IntCube = cube.points.get_column("case").to_numpy()
         self._kind = _kinds_of_noise(cube)
-        # A simulation's time limit is none of the time that it simulates.
+        # A simulation's time limit is not a limit of the simulated time.
         fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
         self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
         self.boots = Boots.between(
@@ -200,7 +200,7 @@ class PlatformPair:
 
     @cached_property
     def differences(self) -> FloatCube:
-        """What is compared in each block: differences of logarithms where all are positive.
+        """The compared values of each block: differences of logarithms where all are positive.
 
         Where both share no blocks, launches are paired by their order: `bareline.stats.partnered`.
         """
@@ -211,14 +211,14 @@ class PlatformPair:
         )
 
     def differences_until(self, blocks: int | None) -> FloatCube:
-        """Return the differences of a run's first blocks, NaN in the others; None for all."""
+        """Return the differences of a run's first blocks, NaN in later blocks; None for all."""
         if blocks is None:
             return self.differences
         return np.where(self.blocks < blocks, self.differences, np.nan)
 
     @cached_property
     def _sides(self) -> tuple[FloatCube, FloatCube]:
-        """What is compared of each launch on both sides, the one that is worse if above first.
+        """The compared values of each launch, first of the side that is worse where it is higher.
 
         Logarithms, or the values themselves where one is not positive.
         """
@@ -228,7 +228,7 @@ class PlatformPair:
         return worse, than
 
     def within_noise(self, rows: IntCube, limit: float = 1.0) -> BoolCube:
-        """Whether points of two separate runs lie no farther from a limit than noise may put them.
+        """Whether noise alone may explain the distance of points of two separate runs from a limit.
 
         `limit`: a ratio. Points in common blocks never do: exchanging names is enough.
         """
@@ -239,7 +239,7 @@ class PlatformPair:
         return stats.within_noise(worse[rows] - np.log(limit), than[rows], self.boots.groups, kind)
 
     def mean_within_noise(self, rows: IntCube) -> bool:
-        """Whether the mean of points of two separate runs lies no farther apart than its noise."""
+        """Whether the means of points of two separate runs differ by no more than their noise."""
         if self.paired or self.exact:
             return False
         worse, than = self.means_of(rows)
@@ -265,7 +265,7 @@ class PlatformPair:
         return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return the logarithms of some points on both sides, the one that is worse if above first.
+        """Return logarithms of some points, first of the side that is worse where it is higher.
 
         A launch lost to a limit counts as the slowest that was measured.
         """
@@ -288,7 +288,7 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[tuple[BoolCube, BoolCube], tuple[BoolCube, BoolCube]]:
-        """Return of both sides what was lost or crashed, and what was launched."""
+        """Return the lost or crashed launches, and all launches, of both sides."""
         return (
             (self.lost | self.crashed, self.tried | self.crashed),
             (self.base_lost | self.base_crashed, self.base_tried | self.base_crashed),
@@ -296,9 +296,9 @@ class PlatformPair:
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Of which points neighbouring differences of their case drift or resemble each other.
+        """Mark points with a drift, or with neighbouring differences that resemble each other.
 
-        Blocks remove what drifts on both platforms alike; without common ones their series tell.
+        Blocks remove a drift of both platforms; without common blocks their series are compared.
         """
         found = np.zeros(self.case.shape, dtype=np.bool_)
         rows = np.flatnonzero(self._headline)
@@ -312,7 +312,7 @@ class PlatformPair:
 
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
-        """What each point lost to limits, of how much, and how far limits lie: `LostLaunches`."""
+        """The launches that each point lost to limits, and the limits: `LostLaunches`."""
         names = ("lost", "base_lost", "tried", "base_tried", "crashed", "base_crashed")
         counts = {name: np.count_nonzero(getattr(self, name), axis=-1) for name in names}
         more = counts["lost"] >= counts["base_lost"]

@@ -1,8 +1,8 @@
-"""Parameters of cases, said and unsaid: what two runs measured is one case where both are equal.
+"""Parameters of cases, given and default: cases of two runs are one case where both are equal.
 
-A case says what a study gave; the rest are the defaults that its probe had then, which a run keeps.
-They are no part of the text that names a case, but where runs have different defaults, or one says
-what another leaves out.
+The text of a case has the parameters that the study gave; the rest are the defaults of its probe at
+that time, which a run keeps. Defaults are part of the text only where runs have different defaults,
+or one run gives a parameter that another leaves out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.units import listing
 
 Params = Mapping[str, Scalar]
-#: A probe, and what a case of it says.
+#: A probe, and the text of a case's parameters.
 Said = tuple[str, str]
 
 
@@ -62,8 +62,8 @@ def case_texts(
 ) -> list[dict[Said, str]]:
     """Describe which text names each case, so that equal texts are equal parameters.
 
-    A parameter that a run does not know has the default on which all others agree: what a probe
-    learns later is what it did before. `known` is what `defaults_of` gives for each run.
+    A parameter that a run does not know has the default on which all runs that know it agree: a new
+    parameter of a probe keeps its earlier behaviour. `known` has `defaults_of` for each run.
     """
     common = common_defaults(known)
     differing = {
@@ -87,7 +87,7 @@ def case_texts(
         case: format_point({name: whole[case][name] for name in names})
         for case, names in named.items()
     }
-    # Two that an older run held for different stay two.
+    # Two cases that an older run kept apart stay two.
     counted = [(own, Counter(own.values())) for own in cases]
     return [
         {one: texts_of[case] if alike[case] == 1 else one[1] for one, case in own.items()}
@@ -98,7 +98,7 @@ def case_texts(
 def differences(
     said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]], runs: Sequence[str]
 ) -> tuple[str, ...]:
-    """Describe which parameters had other defaults in some runs: such cases are not alike."""
+    """Describe parameters with other defaults in some runs: such cases are not comparable."""
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for texts, defaults, run in zip(said, known, runs, strict=True):
         for probe, text in texts:

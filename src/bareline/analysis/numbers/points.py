@@ -29,7 +29,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verd
 
 @dataclass(frozen=True)
 class _Ratio(MetricRow):
-    """A metric of one case held against the baseline's.
+    """A metric of one case compared with the baseline's.
 
     - `value`, `value_baseline`: medians over launches, in SI base units.
     - `ratio`: times worse than the baseline, whatever the metric's direction.
@@ -65,7 +65,7 @@ class _Ratio(MetricRow):
 
 @dataclass(frozen=True)
 class Compared(LostLaunches, _Ratio):
-    """``compare``: a metric of one case held against the baseline's.
+    """``compare``: a metric of one case compared with the baseline's.
 
     - `boots`: independent boots of the two platforms; null where nothing boots.
     - `few_boots`: so few that the claims are about these boots alone.
@@ -88,9 +88,9 @@ def compare_points(
     margin: float,
     any_layout: bool = False,
 ) -> pl.DataFrame:
-    """Compare platforms with what they are paired with, point by point.
+    """Compare platforms with their baselines, point by point.
 
-    Differences below `margin`, relative, do not matter; `any_layout` compares unlike layouts, too.
+    Relative differences below `margin` do not matter; `any_layout` also compares unlike layouts.
     Gives what was measured: the columns of `Compared` but by_loss, p_adjusted, verdict, grade and
     caveats, which `bareline.analysis.judgements.decide` adds from the others: by_interval (what the
     row's own interval and estimate say, whatever its test), beyond_margin (the whole interval lies
@@ -142,7 +142,7 @@ def _figures(
         (result.lo > 1 + margin) | (result.hi < 1 / (1 + margin)),
         (shift.lo > tolerance) | (shift.hi < -tolerance),
     )
-    # "At least 1.00 times" tells nothing.
+    # "At least 1.00 times" is not information.
     known = np.abs(np.log(np.nan_to_num(result.nearest, nan=1.0))) > np.log1p(margin)
 
     def finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatCube:
@@ -156,7 +156,7 @@ def _figures(
         "dependent": pair.dependent,
         "value": stats.summarize(pair.values).median,
         "value_baseline": stats.summarize(pair.base).median,
-        # Lost launches put a ratio off the scale at its lower end, too.
+        # Lost launches also put a ratio off the scale at its lower end.
         "ratio": finite(alike, result.ratio, 0),
         "at_least": finite(alike & known, result.nearest, 0),
         "lo": finite(alike & pair.bounded, result.lo, 0),
@@ -221,7 +221,7 @@ def _with_sides(
         left_out=left_out,
         empty=empty,
         alike=alike,
-        # What a platform did not end in its time limit compares, although it has no figure.
+        # A program that did not end within its time limit is compared, although it has no figure.
         comparable=alike & (~empty | timed_out),
     )
 
@@ -244,7 +244,7 @@ def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> p
 
 
 def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Return in "asked" of which cases the plan means both sides: others are not missing."""
+    """Return in "asked" the cases that are planned on both sides: no other case is missing."""
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
         probes = [known for name in sides if (known := records.asked(name)) is not None]

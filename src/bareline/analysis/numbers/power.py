@@ -24,7 +24,7 @@ class LaunchNeed:
 
     - `rows`: points by the metric that their probe is judged by, on all platforms but one.
     - `spread`: their middle standard deviation between launches, relative.
-    - `launches`: what is needed; `measured`: what the middle row has.
+    - `launches`: launches needed; `measured`: launches of the middle row.
     """
 
     rows: int

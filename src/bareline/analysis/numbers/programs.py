@@ -1,4 +1,4 @@
-"""Programs: their profiled launches, how they divide their time, what was predicted of them."""
+"""Programs: their profiled launches, the parts of their time, and their predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import CASE, Place
 
-#: A launch's run and block: what pairs it with that of another platform.
+#: A launch's run and block, by which it is paired with a launch of another platform.
 LaunchKey = tuple[int, int]
 
 
@@ -43,7 +43,7 @@ def profiles_of(
 def launch_values(
     records: Records, platform: str, case: tuple[object, ...], metric: str = "time"
 ) -> Mapping[LaunchKey, float]:
-    """Return what each launch of a case says of itself, such as its time by the program's clock."""
+    """Return the metrics of each launch of a case, such as its time by the program's clock."""
     rows = _launches(records, platform, case).join(records.values, on="row")
     rows = rows.filter(pl.col("metric").cast(pl.String) == metric)
     return {(run, block): v for run, block, v in rows.select("run", "block", "value").iter_rows()}
@@ -56,12 +56,12 @@ def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.D
 
 
 def under_profiler(place: Place) -> Place:
-    """Return the place as it is under the profiler, which may be beside its other launches."""
+    """Return the place of the profiled launches of the same case."""
     return replace(place, params=format_point({**parse_point(place.params), "profile": True}))
 
 
 def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
-    """Leave out what was measured under the profiler, unless all of a probe was."""
+    """Leave out profiled launches, unless all launches of a probe were profiled."""
     texts = rows.get_column("params").unique().to_list()
     profiled = [text for text in texts if parse_point(text).get("profile") is True]
     if not profiled:
@@ -80,8 +80,8 @@ _Case = tuple[str, str, int, int, int]
 class Split:
     """How a program divides its time on the baseline: shares, whose rest is files.
 
-    - `source`: who tells it, in words.
-    - `own_computing`, `own_communicating`: how many times worse the parts are, if it tells.
+    - `source`: the source of the split, in words.
+    - `own_computing`, `own_communicating`: how many times worse the parts are, if known.
     """
 
     computing: float
@@ -101,7 +101,7 @@ class Splits:
         self._by_profile = cache(self._read)
 
     def of(self, platform: str, place: Place) -> Split | None:
-        """Return the split of a program on the baseline; None where nothing tells it."""
+        """Return the split of a program on the baseline; None where it was not measured."""
         computes, talks = (
             self._cells.get((platform, place.case, metric)) for metric in (COMPUTING, COMMUNICATING)
         )
@@ -112,7 +112,7 @@ class Splits:
                 return Split(own / total, other / total, source, computes.ratio, talks.ratio)
         if place.ranks == 1:
             return Split(1.0, 0.0, "with one rank")
-        return self._by_profile(under_profiler(place).case)  # measured beside it or as it
+        return self._by_profile(under_profiler(place).case)  # of a profiled launch, or of this one
 
     def _read(self, case: _Case) -> Split | None:
         shares = []
@@ -120,7 +120,7 @@ class Splits:
             try:
                 parts = {part.what: part.share for part in time_split(read_profile(path))}
             except ProfileError:
-                continue  # a cause is worth no damaged profile's failure; `show` says so
+                continue  # a damaged profile must not end `explain`; `show` reports it
             computing, files = (parts.get(name, 0.0) for name in ("computing", "files (POSIX)"))
             shares.append((computing, max(0.0, 1.0 - computing - files)))
         if not shares:
@@ -129,7 +129,7 @@ class Splits:
         return Split(computing, communicating, f"by its profile on {self._baseline}")
 
 
-#: The models whose time is told, the best first: `bareline.predict.validation` names them.
+#: The models whose time is printed, the best first: `bareline.predict.validation` names them.
 _MODELS = ("replay", "delta")
 
 #: Seconds by platform and application.
@@ -159,7 +159,7 @@ REPLAYED_TERMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayedTerm:
-    """What a term of a replayed loss adds over the baseline's time, with its interval."""
+    """The extra time of a term of a replayed loss, over the baseline's time, with its interval."""
 
     name: str
     extra: float
@@ -184,7 +184,7 @@ def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
                     launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
                     found[loss["platform"], row["application"]] = (terms, launches)
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
-            continue  # of another version: `bareline predict` says so where it is asked
+            continue  # of another version: `bareline predict` reports it
     return found
 
 
@@ -198,7 +198,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
-    """Return what was predicted from the baseline; nothing where none was kept or read."""
+    """Return the predictions from the baseline; empty where none was kept or readable."""
     found: dict[tuple[str, str], float] = {}
     for run in records.runs:
         try:
@@ -208,5 +208,5 @@ def predicted_times(records: Records, baseline: str) -> Predicted:
                     if row["model"] == model and row["base"] == baseline and row["time_s"]:
                         found[row["platform"], row["application"]] = float(row["time_s"])
         except (KeyError, TypeError, ValueError):
-            continue  # of another version: `bareline predict` says so where it is asked
+            continue  # of another version: `bareline predict` reports it
     return found

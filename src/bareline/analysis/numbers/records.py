@@ -40,9 +40,9 @@ class Records:
     - `left_out`, `planned`: one row per case that a plan did not ask of a platform, with the
       reason, or did; `planned` is None where a run did not keep that (imported, or of before).
     - `controls`: platforms that are their run's baseline measured again, each with that baseline.
-      None of `platforms`, and in no frame here: `with_controls`, or `whole`, holds them.
+      Not in `platforms`, and in no frame here: `with_controls`, or `whole`, contains them.
     - `unlike_defaults`: sentences on parameters that are not compared: their defaults differ.
-    - `labels`: what each run is called in the names of platforms that several runs have.
+    - `labels`: the label of each run in the names of platforms that several runs have.
     """
 
     trials: pl.DataFrame
@@ -58,7 +58,7 @@ class Records:
 
     @property
     def with_controls(self) -> Records:
-        """The same records with those of the controls."""
+        """The same records, with the records of the controls."""
         return self.whole or self
 
     def of_platforms(self, names: Collection[str]) -> Records:
@@ -91,7 +91,7 @@ class Records:
 
     @property
     def study(self) -> Mapping[str, Any]:
-        """The head of the first run's study: what its ``[study]`` declares."""
+        """The ``[study]`` table of the first run's study."""
         head: Mapping[str, Any] = self.runs[0].header.study.get("study", {})
         return head
 
@@ -102,7 +102,7 @@ class Records:
 
     @property
     def earlier(self) -> dict[str, str]:
-        """What each platform of later runs is compared with: itself, or the first run's baseline.
+        """The baseline of each platform of later runs: itself, or the first run's baseline.
 
         It is empty where no later run has a platform of the first one.
         """
@@ -153,7 +153,7 @@ class Records:
 
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
-        """Return what the parameters of each probe are that the text of a case leaves out."""
+        """Return the parameters of each probe that the text of a case leaves out."""
         return parameters.common_defaults([parameters.defaults_of(run.header) for run in self.runs])
 
     @cached_property
@@ -171,7 +171,7 @@ class Records:
         return self._samples(self.trials, self.values)
 
     def samples_of(self, probe: str) -> pl.DataFrame:
-        """Return the rows of `samples` that are of one probe, without joining all others."""
+        """Return the rows of `samples` of one probe, without joining the rows of all probes."""
         return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
@@ -209,9 +209,9 @@ def margin_of(run: Run) -> float:
 def read_runs(runs: Sequence[Run]) -> Records:
     """Read the records of runs into frames.
 
-    A platform name that several runs share is told apart as ``name@run``.
+    A platform name that several runs share becomes ``name@run``.
 
-    Raises AnalysisError: there are no records, or runs disagree on what a metric is.
+    Raises AnalysisError: there are no records, or runs disagree on the meaning of a metric.
     Raises StoreError: a run is damaged.
     """
     read = [read_frames(run) for run in runs]
@@ -266,7 +266,7 @@ def _with_shares(records: Records) -> Records:
     try:
         facts = records.facts
     except StoreError:
-        return records  # whoever shows facts reports the damage
+        return records  # the verbs that show facts report the damage
     shares = share_values(records.trials, records.values, facts)
     if shares.is_empty():
         return records
@@ -275,7 +275,7 @@ def _with_shares(records: Records) -> Records:
 
 
 def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
-    """Return the platforms' names, those of shared platforms with their run's label."""
+    """Return the platforms' names; shared names get the label of their run."""
     is_shared = pl.col("platform").is_in(sorted(shared))
     return pl.when(is_shared).then(pl.col("platform") + _run_name("", label)).otherwise("platform")
 

@@ -163,15 +163,17 @@ class ClaimScore:
     def answer(self) -> str:
         """Whether the study repeats here, in a word or two.
 
-        "Mostly" is more than half of what is judged, "no" is no more than a coin would have.
+        What is undecided counts for neither side. "Mostly" is more than half of the rest, "no" is
+        no more than a coin would have.
         """
         as_printed = self.counts.get(ClaimStatus.YES, 0)
         chance = self.coin / self.ranges if self.ranges else 0.0
-        if not self.judged:
+        decided = self.judged - self.counts.get(ClaimStatus.CANNOT_TELL, 0)
+        if not decided:
             return "That cannot be told"
-        if as_printed == self.judged:
+        if as_printed == decided:
             return "Yes"
-        share = as_printed / self.judged
+        share = as_printed / decided
         if share <= chance:
             return "No"
         return "Mostly" if share > 0.5 else "In part"

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from typing_extensions import TypedDict
 
-from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey
+from bareline.analysis.judgements.survey import DeviatingUnit, NodeMap, Survey, server_node
 from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.analysis.numbers.row import bounds, with_interval
 from bareline.report.content.wording import metric_name
@@ -77,6 +77,17 @@ def method_words(found: Survey) -> str:
         f"{found.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and intervals hold for all of them at once"
     )
+
+
+def server_words(found: Survey) -> str:
+    """Name the node for a file server; empty where links were not measured."""
+    server = server_node(found)
+    if server is None:
+        return ""
+    if not server.is_better:
+        return "for a file server any healthy node will do: no node's links are certainly better"
+    ratio = with_interval(server.ratio.inverse(), "times higher", plain)
+    return f"for a file server: node {server.name}, bandwidth between nodes {ratio}"
 
 
 def remedy(found: Survey) -> str:

@@ -1,30 +1,25 @@
-"""Every finding against every platform, in words, as a matrix of layers and as heat strips.
-
-Every platform has its part of each cell of a strip, beside that of the others: how many times worse
-its worst point is, coloured by the logarithm; what is open shows its interval, what failed is
-crossed.
-"""
+"""Every finding against every platform, in words, and the worst of each layer as a matrix."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.row import with_interval
-from bareline.analysis.words.amounts import ratio_words
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
     layer_anchor,
     outermost,
-    probe_anchor,
     sentence_case,
     verdict_word,
 )
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, percent, significant
+from bareline.vocabulary.units import percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 #: What stands before a ratio that is not certain, and in place of one that is not there.
@@ -39,7 +34,8 @@ GRADE_MARKS = {
 }
 _IN_THESE_BOOTS = "◦"
 #: No finding failed: the plan left it out.
-_LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
+LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
+LEFT_OUT_MARK = "∅"
 
 
 def layers_of(findings: Iterable[Finding]) -> list[Layer]:
@@ -52,24 +48,34 @@ def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
     """Put platforms in the order of their losses, the largest first: of programs, then of all."""
 
     def loss(name: str) -> tuple[float, float]:
-        own = [f for f in findings if f.platform == name and f.verdict is Verdict.SLOWER]
-        programs = [f.weight for f in own if f.layer in (Layer.APP, Layer.NPB)]
-        return max(programs, default=0.0), max((f.weight for f in own), default=0.0)
+        most = 0.0
+        most_of_programs = 0.0
+        for finding in findings:
+            if finding.platform != name or finding.verdict is not Verdict.SLOWER:
+                continue
+            most = max(most, finding.weight)
+            if finding.layer in (Layer.APP, Layer.NPB):
+                most_of_programs = max(most_of_programs, finding.weight)
+        return most_of_programs, most
 
     return sorted(platforms, key=loss, reverse=True)
 
 
 def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
     """Describe how the table is read."""
-    few = any(f.grade is Grade.OPEN and "(n = " in ratio_text(f) for f in findings)
-    few_boots = any(f.few_boots and f.grade is Grade.LIKELY for f in findings)
-    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if few_boots else ""
-    return (
+    has_few_launches = any(
+        finding.grade is Grade.OPEN and "(n = " in ratio_text(finding) for finding in findings
+    )
+    has_few_boots = any(finding.grade is Grade.LIKELY and finding.few_boots for finding in findings)
+    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if has_few_boots else ""
+    text = (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
         f"~ likely, not certain; {boots}? open: between these ends; "
         f"= equal within {percent(margin)}."
-        + (" (n = 1): estimates of so few launches, which have no interval." if few else "")
     )
+    if has_few_launches:
+        text += " (n = 1): estimates of so few launches, which have no interval."
+    return text
 
 
 def mark_of(finding: Finding) -> str:
@@ -81,47 +87,70 @@ def mark_of(finding: Finding) -> str:
 
 def ratio_text(finding: Finding) -> str:
     """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
-    grade, verdict = finding.grade, finding.verdict
     mark = mark_of(finding)
-    if grade.is_claim:
-        ratio = finding.ratio
-        text = with_interval(ratio) if ratio else "worse"
-        lost = finding.worst.lost if finding.worst else None
-        if ratio is None and lost is not None and lost.at_least is not None:
-            text = f"at least {significant(lost.at_least)}"
-        return f"{mark} {text}".lstrip()
-    if grade is Grade.EQUAL:
+    if finding.grade.is_claim:
+        return f"{mark} {_claimed_ratio(finding)}".lstrip()
+    if finding.grade is Grade.EQUAL:
         return f"{mark} equal"
-    if grade is Grade.OPEN:
+    if finding.grade is Grade.OPEN:
         return f"{mark} {open_span(finding)}"
-    done = f"{len(finding.undelivered)} of {len(finding.points)} "
-    partly = done if finding.compared and finding.undelivered else ""
-    return f"{'∅' if verdict in _LEFT_OUT else mark} {partly}{verdict_word(verdict)}"
+    if finding.verdict in LEFT_OUT:
+        mark = LEFT_OUT_MARK
+    words = [mark, verdict_word(finding.verdict)]
+    if finding.compared and finding.undelivered:
+        words.insert(1, f"{len(finding.undelivered)} of {len(finding.points)}")
+    return " ".join(words)
+
+
+def _claimed_ratio(finding: Finding) -> str:
+    """Write the ratio of a claim; of programs that did not finish, the least that was lost."""
+    if finding.ratio:
+        return with_interval(finding.ratio)
+    lost = finding.worst.lost if finding.worst else None
+    if lost is not None and lost.at_least is not None:
+        return f"at least {significant(lost.at_least)}"
+    return "worse"
 
 
 def open_span(*findings: Finding) -> str:
     """Format between which ratios all points of open findings may lie, or of how few launches."""
-    bare = [
-        finding.n
-        for finding in findings
-        if any(p.ratio and p.ratio.lo is None and p.ratio.hi is None for p in finding.compared)
-    ]
-    return span_of(findings) + (f" (n = {min(bare)})" if bare else "")
+    few = [finding.n for finding in findings if any(map(_is_bare, _ratios([finding])))]
+    span = span_of(findings)
+    return f"{span} (n = {min(few)})" if few else span
+
+
+def _ratios(findings: Iterable[Finding]) -> list[Estimate]:
+    """Return the ratios of all points of findings."""
+    points = (point.ratio for finding in findings for point in finding.compared)
+    return [ratio for ratio in points if ratio is not None]
+
+
+def _is_bare(ratio: Estimate) -> bool:
+    """Whether a ratio has no interval."""
+    return ratio.lo is None and ratio.hi is None
 
 
 def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
     """Format between which ratios the points of findings may lie."""
-    points = (point.ratio for finding in findings for point in finding.compared)
-    ratios = [ratio for ratio in points if ratio is not None]
+    ratios = _ratios(findings)
     if not ratios:
         return "no ratio"
-    bare = any(ratio.lo is None and ratio.hi is None for ratio in ratios)
-    low = outermost(min, (ratio.value if bare else ratio.lo for ratio in ratios))
-    high = outermost(max, (ratio.value if bare else ratio.hi for ratio in ratios))
-    if low is None or high is None or not math.isfinite(high):
-        end, word = (high, "at most") if low is None else (low, "at least")
-        return f"{word} {significant(end, digits)}" if end else "any ratio"
-    low_text, high_text = significant(low, digits), significant(high, digits)
+    if any(map(_is_bare, ratios)):
+        low: float | None = min(ratio.value for ratio in ratios)
+        high: float | None = max(ratio.value for ratio in ratios)
+    else:
+        low = outermost(min, (ratio.lo for ratio in ratios))
+        high = outermost(max, (ratio.hi for ratio in ratios))
+    return _span_text(low, high, digits)
+
+
+def _span_text(low: float | None, high: float | None, digits: int) -> str:
+    if low is None:
+        return f"at most {significant(high, digits)}" if high else "any ratio"
+    if high is None or not math.isfinite(high):
+        return f"at least {significant(low, digits)}" if low else "any ratio"
+    low_text = significant(low, digits)
+    high_text = significant(high, digits)
     return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 
@@ -136,20 +165,25 @@ def point_note(finding: Finding) -> str:
     return f"at {label}" if label else ""
 
 
+#: Brief names of places.
+_PLACES = {"within a node": "1 node", "between two nodes": "2 nodes"}
+
+
 def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
     """Name a finding within its layer: ``MPI bandwidth, 8-256 KiB``, ``CG, 16 nodes``."""
     sizes = brief_sizes(finding.sizes.words) if finding.sizes else ""
-    known = {"within a node": "1 node", "between two nodes": "2 nodes"}
-    where = known.get(finding.where, finding.where.removeprefix("on "))
+    where = _PLACES.get(finding.where, finding.where.removeprefix("on "))
     return ", ".join(filter(None, [titles[finding.title], sizes, where]))
 
 
 def brief_sizes(words: str) -> str:
     """Write a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
-    low, _, high = words.removeprefix("from ").partition(" to ")
+    if not words:
+        return ""
     if words.startswith("below"):
         return f"< {words.removeprefix('below ')}"
-    return f"{low}-{high}" if high else f"≥ {low}" if words else ""
+    low, _, high = words.removeprefix("from ").partition(" to ")
+    return f"{low}-{high}" if high else f"≥ {low}"
 
 
 def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
@@ -170,100 +204,67 @@ def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | 
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
     rows: list[tuple[Field, ...]] = []
-    starts, shared = set(), []
+    starts = set()
+    shared: list[str] = []
     for layer in layers_of(findings):
-        own = [finding for finding in findings if finding.layer is layer]
-        titles = titles_of(own)
-        known = {(subject_words(f, titles), f.platform): f for f in reversed(own)}
-        subjects = dict.fromkeys(subject_words(f, titles) for f in own)
-        own_subjects = [s for s in subjects if any((s, name) in known for name in across)]
-        if own_subjects:
+        subjects = _Subjects.of([finding for finding in findings if finding.layer is layer])
+        layer_rows = subjects.rows(across)
+        if layer_rows:
             starts.add(len(rows))
             rows.append((Field(layer.words, tone="bold"), *(Field("") for _ in across)))
-        for subject in own_subjects:
-            fields = [_field(known.get((subject, name))) for name in across]
-            rows.append((Field(f"  {subject}"), *fields))
-        for subject in subjects:
-            texts = [f"{name} {_field(known[subject, name]).plain}" for name in lone
-                    if (subject, name) in known]  # fmt: skip
-            shared += [f"{layer.words} only, {subject}: {', '.join(texts)}."] if texts else []
+            rows += layer_rows
+        shared += [f"{layer.words} only, {text}." for text in subjects.lines(lone)]
     heads = (Column("", "text"), *(Column(name, "whole", platform=name) for name in across))
     table = Table(heads, tuple(rows), frozenset(starts), look="glance")
     return [table, Prose(tuple(shared))] if shared else [table]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subjects:
+    """The findings of a layer by their subject, and by platform."""
+
+    findings: Mapping[str, Mapping[str, Finding]]
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding]) -> _Subjects:
+        titles = titles_of(findings)
+        subjects: dict[str, dict[str, Finding]] = {}
+        for finding in findings:
+            platforms = subjects.setdefault(subject_words(finding, titles), {})
+            platforms.setdefault(finding.platform, finding)
+        return cls(subjects)
+
+    def rows(self, platforms: Sequence[str]) -> list[tuple[Field, ...]]:
+        """Return a row for each subject that any of the platforms measured."""
+        rows = []
+        for subject, findings in self.findings.items():
+            if any(name in findings for name in platforms):
+                fields = [_field(findings.get(name)) for name in platforms]
+                rows.append((Field(f"  {subject}"), *fields))
+        return rows
+
+    def lines(self, platforms: Sequence[str]) -> Iterator[str]:
+        """Yield a line for each subject that any of the platforms measured."""
+        for subject, findings in self.findings.items():
+            texts = [
+                f"{name} {_field(findings[name]).plain}" for name in platforms if name in findings
+            ]
+            if texts:
+                yield f"{subject}: {', '.join(texts)}"
 
 
 def _field(finding: Finding | None) -> Field:
     if finding is None:
         return Field("not measured", tone="muted")
     # Red and green are for what is claimed.
-    tone: Tone = "better" if finding.verdict is Verdict.FASTER else "worse"
-    tone = tone if finding.grade.is_claim else "muted"
+    tone: Tone = "muted"
+    if finding.grade.is_claim:
+        tone = "better" if finding.verdict is Verdict.FASTER else "worse"
     return Field(ratio_text(finding), tone=tone, note=point_note(finding))
 
 
 #: Shades of a colour: one more for each factor of about 2, from 10 % on.
 _SHADES = (math.log(1.1), math.log(1.5), math.log(3), math.log(10))
-#: What two nodes and a class of sizes are told apart by.
-_Place = tuple[int, float, str]
-
-
-def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -> Table | None:
-    """Return the strip of a layer; none where it would be a single row and column."""
-    own = [finding for finding in findings if finding.layer is layer]
-    there = [name for name in platforms if any(finding.platform == name for finding in own)]
-    titles = titles_of(own)
-    columns = sorted({_place(finding) for finding in own})
-    if len(titles) * len(columns) < 2:
-        return None
-    placed = {(f.title, _place(f), f.platform): f for f in reversed(own)}
-    rows = []
-    for title, words in titles.items():
-        probe = next(finding.probe for finding in own if finding.title == title)
-        own_parts = (_part(placed.get((title, at, name))) for at in columns for name in there)
-        rows.append((Field(words, link=probe_anchor(probe)), *own_parts))
-    parts = (Column("", "number", name) for _ in columns for name in there)
-    return Table(
-        (Column("times worse", "text"), *parts),
-        tuple(rows),
-        look="strip",
-        groups=_groups(columns, len(there)),
-        label=f"{layer.words}: times worse on {', '.join(there)}",
-    )
-
-
-def _groups(columns: Sequence[_Place], width: int) -> tuple[tuple[tuple[str, int], ...], ...]:
-    nodes = [number for number, _, _ in columns]
-    upper = tuple(
-        (count(number, "node") if number else "nodes unknown", width * nodes.count(number))
-        for number in dict.fromkeys(nodes)
-    )
-    sizes = [words.replace(" KiB", "K").replace(" MiB", "M") for _, _, words in columns]
-    return (upper, tuple((words, width) for words in sizes)) if any(sizes) else (upper,)
-
-
-def _place(finding: Finding) -> _Place:
-    sizes = finding.sizes
-    low, words = (sizes.low, brief_sizes(sizes.words)) if sizes else (-1.0, "")
-    return (finding.nodes or 0, low, words)
-
-
-def _part(finding: Finding | None) -> Field:
-    if finding is None:
-        return Field("")
-    grade, verdict, worst = finding.grade, finding.verdict, finding.worst
-    point = ", ".join(filter(None, [finding.subject, finding.label(worst) if worst else ""]))
-    tip = f"{finding.platform}, {point}: {finding.sure_words(verdict)}"
-    ratio = finding.ratio
-    if ratio is not None and (grade.is_claim or grade is Grade.EQUAL):
-        text = f"{mark_of(finding) if grade.is_claim else ''}{significant(ratio.value, 2)}"
-        tip += f"{ratio_words(ratio, finding.rate)}, n = {finding.n}"
-        return Field(text, tip=tip, look=shade(finding))
-    tip += verdict_word(verdict) + (f" ({finding.reason})" if finding.reason else "")
-    if grade is Grade.OPEN:
-        words = span_of([finding], 2).replace(" to ", "–")
-        return Field(f"? {words}", tip=f"{tip}: {open_span(finding)}", look="open")
-    mark = "∅" if verdict in _LEFT_OUT else GRADE_MARKS[grade]
-    return Field(mark, tip=tip, look=verdict.value)
 
 
 def shade(finding: Finding) -> str:
@@ -281,33 +282,54 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
     """Lay out the worst of each layer, applications first, on each platform."""
     rows = []
     for layer in reversed(glance.layers):
-        parts = []
+        own = [finding for finding in findings if finding.layer is layer]
+        fields = [Field(layer.words, link=layer_anchor(layer))]
         for name in platforms:
-            own = [f for f in findings if f.layer is layer and f.platform == name]
             square = glance.squares.get((layer, name))
-            parts.append(_square(square, own) if square else Field("", note="not measured"))
-        rows.append((Field(layer.words, link=layer_anchor(layer)), *parts))
-    heads = (Column("times worse", "text"), *(Column(n, "text", platform=n) for n in platforms))
-    return Table(heads, tuple(rows), look="glance", label="Worst by layer and platform")
+            field = Field("", note="not measured")
+            if square:
+                field = _square(square, [finding for finding in own if finding.platform == name])
+            fields.append(field)
+        rows.append(tuple(fields))
+    heads = [Column(name, "text", platform=name) for name in platforms]
+    return Table(
+        (Column("times worse", "text"), *heads),
+        tuple(rows),
+        look="glance",
+        label="Worst by layer and platform",
+    )
 
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
+    """Write a cell of the matrix: its worst claim, what is open, or the sign of its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
-    losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
     if claims:
-        worst = max(losses or claims, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
-        more = f"and {len(claims) - 1} more" if len(claims) > 1 else ""
-        notes = [f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip(), more, square.note]
-        return Field(
-            ratio_text(worst), note=", ".join(filter(None, notes)), look=shade(worst),
-            link=square.anchor,
-        )  # fmt: skip
+        return _claimed_square(square, claims)
     undecided = [finding for finding in findings if finding.grade is Grade.OPEN]
-    if len(undecided) == len(findings) == 1:
-        (one,) = undecided
-        return Field(ratio_text(one), note=square.note, look="open", link=square.anchor)
-    mark = GRADE_MARKS[square.grade]
+    if len(findings) == 1 and undecided:
+        text = ratio_text(undecided[0])
+        return Field(text, note=square.note, look="open", link=square.anchor)
     words = square.words.text
     if undecided and square.grade is Grade.OPEN:
         words = open_span(*undecided)
-    return Field(f"{mark} {words}", note=square.note, look=str(square.grade), link=square.anchor)
+    text = f"{GRADE_MARKS[square.grade]} {words}"
+    return Field(text, note=square.note, look=str(square.grade), link=square.anchor)
+
+
+def _claimed_square(square: Square, claims: Sequence[Finding]) -> Field:
+    losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
+    worst = max(losses or claims, key=_certain_then_weight)
+    notes = [f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip()]
+    if len(claims) > 1:
+        notes.append(f"and {len(claims) - 1} more")
+    notes.append(square.note)
+    return Field(
+        ratio_text(worst),
+        note=", ".join(filter(None, notes)),
+        look=shade(worst),
+        link=square.anchor,
+    )
+
+
+def _certain_then_weight(finding: Finding) -> tuple[bool, Any]:
+    return finding.grade is Grade.CERTAIN, finding.weight

@@ -85,9 +85,10 @@ class Bar:
     @property
     def ends(self) -> list[float]:
         """What the axis must have room for."""
-        known = [*self.shown.known] if self.shown else []
-        known += [value for value, _ in self.dots] + [value for value, *_ in self.printed]
-        return [*known, sum(part for part, _ in self.parts)]
+        ends = list(self.shown.known) if self.shown else []
+        ends += [value for value, _ in self.dots]
+        ends += [value for value, _, _ in self.printed]
+        return [*ends, sum(part for part, _ in self.parts)]
 
 
 def bar_chart(
@@ -95,96 +96,142 @@ def bar_chart(
     plot_px: float, labels_px: float,
 ) -> Chart:  # fmt: skip
     """Draw bars from zero in the platforms' colours, each with its interval and its number."""
-    laid, height_px = _lay_out(groups, looks)
-    x, up, top = value_axis(ticks), rows_axis(height_px), rows_axis(height_px, "top")
-    (low, high), left = ticks.domain, -labels_px
-    drawn, empty = laid["drawn"], laid["empty"]
+    laid = _BarLayout(looks)
+    for head, bars in groups.items():
+        laid.place(head, bars)
+    rows = laid.rows
+    x = value_axis(ticks)
+    up = rows_axis(laid.height_px)
+    top = rows_axis(laid.height_px, "top")
+    low, high = ticks.domain
+    named = [*rows["drawn"], *rows["empty"]]
     bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
     reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
+    value: Style = {"x": x, "y": top, "y2": "bottom", "tips": True, "strokeWidth": 2}
     layers = [
         *([rule_at(0.0, x)] if low < 0 else ()),
-        *_fills(laid["pieces"], x, top),
-        dots(laid["trials"], x, up),
-        layer("rule", drawn, **reach, y=up, color=colour("ink")),
-        layer("rule", drawn, "stroke", x=x, y=top, y2="bottom", tips=True, strokeWidth=2),
-        written(drawn, plot_px + 8, up),
-        names_of([*drawn, *empty], left + 5, up, 38),
-        written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
-        *written_clear(laid["heads"], left, up, **bold),
-        absence(empty, plot_px * -low / (high - low) + 5, up),
-        *_printed(laid["published"], x, up, ticks, plot_px),
+        *_fills(rows["pieces"], x, top),
+        dots(rows["trials"], x, up),
+        layer("rule", rows["drawn"], **reach, y=up, color=colour("ink")),
+        layer("rule", rows["drawn"], "stroke", **value),
+        written(rows["drawn"], plot_px + 8, up),
+        names_of(named, 5 - labels_px, up, 38),
+        written(named, 14 - labels_px, up, "name", limit=labels_px - 20),
+        *written_clear(rows["heads"], -labels_px, up, **bold),
+        absence(rows["empty"], plot_px * -low / (high - low) + 5, up),
+        *_printed(rows["published"], x, up, ticks, plot_px),
     ]
-    return plot(layers, plot_px, height_px, title)
+    return plot(layers, plot_px, laid.height_px, title)
 
 
-def _lay_out(
-    groups: Mapping[str, Sequence[Bar]], looks: Mapping[str, MarkLook]
-) -> tuple[_Laid, float]:
-    """Lay a panel of bars out from the top: rows of its layers, and its height."""
-    laid, height = _Laid(list), 0.0
-    for head, bars in groups.items():
+class _BarLayout:
+    """A panel of bars from the top: the rows of the chart's layers, and its height."""
+
+    def __init__(self, looks: Mapping[str, MarkLook]) -> None:
+        self.looks = looks
+        self.rows: _Laid = _Laid(list)
+        self.height_px = 0.0
+
+    def place(self, head: str, bars: Sequence[Bar]) -> None:
+        """Add a group of bars under its head."""
         if head:
-            laid["heads"].append({"y": height + _HEAD_PX / 2 + 2, "text": head})
-            height += _HEAD_PX
+            self.rows["heads"].append({"y": self.height_px + _HEAD_PX / 2 + 2, "text": head})
+            self.height_px += _HEAD_PX
         for bar in bars:
-            y, height = height + _PITCH_PX / 2, height + _PITCH_PX
-            ink = {"colour": looks[bar.name].colour}
-            row, pieces = _row(bar, y, looks[bar.name])
-            laid["drawn" if "x" in row else "empty"].append(row)
-            laid["pieces"] += pieces
+            self._place_bar(bar, self.height_px + _PITCH_PX / 2)
+            self.height_px += _PITCH_PX
+
+    def _place_bar(self, bar: Bar, y: float) -> None:
+        look = self.looks[bar.name]
+        row = _bar_row(bar, y, look)
+        self.rows["drawn" if "x" in row else "empty"].append(row)
+        self.rows["pieces"] += _pieces(bar, row)
+        for index, (x, tip) in enumerate(bar.dots):
             # The golden ratio spreads neighbours without any pattern or chance.
-            laid["trials"] += [
-                {"x": x, "y": y + ((index * 0.618034) % 1 - 0.5) * 9, **ink, "tip": tip}
-                for index, (x, tip) in enumerate(bar.dots)
-            ]
-            laid["published"] += [
-                {"x": x, "y": y, **ink, "tip": tip, "beside": there, "bar": row.get("x")}
-                for x, tip, there in bar.printed
-            ]
-    return laid, height
+            offset = ((index * 0.618034) % 1 - 0.5) * 9
+            trial = {"x": x, "y": y + offset, "colour": look.colour, "tip": tip}
+            self.rows["trials"].append(trial)
+        for x, tip, where in bar.printed:
+            mark = {"x": x, "y": y, "colour": look.colour, "tip": tip}
+            self.rows["published"].append({**mark, "beside": where, "bar": row.get("x")})
 
 
-def _row(bar: Bar, y: float, look: MarkLook) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
+    """Lay a bar out; without a value, only its name and why there is none."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     if bar.shown is None:
-        return row, []
-    ends = {"lo": min(bar.shown.known), "hi": max(bar.shown.known)}
-    row |= {"top": y - 5, "bottom": y + 5, "x": bar.shown.value, **ends}
-    pieces, start = [], 0.0
+        return row
+    ends = bar.shown.known
+    place = {"top": y - 5, "bottom": y + 5, "x": bar.shown.value}
+    return {**row, **place, "lo": min(ends), "hi": max(ends), "tip": bar.tip}
+
+
+def _pieces(bar: Bar, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a bar is divided into; a bar without parts is one piece."""
+    if bar.shown is None:
+        return
+    silent = {name: value for name, value in row.items() if name != "tip"}
+    start = 0.0
     for part, strength in bar.parts or [(bar.shown.value, 0.2)]:
-        piece = {"x": start, "end": start + part, "strength": strength, "hollow": bar.hollow}
-        pieces.append({**row, **piece, "divided": bool(bar.parts)})
+        reach = {"x": start, "end": start + part}
+        look = {"strength": strength, "hollow": bar.hollow, "divided": bool(bar.parts)}
+        yield {**silent, **reach, **look}
         start += part
-    return {**row, "tip": bar.tip}, pieces
 
 
 def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
     """Fill the bars, part by part; simulated ones are outlined only."""
-    for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in pieces):
-        rows = [p for p in pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
-        style: Style = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
+    looks = dict.fromkeys((piece["strength"], piece["hollow"]) for piece in pieces)
+    for look in looks:
+        strength, hollow = look
+        rows = [piece for piece in pieces if (piece["strength"], piece["hollow"]) == look]
         if hollow:
-            yield boxes(rows, x, y, "fill stroke", strokeDash=[3, 2], **style)
-        else:
-            edge = {"stroke": colour("paper")} if rows[0]["divided"] else {}
-            yield boxes(rows, x, y, **edge, **style)
+            style: Style = {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}
+            yield boxes(rows, x, y, "fill stroke", **style)
+            continue
+        style = {"fillOpacity": strength, "strokeOpacity": 0.7}
+        if rows[0]["divided"]:
+            style["stroke"] = colour("paper")
+        yield boxes(rows, x, y, **style)
+
+
+#: Width of a letter beside a published value.
+_LETTER_PX = 6.2
 
 
 def _printed(rows: Rows, x: Channel, y: Channel, ticks: Ticks, plot_px: float) -> Iterator[Chart]:
-    if full := [row for row in rows if not row["beside"]]:
-        yield diamonds(full, x, y)
-    if pale := [row for row in rows if row["beside"]]:
-        yield diamonds(pale, x, y, opacity=PALE)
-    px = plot_px / (ticks.domain[1] - ticks.domain[0])
-    # Said once in a panel, most are of one place: where no bar ends under the words, which stand
-    # left of their mark if the numbers begin before their end.
-    for words in dict.fromkeys(row["beside"] for row in pale):
-        own, long = [row for row in pale if row["beside"] == words], 6.2 * len(words) + 7
-        left = (own[0]["x"] - ticks.domain[0]) * px + long > plot_px
-        low, high = (-long / px, 0.0) if left else (0.0, long / px)
-        free = [r for r in own if r["bar"] is None or not low <= r["bar"] - r["x"] <= high]
-        side: Style = {"align": "right", "dx": -7} if left else {"dx": 7}
-        yield written([*free, *own][:1], x, y, "beside", color=colour("soft"), **side)
+    """Draw published values, pale where they were measured elsewhere, and name the places."""
+    here = [row for row in rows if not row["beside"]]
+    elsewhere = [row for row in rows if row["beside"]]
+    if here:
+        yield diamonds(here, x, y)
+    if elsewhere:
+        yield diamonds(elsewhere, x, y, opacity=PALE)
+    # Written once in a panel: most are of one place.
+    for words in dict.fromkeys(row["beside"] for row in elsewhere):
+        places = [row for row in elsewhere if row["beside"] == words]
+        yield _named_place(places, len(words), x, y, ticks, plot_px)
+
+
+def _named_place(
+    rows: Rows, letters: int, x: Channel, y: Channel, ticks: Ticks, plot_px: float
+) -> Chart:
+    """Write a place beside one of its marks, where no bar ends under the words if possible.
+
+    The words are left of their mark if the numbers begin before their end.
+    """
+    low, high = ticks.domain
+    px = plot_px / (high - low)
+    length = _LETTER_PX * letters + 7
+    is_left = (rows[0]["x"] - low) * px + length > plot_px
+    first, last = (-length / px, 0.0) if is_left else (0.0, length / px)
+
+    def is_free(row: Mapping[str, Any]) -> bool:
+        return row["bar"] is None or not first <= row["bar"] - row["x"] <= last
+
+    mark = next(filter(is_free, rows), rows[0])
+    side: Style = {"align": "right", "dx": -7} if is_left else {"dx": 7}
+    return written([mark], x, y, "beside", color=colour("soft"), **side)
 
 
 #: A trial: its value, and what hovering says.
@@ -201,32 +248,62 @@ class StripRow:
     printed: Sequence[Mark]
 
 
+@dataclass(frozen=True, slots=True)
+class _StripSizes:
+    """Lengths of a strip plot in px; narrow ones have names above the rows, not at their left."""
+
+    pitch: float
+    width: float
+    labels: float
+    name_up: float
+    marks_down: float
+
+    @classmethod
+    def of(cls, rows: Sequence[StripRow], *, narrow: bool) -> _StripSizes:
+        if narrow:
+            return cls(pitch=48.0, width=300.0, labels=0.0, name_up=20, marks_down=8)
+        longest = max((len(row.name) for row in rows), default=0)
+        return cls(pitch=34.0, width=560.0, labels=7.2 * longest + 24, name_up=0, marks_down=0)
+
+
 def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) -> Chart:
     """Draw the rows with their medians; `narrow` writes names above them, not at their left."""
-    ticks = log_ticks(value for row in rows for value, _ in (*row.own, *row.printed))
-    pitch, width_px, labels_px = 48.0, 300.0, 0.0
-    if not narrow:
-        longest = max((len(row.name) for row in rows), default=0)
-        pitch, width_px, labels_px = 34.0, 560.0, 7.2 * longest + 24
-    height_px, laid = pitch * len(rows), _Laid(list)
+    sizes = _StripSizes.of(rows, narrow=narrow)
+    laid = _Laid(list)
+    values: list[float] = []
     for place, row in enumerate(rows):
-        middle = (place + 0.5) * pitch + (8 if narrow else 0)
-        laid["names"].append({"y": middle - 20 if narrow else middle, "text": row.name, **row.ink})
-        for name, marks, y in (("own", row.own, middle + 7), ("printed", row.printed, middle - 7)):
-            laid[name] += [{"x": value, "y": y, "tip": tip, **row.ink} for value, tip in marks]
-            if marks and (x := median(value for value, _ in marks)):
-                laid["medians"].append({"x": x, "top": y - 6, "bottom": y + 6, **row.ink})
-    up, across = rows_axis(height_px), value_axis(ticks, log=True)
-    small: Style = {"x": across, "y": up, "tips": True, "strokeWidth": 1.2, "opacity": 0.75}
-    there: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
+        y = (place + 0.5) * sizes.pitch + sizes.marks_down
+        laid["names"].append({"y": y - sizes.name_up, "text": row.name, **row.ink})
+        _place_marks(laid, "own", row.own, y + 7, row.ink)
+        _place_marks(laid, "printed", row.printed, y - 7, row.ink)
+        values += [value for value, _ in (*row.own, *row.printed)]
+    height_px = sizes.pitch * len(rows)
+    up = rows_axis(height_px)
+    across = value_axis(log_ticks(values), log=True)
+    left = -sizes.labels
+    between = [{"y": place * sizes.pitch} for place in range(1, len(rows))]
+    lines: Style = {"color": colour("line"), "strokeWidth": 0.7, "x": left, "x2": sizes.width}
     upright: Style = {"y": rows_axis(height_px, "top"), "y2": "bottom", "strokeWidth": 1.6}
-    lines: Style = {"color": colour("line"), "strokeWidth": 0.7, "x": -labels_px, "x2": width_px}
+    small: Style = {"x": across, "y": up, "tips": True, "strokeWidth": 1.2, "opacity": 0.75}
+    printed: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
     layers = [
-        layer("rule", [{"y": place * pitch} for place in range(1, len(rows))], y=up, **lines),
+        layer("rule", between, y=up, **lines),
         layer("rule", laid["medians"], "stroke", x=across, **upright),
-        layer("point", laid["printed"], "stroke", **small, **there),
+        layer("point", laid["printed"], "stroke", **small, **printed),
         layer("point", laid["own"], MARK, **small, size=30),
-        names_of(laid["names"], 5 - labels_px, up),
-        written(laid["names"], 15 - labels_px, up),
+        names_of(laid["names"], left + 5, up),
+        written(laid["names"], left + 15, up),
     ]
-    return plot(layers, width_px, height_px, title)
+    return plot(layers, sizes.width, height_px, title)
+
+
+def _place_marks(
+    laid: _Laid, name: str, marks: Sequence[Mark], y: float, ink: Mapping[str, str]
+) -> None:
+    """Lay trials out at a height, with their median."""
+    laid[name] += [{"x": value, "y": y, "tip": tip, **ink} for value, tip in marks]
+    if not marks:
+        return
+    middle = median(value for value, _ in marks)
+    if middle:
+        laid["medians"].append({"x": middle, "top": y - 6, "bottom": y + 6, **ink})

@@ -52,42 +52,82 @@ class Ticks:
         )
 
 
+#: Units whose values are compared by eye: a long number reads better than a small one.
+_RATES = ("B/s", "flop/s", "op/s", "Hz")
+#: From here on a number of a rate is too long for its unit.
+_LONG = 1e5
+
+
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
     """Choose the one unit in which all values read best: that of their logarithmic middle."""
     sizes = [abs(value) for value in values if value is not None and value != 0]
     if not sizes:
         return Scale(1.0, "" if unit == "1" else unit)
-    factor, name = scale_of(math.sqrt(min(sizes)) * math.sqrt(max(sizes)), unit)
-    if unit in ("B/s", "flop/s", "op/s", "Hz") and max(sizes) * factor >= 1e5:
-        factor, name = scale_of(max(sizes) / 100, unit)
+    largest = max(sizes)
+    middle = math.sqrt(min(sizes)) * math.sqrt(largest)
+    factor, name = scale_of(middle, unit)
+    if unit in _RATES and largest * factor >= _LONG:
+        factor, name = scale_of(largest / 100, unit)
     return Scale(factor, name)
+
+
+#: Steps within a decade, the coarsest first.
+_DECADE_STEPS = ((1,), (1, 3), (1, 2, 5))
+#: A logarithmic axis has at least so many decimal ticks; else it has even round numbers.
+_FEWEST_TICKS = 3
 
 
 def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Lay out a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
+    domain = _log_domain(values, pad)
+    for steps in _DECADE_STEPS:
+        ticks = _decimal_ticks(domain, steps)
+        if len(ticks) >= _FEWEST_TICKS:
+            ticks = _thinned(ticks, most)
+            return Ticks(domain, ticks, tuple(map(_tick_label, ticks)))
+    even = tuple(tick for tick in _round_steps(*domain, 4) if tick > 0)
+    return Ticks(domain, even, _even_labels(even))
+
+
+def _log_domain(values: Iterable[float], pad: float) -> tuple[float, float]:
+    """Return the ends of a log axis with some room around the positive values."""
     positive = [value for value in values if value > 0 and math.isfinite(value)]
-    low, high = min(positive, default=1.0), max(positive, default=10.0)
+    low = min(positive, default=1.0)
+    high = max(positive, default=10.0)
     if high / low < 1.02:
         middle = math.sqrt(low * high)
-        low, high = middle / 1.02, middle * 1.02
+        low = middle / 1.02
+        high = middle * 1.02
     margin = max(math.log(high / low) * pad, 0.01)
-    domain = (low * math.exp(-margin), high * math.exp(margin))
-    powers = range(math.floor(math.log10(domain[0])) - 1, math.ceil(math.log10(domain[1])) + 1)
-    for steps in ((1,), (1, 3), (1, 2, 5)):
-        every = (step * 10.0**power for power in powers for step in steps)
-        ticks = tuple(tick for tick in every if domain[0] <= tick <= domain[1])
-        if len(ticks) >= 3:
-            while len(ticks) > most:
-                ticks = ticks[::2]
-            return Ticks(domain, ticks, tuple(map(_tick_label, ticks)))
-    ticks = tuple(tick for tick in _round_steps(*domain, 4) if tick > 0)
-    return Ticks(domain, ticks, _even_labels(ticks))
+    return low * math.exp(-margin), high * math.exp(margin)
+
+
+def _decimal_ticks(domain: tuple[float, float], steps: Sequence[int]) -> tuple[float, ...]:
+    """Return the multiples of powers of ten by some steps that lie on an axis."""
+    low, high = domain
+    first = math.floor(math.log10(low)) - 1
+    last = math.ceil(math.log10(high))
+    ticks = []
+    for power in range(first, last + 1):
+        for step in steps:
+            tick = step * 10.0**power
+            if low <= tick <= high:
+                ticks.append(tick)
+    return tuple(ticks)
+
+
+def _thinned(ticks: tuple[float, ...], most: int) -> tuple[float, ...]:
+    """Leave out every second tick until there are few enough."""
+    while len(ticks) > most:
+        ticks = ticks[::2]
+    return ticks
 
 
 def zero_ticks(values: Iterable[float]) -> Ticks:
     """Lay out a linear axis from zero to a little above the largest value."""
     top = max([value for value in values if math.isfinite(value)], default=1.0)
-    top = top if top > 1e-300 else 1.0  # what is smaller has no decimal steps
+    if top <= 1e-300:
+        top = 1.0  # what is smaller has no decimal steps
     ticks = tuple(tick for tick in _round_steps(0.0, top, 4) if tick <= top * 1.0001)
     return Ticks((0.0, top * 1.04), ticks, _even_labels(ticks))
 
@@ -95,50 +135,68 @@ def zero_ticks(values: Iterable[float]) -> Ticks:
 def signed_ticks(values: Iterable[float]) -> Ticks:
     """Lay out a linear axis that holds zero and values on either side of it."""
     finite = [value for value in values if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([0.0, *finite])
-    high = 1.0 if high - low < 1e-9 else high
-    margin, ticks = 0.04 * (high - low), tuple(_round_steps(low, high, 5))
+    low = min([0.0, *finite])
+    high = max([0.0, *finite])
+    if high - low < 1e-9:
+        high = 1.0
+    margin = 0.04 * (high - low)
+    ticks = tuple(_round_steps(low, high, 5))
     return Ticks((low - margin, high + margin), ticks, _even_labels(ticks))
+
+
+#: Ticks of an axis of ratios of less than a factor of five, and of more.
+_NEAR_RATIOS = (0.2, 0.25, 0.33, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5)
+_RATIOS = tuple(step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5))
+_FAR_RATIOS = tuple(10.0**power for power in range(-4, 6))
 
 
 def ratio_ticks(values: Iterable[float]) -> Ticks:
     """Lay out a logarithmic axis of ratios that always holds 1 and some room around it."""
     finite = [value for value in values if value > 0 and math.isfinite(value)]
-    low, high = min([1.0, *finite]), max([1.0, *finite])
-    low, high = min(low / 1.03, 0.95), max(high * 1.05, 1.06)
+    low = min(min([1.0, *finite]) / 1.03, 0.95)
+    high = max(max([1.0, *finite]) * 1.05, 1.06)
     if high / low < 2.2:
-        ticks = tuple(sorted({*(tick for tick in _round_steps(low, high, 5) if tick > 0), 1.0}))
+        even = {tick for tick in _round_steps(low, high, 5) if tick > 0}
+        ticks = tuple(sorted(even | {1.0}))
         return Ticks((low, high), ticks, _even_labels(ticks))
-    ladder: Sequence[float] = [step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5)]
+    ladder: Sequence[float] = _RATIOS
     if high / low < 5:
-        ladder = (0.2, 0.25, 0.33, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5)
+        ladder = _NEAR_RATIOS
     elif high / low > 300:
-        ladder = [10.0**power for power in range(-4, 6)]
+        ladder = _FAR_RATIOS
     ticks = tuple(float(tick) for tick in ladder if low <= tick <= high)
     return Ticks((low, high), ticks, tuple(map(_tick_label, ticks)))
 
 
 def size_ticks(sizes: Sequence[float]) -> Ticks:
     """Lay out a log2 axis of message or file sizes; 0 B stands half a step before the rest."""
-    low, high = min(sizes), max(sizes)
-    domain = (low / 1.3, high * 1.3)
+    low = min(sizes)
+    high = max(sizes)
     ticks = [float(tick) for tick in SIZE_TICKS if low <= tick <= high]
     for step in (4, 2, 1):
-        if len(ticks) < 3:
-            first = math.ceil(math.log2(low) / step) * step
-            ticks = [2.0**e for e in range(first, math.floor(math.log2(high)) + 1, step)]
+        if len(ticks) < _FEWEST_TICKS:
+            ticks = _binary_ticks(low, high, step)
     ticks = ticks or [float(low)]
     labels = tuple(format_size(tick).replace(" ", "\u00a0") for tick in ticks)
-    return Ticks(domain, tuple(ticks), labels)
+    return Ticks((low / 1.3, high * 1.3), tuple(ticks), labels)
+
+
+def _binary_ticks(low: float, high: float, step: int) -> list[float]:
+    """Return the powers of two on an axis whose exponents are multiples of a step."""
+    first = math.ceil(math.log2(low) / step) * step
+    last = math.floor(math.log2(high))
+    return [2.0**exponent for exponent in range(first, last + 1, step)]
+
+
+#: An axis of counts has at most so many ticks.
+_MOST_COUNTS = 8
 
 
 def count_ticks(counts: Sequence[float]) -> Ticks:
     """Lay out a log2 axis of ranks or other counts, with ticks at the measured ones."""
-    values = sorted(set(counts))
-    while len(values) > 8:
-        values = values[::2]
+    values = _thinned(tuple(map(float, sorted(set(counts)))), _MOST_COUNTS)
     domain = (min(counts) / 1.15, max(counts) * 1.15)
-    return Ticks(domain, tuple(map(float, values)), tuple(whole(value) for value in values))
+    return Ticks(domain, values, tuple(map(whole, values)))
 
 
 def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> dict[str, float]:
@@ -149,42 +207,58 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
     - `wanted`: position (px) at which each label would stand best.
     - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
     """
-    order = sorted(wanted, key=lambda name: wanted[name])
+    order = sorted(wanted, key=wanted.__getitem__)
     gap = min(gap, (high - low) / max(1, len(order) - 1))
-    pools: list[tuple[float, int]] = []
-    for index, name in enumerate(order):
-        level, size = wanted[name] - index * gap, 1
-        while pools and pools[-1][0] > level:
-            before, count = pools.pop()
-            level = (before * count + level * size) / (count + size)
-            size += count
-        pools.append((level, size))
-    levels = [level for level, size in pools for _ in range(size)]
+    levels = _nondecreasing([wanted[name] - index * gap for index, name in enumerate(order)])
     highest = high - (len(order) - 1) * gap
-    return {
-        name: min(max(level, low), highest) + index * gap
-        for index, (name, level) in enumerate(zip(order, levels, strict=True))
-    }
+    places = {}
+    for index, (name, level) in enumerate(zip(order, levels, strict=True)):
+        places[name] = min(max(level, low), highest) + index * gap
+    return places
+
+
+def _nondecreasing(values: Sequence[float]) -> list[float]:
+    """Return the nearest values that do not decrease: neighbours out of order take their mean."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        level, size = value, 1
+        while pools and pools[-1][0] > level:
+            before, number = pools.pop()
+            level = (before * number + level * size) / (number + size)
+            size += number
+        pools.append((level, size))
+    levels: list[float] = []
+    for level, size in pools:
+        levels += [level] * size
+    return levels
 
 
 def _round_steps(low: float, high: float, count: int) -> list[float]:
     """Return multiples of 1, 2, 2.5 or 5 times a power of ten, about `count` of them."""
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
+    steps = (factor * power for factor in (1, 2, 2.5, 5, 10))
+    step = next(step for step in steps if step >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [float(f"{i * step:.12g}") for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    last = math.floor(high / step + 1e-9)
+    return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
 def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
     """Write ticks with the fewest decimals that tell them apart exactly."""
     for decimals in range(7):
-        if all(abs(tick - round(tick, decimals)) <= 1e-9 * abs(tick) for tick in ticks):
+        if all(_is_exact(tick, decimals) for tick in ticks):
             return tuple(grouped(f"{tick:.{decimals}f}") for tick in ticks)
     return tuple(f"{tick:.6g}" for tick in ticks)
+
+
+def _is_exact(tick: float, decimals: int) -> bool:
+    return abs(tick - round(tick, decimals)) <= 1e-9 * abs(tick)
 
 
 def _tick_label(value: float) -> str:
     if value >= 1:
         return grouped(f"{value:.2f}".rstrip("0").rstrip("."))
-    return f"{value:.6f}".rstrip("0").rstrip(".") if value >= 1e-4 else f"{value:.3g}"
+    if value >= 1e-4:
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"

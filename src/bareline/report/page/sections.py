@@ -10,11 +10,12 @@ from bareline.report.blocks import Block, Field, Figure, Folded, Prose, Rows, Se
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.facts import FactLine, facts_table
 from bareline.report.content.gaps import gaps
-from bareline.report.content.grid import by_loss, strip
+from bareline.report.content.grid import by_loss
 from bareline.report.content.method import method
 from bareline.report.content.platform_use import use_section
 from bareline.report.content.profiles import profiles_table
 from bareline.report.content.published import PublishedPoint
+from bareline.report.content.strips import strip
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.predictions import SECTION
 from bareline.vocabulary.exhibit import ExhibitSpec

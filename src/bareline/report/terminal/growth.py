@@ -46,7 +46,9 @@ def _grounds(done: Growth) -> Iterator[Block]:
     how = "simulated" if done.target.simulated else "replayed on the measured ladder"
     yield Remark(f"* made anew by laws in the grid's sides; all times are {how}.", "muted")
     error = done.computing.error
-    off = "" if error is None else f", off by {error:.0%} at most where one is left out"
+    off = f", off by {error:.0%} at most where one is left out"
+    if error is None:
+        off = ", a single count that no other checks: the band does not contain its error"
     yield Remark(f"It rests on {done.computing.source}{off}.")
     calls = f"{done.own.largest.beside:,} calls of a rank before and after all periods"
     yield Remark(f"Not part of it: {calls}.")

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from bareline.analysis.judgements.survey import Survey
 from bareline.analysis.words.remarks import survey_gaps
 from bareline.report.blocks import Block, Remark
-from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
+from bareline.report.content.fleet import (
+    method_words,
+    remedy,
+    rows_of_nodes,
+    server_words,
+    survey_lines,
+)
 from bareline.report.content.wording import capital
 from bareline.vocabulary.units import count
 
@@ -22,6 +28,8 @@ def survey_blocks(found: Survey) -> Iterator[Block]:
     for line in lines:
         yield Remark(f"  {line}", unbroken=True)
     yield from _map(found)
+    if server_words(found):
+        yield Remark(server_words(found))
     for line in survey_gaps(found):
         yield Remark(f"{capital(line)}.", "muted")
     yield Remark(f"{method_words(found)}.", "muted")

@@ -18,7 +18,8 @@ from bareline.analysis.judgements.causes.case import LossCase, Measurement, with
 from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.node import uses_all_cores
 from bareline.analysis.judgements.causes.share import Share
-from bareline.analysis.judgements.causes.terms import MeasuredTerm, MissingTerm
+from bareline.analysis.judgements.causes.terms import PEAK, MeasuredTerm, MissingTerm
+from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
 from bareline.analysis.numbers.programs import REPLAYED_TERMS, Split
 from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
@@ -79,17 +80,42 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
 def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTerm]) -> Cause:
     """Return a fact as the cause of a program: it changes the terms that the program has.
 
-    The share that the fact bounds by itself is one of a single operation. Of a program's messages
-    it says nothing; of its computing it is the same share of the time that the program computes.
+    A measurement of the term below that is not worse refuses it. The share that the fact bounds by
+    itself is that of a single operation: it bounds the computing of a program by the share of the
+    time that the program computes, and its messages not at all.
     """
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
+    refusal = cause.withdrawn or _refusal(cause, case)
     terms_measured = {term.term for term in measured}
     terms = [term if term in terms_measured else _WHOLE.get(term, term) for term in cause.terms]
     share = None
     if cause.share is not None and case.split is not None and set(terms) == {Term.COMPUTING}:
         share = cause.share.times(case.split.computing)
-    return replace(cause, terms=tuple(dict.fromkeys(terms)), share=share, noun="", certain=False)
+    return replace(
+        cause,
+        terms=tuple(dict.fromkeys(terms)),
+        share=share,
+        noun="",
+        certain=False,
+        withdrawn=refusal,
+    )
+
+
+def _refusal(cause: Cause, case: LossCase) -> str:
+    """Return why the rungs below acquit all terms that a fact changes; empty where one does not."""
+    rungs = {
+        Term.START: case.on_link(*LATENCIES),
+        Term.BYTES: case.on_link(*STREAMS),
+        Term.ARITHMETIC: case.on_node(PEAK),
+    }
+    reasons: list[str] = []
+    for term in cause.terms:
+        rung = rungs.get(term)
+        if rung is None or not rung.acquits:
+            return ""
+        reasons.append(rung.acquits)
+    return "; ".join(dict.fromkeys(reasons))
 
 
 def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:

@@ -6,7 +6,7 @@ entry-point group ``bareline.causes``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -20,6 +20,7 @@ from bareline.analysis.judgements.causes.sums import sum_of
 from bareline.analysis.judgements.causes.terms import terms_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import ReplayedLosses, Splits, application_of
+from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.errors import one_line
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.plugins import brought, checked, named
@@ -53,29 +54,74 @@ def explain(
 
     - `splits`, `replayed`: how programs divide their time, and the terms of their replayed losses.
     """
+    cases = [
+        _case(finding, point, findings, facts, baseline)
+        for finding in findings
+        if (point := _worst_loss(finding)) is not None
+    ]
+    below = {id(case): _explained(case) for case in cases if not case.is_program}
+    refused = _refused_below(below.values())
     explanations = []
-    for finding in findings:
-        # What is worse by its crashes alone may take as long as before.
-        slower = (p for p in finding.of(Verdict.SLOWER) if p.ratio is not None)
-        point = next((p for p in slower if not (p.lost and p.lost.by_loss)), None)
-        if point is None:
-            continue
-        case = LossCase(
-            finding=finding,
-            point=point,
-            findings=[other for other in findings if other.platform == finding.platform],
-            facts=facts.get(finding.platform, {}),
-            baseline_facts=facts.get(baseline, {}),
-            others=[
-                (other, facts.get(other.platform, {}))
-                for other in findings
-                if other.probe == finding.probe and other.platform != finding.platform
-            ],
-        )
+    for case in cases:
         if case.is_program:
             case = _with_parts(case, splits, replayed or {})
-        explanations.append(_explained(case))
+            explanations.append(_explained(case, refused.get(case.finding.platform)))
+        else:
+            explanations.append(below[id(case)])
     return _once(explanations)
+
+
+def _worst_loss(finding: Finding) -> Row | None:
+    """Return the worst certain loss of time; launches that crash alone make none."""
+    for point in finding.of(Verdict.SLOWER):
+        if point.ratio is not None and not (point.lost and point.lost.by_loss):
+            return point
+    return None
+
+
+def _case(
+    finding: Finding,
+    point: Row,
+    findings: Sequence[Finding],
+    facts: Mapping[str, Facts],
+    baseline: str,
+) -> LossCase:
+    return LossCase(
+        finding=finding,
+        point=point,
+        findings=[other for other in findings if other.platform == finding.platform],
+        facts=facts.get(finding.platform, {}),
+        baseline_facts=facts.get(baseline, {}),
+        others=[
+            (other, facts.get(other.platform, {}))
+            for other in findings
+            if other.probe == finding.probe and other.platform != finding.platform
+        ],
+    )
+
+
+def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, str]]:
+    """Return by platform the rules that every row of messages withdraws, with the first reason.
+
+    A fact that changes no message changes no program either.
+    """
+    standing: set[tuple[str, str]] = set()
+    refused: dict[str, dict[str, str]] = {}
+    for explanation in explanations:
+        if explanation.finding.layer is not Layer.MPI:
+            continue
+        platform = explanation.finding.platform
+        for cause in explanation.causes:
+            if cause.withdrawn:
+                refused.setdefault(platform, {}).setdefault(cause.rule, cause.withdrawn)
+            else:
+                standing.add((platform, cause.rule))
+    return {
+        platform: {
+            rule: reason for rule, reason in reasons.items() if (platform, rule) not in standing
+        }
+        for platform, reasons in refused.items()
+    }
 
 
 def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses) -> LossCase:
@@ -92,7 +138,8 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
     )
 
 
-def _explained(case: LossCase) -> Explanation:
+def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
+    """Explain a loss; `refused` are rules that the rung below withdraws, with the reasons."""
     measured, missing = program_terms(case) if case.is_program else terms_of(case)
     causes: list[Cause] = []
     absent: dict[str, str] = {}
@@ -103,7 +150,9 @@ def _explained(case: LossCase) -> Explanation:
                 absent[rule.name] = found.reason
             else:
                 cause = cause_of_program(found, case, measured) if case.is_program else found
-                causes.append(replace(cause, name=found.name or rule.name, rule=rule.name))
+                withdrawn = cause.withdrawn or (refused or {}).get(rule.name, "")
+                name = found.name or rule.name
+                causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
     whole = sum_of(causes, measured, case.extra)
     return Explanation(
         case.finding,

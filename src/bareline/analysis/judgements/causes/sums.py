@@ -156,6 +156,9 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
     parts: dict[str, Share] = {}
     for cause, most, value in zip(possible, room, usual, strict=True):
         bounds = _bounds(cause, measured.share, most, alone=len(facts) == 1)
+        if cause.share is not None and _is_factor(cause, measured, alone=len(facts) == 1):
+            value = min(value, cause.share.hi)
+            bounds = Share(value, 0.0, measured.share.hi)
         if certain:  # beside a fact that is at work, this one may have nothing
             value = min(value, bounds.hi) if cause.share is not None else 0.0
         parts[cause.rule] = Share.within(bounds.lo, value, bounds.hi)
@@ -188,6 +191,16 @@ def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
     left = whole.less(Share(0.0, 0.0, taken)).without_gain()
     most = cause.share.hi / LINK_FULL
     return Share.within(min(left.lo, most), min(left.value, most), min(left.hi, most))
+
+
+def _is_factor(cause: Cause, measured: MeasuredTerm, *, alone: bool) -> bool:
+    """Whether a fact of computing costs certainly less than the term: another factor multiplies it.
+
+    It may then have any part of the term, although by itself it costs no more than its bound.
+    """
+    if not alone or cause.share is None or measured.term is not Term.COMPUTING:
+        return False
+    return cause.share.hi < measured.share.lo
 
 
 def _most(cause: Cause, measured: MeasuredTerm, *, alone: bool) -> float:
