@@ -227,11 +227,10 @@ class _Search:
         """Return by how much changes explain a stretch better than other models."""
         stretch = tested.stretch
         values = without_spikes(self._test.values(stretch), self._zone)
-        phi = float(self._test.dependence.shown[stretch.series])
         wandering = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
         if stretch.drifts:
-            return _Rivals(wandering, lead_of_steps(values, tested.cuts, phi), None)
-        lead = lead_over_line(values, tested.cuts, phi)
+            return _Rivals(wandering, lead_of_steps(values, tested.cuts), None)
+        lead = lead_over_line(values, tested.cuts)
         return _Rivals(wandering, lead.plain, lead.stepped)
 
     # The courses -----------------------------------------------------------------------------
