@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,8 +51,9 @@ _SHARED = {
     "OMPI_MCA_hwloc_base_binding_policy": "none",
 }
 _TIMEOUT_S = 900.0
-#: Characters of a reason that the table shows.
+#: Characters of a reason that the table shows, and the part that all its rows share.
 _REASON = 150
+_TIME_AND_RANKS = re.compile(r" \(such calls take [^)]*\) cannot be made anew for \d+ ranks:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,7 @@ def table_row(case: Case, outcome: Outcome) -> str:
     settings = f"`{case.settings}`" + (f", `--grid {case.grid}`" if case.grid else "")
     result = outcome.verdict
     if outcome.verdict != "exact":
-        reason = outcome.reason.replace("|", "or")
+        reason = _TIME_AND_RANKS.sub(":", outcome.reason.replace("|", "or"))
         result += f": {textwrap.shorten(reason, _REASON, placeholder=' ...')}"
     calls = f"{outcome.calls:,} | {outcome.unlike:,}" if outcome.calls else " | "
     return f"| {program} | {settings} | {counts} | {outcome.grid} | {calls} | {result} |"

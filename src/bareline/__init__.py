@@ -26,7 +26,7 @@ def read(*runs: str | PathLike[str]) -> pl.DataFrame:
     ----------
     runs
         Run directories, or names such as ``"@latest"``; platforms of the same name in several runs
-        are told apart as ``name@run``.
+        are distinguished as ``name@run``.
 
     Returns
     -------

@@ -22,9 +22,9 @@ def test_it_lists_what_it_wrote_and_what_to_type_next(bareline, place, kind):
     ("arguments", "told"),
     [
         (("porbe", "x"), "did you mean 'probe'"),
-        (("probe", "Two Words"), "is no name for a plug-in"),
-        (("probe", "../x"), "is no name for a plug-in"),
-        (("probe", "class"), "is no name for a plug-in"),
+        (("probe", "Two Words"), "is not a valid name for a plug-in"),
+        (("probe", "../x"), "is not a valid name for a plug-in"),
+        (("probe", "class"), "is not a valid name for a plug-in"),
     ],
 )
 def test_what_it_cannot_write_is_one_line(bareline, arguments, told):

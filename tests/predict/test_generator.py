@@ -22,7 +22,7 @@ from .test_programs import asked
 from .test_ranks import SETTINGS
 
 SOURCE = Path(__file__).parents[2] / "benchmarks" / "halo.c"
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -166,6 +166,7 @@ def test_what_is_received_is_checked_as_well_as_what_is_sent():
     assert asked(made.trace) == asked(true.trace)
 
 
+@pytest.mark.slow
 def test_a_size_does_not_shrink_to_nothing():
     """Of 2, 3 and 4 parts 3, 2 and 1 KiB: blocks of 1 KiB, not 1 KiB less for each part."""
     made, true = predicted(

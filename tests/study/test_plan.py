@@ -187,7 +187,7 @@ def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
     layouts, left_out = placed({"binding": "core"}, binding="numa")
     assert layouts == {0: Layout(1, 2, 1, Pinning("core"))}
     assert [(row.platform, row.reason) for row in left_out] == [
-        ("hosts", "cannot be placed: ranks are bound to nothing there")
+        ("hosts", "ranks cannot be pinned on this platform")
     ]
     assert left_out[0].case.label.endswith("bound to cores")
 

@@ -185,13 +185,13 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ({"ranks": "power"}, ["'power' is no number", '"powers"']),
+        ({"ranks": "power"}, ["'power' is not a number", '"powers"']),
         ({"ranks": []}, ["ranks"]),
         ({"ranks": 3, "nodes": 2}, ["3 ranks do not divide evenly over 2 nodes"]),
         ({"ranks": [1, 3], "nodes": 2}, ["1 ranks do not divide evenly over 2 nodes"]),
         ({"nodes": "powers", "ranks_per_node": 2, "ranks": 4}, ["remove one of the three"]),
         ({"ranks_per_node": "cores", "ranks": 4}, ["nodes are meant", 'nodes = "powers"']),
-        ({"ranks_per_node": 3, "ranks": 4}, ["no multiple of 3"]),
+        ({"ranks_per_node": 3, "ranks": 4}, ["not a multiple of 3"]),
         ({"ranks": 4, "nodes": 2, "per_rank": {"points": 1}, "params": {"points": 2}},
          ["'points' is in params and in per_rank"]),
         ({"per_rank": {"point": 1}}, ["no parameter 'point'"]),

@@ -28,7 +28,7 @@ def commands_compared(made: Run) -> Comparison:
 def emit_answer(
     comparison: Comparison, made: Run, titles: Mapping[str, str], markdown: Path | None = None
 ) -> None:
-    """Print which command is better, and what to type next; `titles`: command line by platform."""
+    """Print which command is better, and the next commands; `titles`: command line by platform."""
     from bareline.analysis.words.commands import command_rows
     from bareline.report.terminal.commands import command_blocks, next_blocks
     from bareline.study.commands import PROBE

@@ -1,4 +1,4 @@
-"""What an application asks of MPI, and what it will do on another platform: profile, predict."""
+"""An application's use of MPI, and its time on another platform: profile, predict."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def profile(
 
 @dataclass(frozen=True, slots=True)
 class PredictOptions:
-    """What the command line asks of a prediction."""
+    """Options of a prediction."""
 
     paths: Annotated[
         list[Path] | None,
         argument(
             "PROFILE...",
-            "A profile, its trace beside it; or an application of --from. With --ranks: several.",
+            "A profile with its trace, or an application of --from. With --ranks: several.",
         ),
     ] = None
     source: Annotated[
@@ -97,7 +97,7 @@ class PredictOptions:
     ] = None
     calibrate: Annotated[
         Path | None,
-        option("--calibrate", "RUN", "One rank of the application on both.", parser=run_path),
+        option("--calibrate", "RUN", "Run with one rank of it on both platforms.", parser=run_path),
     ] = None
     what_if: Annotated[
         list[str] | None, option("--what-if", "CHANGE", "latency=x0.5, bandwidth=10Gb/s ...")
@@ -116,7 +116,7 @@ class PredictOptions:
         option(
             "--unchecked",
             "SHARE",
-            "With --ranks: of calls and bytes, what may be unchecked.",
+            "With --ranks: largest unchecked share of calls and bytes.",
             min=0,
             max=1,
         ),
@@ -131,7 +131,9 @@ class PredictOptions:
     )
     validate: Annotated[
         Path | None,
-        option("--validate", "RUN", "Predict what a run measured, all pairs.", parser=run_path),
+        option(
+            "--validate", "RUN", "Predict the applications of a run, all pairs.", parser=run_path
+        ),
     ] = None
     max_queued: Annotated[
         float,

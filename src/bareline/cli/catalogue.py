@@ -1,4 +1,4 @@
-"""What bareline knows: probes, studies, schemas, and what others have published."""
+"""Lists of probes, studies, schemas and published figures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def studies() -> None:
 def schema(
     name: Annotated[str | None, argument("[NAME]", autocompletion=completing.schemas)] = None,
 ) -> None:
-    """List the JSON Schemas of files and of what --json prints, or print one."""
+    """List the JSON Schemas of files and of --json outputs, or print one."""
     from bareline.cli.output import as_json, schema_of, schema_rows
     from bareline.report.terminal.listings import schema_blocks
 

@@ -39,7 +39,7 @@ app = typer.Typer()
 
 @dataclass(frozen=True, slots=True)
 class AbOptions:
-    """What the command line asks of a comparison of commands."""
+    """Options of a comparison of commands."""
 
     commands: Annotated[
         list[str],
@@ -75,7 +75,7 @@ class AbOptions:
     quiet: QuietOption = False
 
     def for_run(self) -> RunOptions:
-        """Return what is asked of the run."""
+        """Return the options of the run."""
         return RunOptions(
             "ab", on=[self.on], platforms=self.platforms, out=self.out, seed=self.seed
         )
@@ -108,7 +108,7 @@ def ab(asked: AbOptions) -> None:
     planned = _warmed_up(asked, study, specs, options)
     made = planned.make()
     wait_s = seconds(asked.wait_quiet)
-    if wait_s is not None:  # else the answer says whether others disturbed it
+    if wait_s is not None:  # else the answer reports disturbances
         see_to_quiet(planned.platforms, None, wait_s, complain)
     tally = measure(made, quiet=asked.quiet)
     comparison = commands_compared(made)
@@ -146,7 +146,7 @@ def _options(asked: AbOptions) -> CommandOptions:
 
 
 def _conditions(texts: Sequence[str]) -> list[FailCondition]:
-    """Read the conditions; what reads them takes a while to import."""
+    """Read the conditions; their reader takes a while to import."""
     if not texts:
         return []
     from bareline.analysis.judgements.conditions import parse_condition

@@ -1,4 +1,4 @@
-"""What a shell offers for the names on a command line: studies, platforms, probes, runs."""
+"""Completion of names on a command line: studies, platforms, probes, runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VARIABLE = "_BARELINE_COMPLETE"
 
 
 def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Make a function that offers the names with a beginning; none where they cannot be told."""
+    """Make a function that offers the names with a beginning; none where they cannot be read."""
 
     @wraps(names)
     def offer(incomplete: str) -> list[str]:
@@ -36,7 +36,7 @@ def studies() -> Iterable[str]:
 
 @_offering
 def platforms() -> Iterable[str]:
-    """Return the platforms that are built in, and those of the platform file here."""
+    """Return the built-in platforms, and the platforms of the file here."""
     from bareline.platforms.config import load_platforms
 
     return sorted(load_platforms(None, {}))
@@ -60,7 +60,7 @@ def schemas() -> Iterable[str]:
 
 @_offering
 def runs() -> Iterable[str]:
-    """Return the names of runs that stand for their paths."""
+    """Return the names of runs that can replace their paths."""
     from bareline.store.naming import list_runs
 
     names = [one.path.name for one in list_runs()]

@@ -1,4 +1,4 @@
-"""What leaves a run, enters one or is read again: calibrate, reparse, import, export."""
+"""Exchange data with a run, or read it again: calibrate, reparse, import, export."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def calibrate(
         option(
             "--from",
             "RUN",
-            "Run with a ping-pong between two nodes; again for what it lacks.",
+            "Run with a ping-pong between two nodes; repeat for further probes.",
             parser=run_path,
         ),
     ],
@@ -91,7 +91,7 @@ def reparse(
     study: Annotated[
         Path | None, option("--study", "FILE", "Study with corrected regular expressions.")
     ] = None,
-    dry_run: Annotated[bool, flag("--dry-run", "Show what would change, write nothing.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Show the changes, write nothing.")] = False,
 ) -> None:
     """Read the raw output of a run again with the parsers of today, or a corrected study."""
     from bareline.report.terminal.runs import reread_blocks
@@ -151,11 +151,11 @@ def import_(
         bool, flag("--per-commit", "A run for each commit, in the folder --out.")
     ] = False,
     explain: Annotated[
-        bool, flag("--explain", "Only show what is recognised, and what made the case.")
+        bool, flag("--explain", "Only show the recognised trials and their cases.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
+    """Read existing outputs of OSU, IMB, ReFrame, hyperfine and more into a run."""
     from bareline.session import commits, imported, intake
     from bareline.session.dating import parse_date
 
@@ -181,7 +181,7 @@ def import_(
 
 
 def _print_imported(out: Path, taken: Sequence[Intake], lines: Sequence[str]) -> None:
-    """Print what was imported, and leave with 3 if anything was lost."""
+    """Print the imported trials, and exit with 3 if anything was lost."""
 
     def people(_: Console) -> None:
         for line in lines:

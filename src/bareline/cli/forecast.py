@@ -1,4 +1,4 @@
-"""What a program will take on another platform, in one command: forecast."""
+"""The time of a program on another platform, in one command: forecast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ app = typer.Typer()
 
 @dataclass(frozen=True, slots=True)
 class ForecastOptions:
-    """What the command line asks of a forecast."""
+    """Options of a forecast."""
 
     command: Annotated[
         list[str], argument("-- COMMAND...", "mpirun -n N and a program; with --from: its name.")
@@ -37,9 +37,9 @@ class ForecastOptions:
         Path | None,
         option("--from", "RUN", "Take profile and ladder of this run.", parser=run_path),
     ] = None
-    check: Annotated[bool, flag("--check", "Also measure the program there, beside it.")] = False
+    check: Annotated[bool, flag("--check", "Also measure the program there.")] = False
     max_age: Annotated[
-        str, option("--max-age", "TIME", "Measure again what is older (default: 7d).")
+        str, option("--max-age", "TIME", "Measure again if older (default: 7d).")
     ] = "7d"
     platforms: PlatformsOption = None
     dry_run: Annotated[bool, flag("--dry-run", "Show the steps and their time.")] = False
@@ -94,7 +94,7 @@ def _question(asked: ForecastOptions) -> Question:
 
 
 def _max_age_s(text: str) -> float:
-    """Read an age: days, or what `--wait-quiet` takes."""
+    """Read an age: days, or a time as of `--wait-quiet`."""
     from bareline.vocabulary.units import parse_duration
 
     days = text.removesuffix("d")
@@ -113,7 +113,9 @@ def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool)
     run = standing.run or step.begin(baseline)
     tally = measure(run, quiet=quiet)
     if not tally.measured:
-        complain(f"{step.title}: nothing was measured; `bareline show {run.path}` says why")
+        complain(
+            f"{step.title}: nothing was measured; `bareline show {run.path}` prints the reason"
+        )
         raise typer.Exit(EXIT_TRIALS_FAILED)
     return run
 
@@ -156,7 +158,7 @@ def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> Non
 
 
 def _by_hand(asked: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
-    """Return the separate commands that this stands for."""
+    """Return the equivalent separate commands."""
     base, of_ladder = asked.on or "bare", str(ladder.path)
     on = [word for name in (base, *asked.to) for word in ("--on", name)]
     predict = ["bareline", "predict", str(profile), "--from", of_ladder, "--base", base, "--to"]
@@ -233,7 +235,7 @@ def _step_blocks(rows: Sequence[StepRow]) -> Iterator[Block]:
 
 
 def _of_run(asked: ForecastOptions, source: Path) -> None:
-    """Answer from a run that holds the program, profiled, and the ladders."""
+    """Answer from a run that has the program, profiled, and the ladders."""
     from bareline.predict.applications import applications, name_of, usable
     from bareline.store.run import Run
 

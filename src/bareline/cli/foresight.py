@@ -1,4 +1,4 @@
-"""What a run of a published study can judge, told before it begins: `run`, `submit`, `doctor`."""
+"""Print the claims that a run of a published study can judge: `run`, `submit`, `doctor`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def see_to_answers(planned: Planned) -> None:
-    """Print what a run can judge; where that is little ask on a terminal, else refuse.
+    """Print the claims that a run can judge; if they are few, ask on a terminal, else refuse.
 
-    Who names platforms, or says ``--anyway`` or ``--yes``, is not held up.
+    With named platforms, ``--anyway`` or ``--yes`` it does not ask.
 
-    Raises UsageError: less than a third of the claims can be judged, and nobody can be asked.
+    Raises UsageError: less than a third of the claims can be judged, and there is no terminal.
     """
     asked = planned.asked
     goes_on = asked.yes or asked.anyway or bool(asked.on)
     if goes_on and asked.quiet:
-        return  # nobody would read what takes seconds to count
+        return  # the count takes seconds, and would not be read
     answered = planned.answers()
     if answered is None:
         return

@@ -1,4 +1,4 @@
-"""What this machine can do, and the programs that are built for it: doctor, build."""
+"""Check this machine, and build the programs for it: doctor, build."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The command line: parse, call, print. What a command does lives in the modules it imports.
+"""The command line: parse, call, print. The modules that a command imports do its work.
 
 A family of verbs is one file with an ``app`` of its own, which `bareline.cli.tasks` lists and
-imports when a verb of it is used. Imports stand inside the commands, so that ``bareline --help`` is
+imports when a verb of it is used. Imports are inside the commands, so that ``bareline --help`` is
 fast.
 """
 
@@ -25,10 +25,10 @@ from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError
 from bareline.vocabulary.files import step_to_read
 
-#: What the machine has run out of: no fault of ours, and nothing to trace.
+#: Missing resources of the machine: not a fault of bareline, and without a traceback.
 _SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
            errno.ENOSPC}  # fmt: skip
-#: What is wrong with a path that somebody gave.
+#: Errors of a given path.
 _OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
                 errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
 
@@ -80,7 +80,7 @@ def main() -> NoReturn:
         complain_of_end(full, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     except BrokenPipeError:
-        # The reader of our output went away, as `| head` does: that is no error.
+        # The reader of our output went away, as `| head` does: that is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -128,7 +128,7 @@ def _refuse_two(arguments: Sequence[str]) -> None:
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Add values to options that stand without: click would take the next argument for one."""
+    """Add values to options without one: click would take the next argument for it."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}
     return [*(alone.get(text, text) for text in own), *arguments[len(own) :]]

@@ -1,4 +1,4 @@
-"""Begin a run, go on with one, say how one stands: run, submit, continue, runs, status."""
+"""Begin a run, continue it, print its progress: run, submit, continue, runs, status."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def submit(
     chain: Annotated[
         int,
         option(
-            "--chain", "N", "Jobs, each of which goes on where the one before has stopped.", min=1
+            "--chain", "N", "Submit N jobs; each continues where the previous one stopped.", min=1
         ),
     ] = 1,
     after: Annotated[str, option("--after", "JOB", "Begin when this job has ended well.")] = "",
@@ -132,7 +132,7 @@ def _words(text: str) -> tuple[str, ...]:
 @prints("continue", "session.status.Standing", to_file=False)
 def continue_(
     path: RunArgument,
-    retry_failed: Annotated[bool, flag("--retry-failed", "Also run again what failed.")] = False,
+    retry_failed: Annotated[bool, flag("--retry-failed", "Also rerun failed trials.")] = False,
     anyway: Annotated[
         bool, flag("--anyway", "Also on another machine: its launches are kept apart.")
     ] = False,
@@ -178,7 +178,7 @@ def _execute(
     quiet: bool,
     goes_on: bool = False,
 ) -> None:
-    """Measure what a run lacks, and print how it ended; `goes_on`: it was begun before."""
+    """Measure the rest of a run, and print how it ended; `goes_on`: it was begun before."""
     from bareline.session.submission import end_chain
     from bareline.study.commands import command_lines
 
@@ -232,7 +232,7 @@ def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -
 @app.command()
 @prints("runs", "store.naming.RunListed")
 def runs(
-    folder: Annotated[Path | None, argument("[FOLDER]", "Where they lie (default: runs).")] = None,
+    folder: Annotated[Path | None, argument("[FOLDER]", "Their folder (default: runs).")] = None,
 ) -> None:
     """List run directories, the latest last."""
     from bareline.report.terminal.runs import run_list_blocks

@@ -1,4 +1,4 @@
-"""Measure what a run lacks: the step that `run`, `continue`, `ab` and `forecast` share."""
+"""Measure the rest of a run: the step that `run`, `continue`, `ab` and `forecast` share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure(
     stop_on_failure: bool = False,
     quiet: bool,
 ) -> TrialCounts:
-    """Measure what a run lacks, with progress on stderr; what ends it early sets the exit code."""
+    """Measure the rest of a run, with progress on stderr; an early end sets the exit code."""
     from bareline.report.terminal.progress import progress_on
     from bareline.session.runner import execute
 

@@ -64,7 +64,7 @@ SidesArgument = Annotated[
     ),
 ]
 _Names = list[str] | None
-#: What every option with the name of a platform has.
+#: Keywords of every option with the name of a platform.
 PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platforms}
 
 
@@ -83,7 +83,7 @@ class Only:
     layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
 
     def selection(self) -> Selection:
-        """Return what chooses these rows; it is false where all are asked for."""
+        """Return the choice of these rows; it is false where all are chosen."""
         from bareline.analysis.numbers.selection import Selection
 
         return Selection(
@@ -110,13 +110,13 @@ ReferenceOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What a comparison must hold, and what becomes of it."""
+    """The conditions of a comparison, and the output of their results."""
 
     fail_if: FailIfOption = None
     undecided: UndecidedOption = None
     reference: ReferenceOption = None
     junit: Annotated[
-        Path | None, option("--junit", "FILE", "Also what conditions found and failed, as XML.")
+        Path | None, option("--junit", "FILE", "Also write the results of conditions as XML.")
     ] = None
 
 
@@ -135,10 +135,10 @@ WaitQuietOption = Annotated[
     option(
         "--wait-quiet",
         "[=TIME]",
-        "Begin when other programs let this machine alone, after TIME (30min) all the same.",
+        "Wait until the machine is idle, at most TIME (default 30min).",
     ),
 ]
-#: What options stand for that are given without a value.
+#: Values of options that are given without one.
 OPTIONAL_VALUES = {"--wait-quiet": "30min"}
 MaxCoreHoursOption = Annotated[
     float | None, option("--max-core-hours", "N", "End when N core hours are used.", min=0.0001)
@@ -157,16 +157,16 @@ StopOption = Annotated[
 ShowControlOption = Annotated[
     bool, flag("--control", "Also the control: the baseline against itself.")
 ]
-QuietOption = Annotated[bool, flag("-q --quiet", "No progress; what is wrong is still said.")]
+QuietOption = Annotated[bool, flag("-q --quiet", "Hide progress; errors are still printed.")]
 DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line asks of a run, whether it is measured here or by a batch job.
+    """Options of a run, whether it is measured here or by a batch job.
 
-    A new option of `run` is a field here; `submit` has it then, too. What measuring itself is to
-    be told, not its plan, stands in `for_the_job`.
+    A new option of `run` is a field here; `submit` then also has it. Options of measuring, not of
+    its plan, are in `for_the_job`.
     """
 
     study: Annotated[
@@ -210,7 +210,7 @@ class RunOptions:
         bool | None,
         flag(
             "--control/--no-control",
-            "Measure the baseline twice, to see what the machine does by itself.",
+            "Measure the baseline twice, to see the machine's own differences.",
             show_default=False,
         ),
     ] = None
@@ -236,7 +236,7 @@ class RunOptions:
 
 
 def seconds(wait_quiet: str | None) -> float | None:
-    """Read how long to wait in s; None for not at all. Raises UsageError: it is no time."""
+    """Read how long to wait in s; None for not at all. Raises UsageError: it is not a time."""
     from bareline.vocabulary.units import parse_duration
 
     return None if wait_quiet is None else parse_duration(wait_quiet)

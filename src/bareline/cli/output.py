@@ -1,4 +1,4 @@
-"""What a command leaves behind: rows or text on stdout, complaints on stderr, an exit code.
+"""The output of a command: rows or text on stdout, errors on stderr, an exit code.
 
 `bareline schema` prints the JSON Schemas of the rows and of the files that people and programs
 write. Each is made from the class of the rows, or from the model that checks the file, whenever it
@@ -65,7 +65,7 @@ def complain(text: str) -> None:
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
-    """Show on stderr what ended a command, and what to do: in words, or as an object of JSON."""
+    """Show on stderr the error of a command and the next step: in words, or as a JSON object."""
     if not as_json:
         _print_message(str(error), _code_of(error) if _with_codes.get() else None)
         return
@@ -88,7 +88,7 @@ def _print_message(text: str, code: str | None) -> None:
 def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:
     """Print the result of each condition, and leave with the exit code of the worst of them.
 
-    - `undecided`: what becomes of a condition that these launches cannot decide: "pass", "fail", or
+    - `undecided`: result of a condition that these launches cannot decide: "pass", "fail", or
       None to fail in continuous integration alone.
     """
     for outcome in outcomes:
@@ -193,7 +193,7 @@ def write_to(context: typer.Context, path: Path | None) -> None:
 
 
 def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    """Print tidy rows as JSON and nothing else, or what people read, or write it to a file.
+    """Print tidy rows as JSON and nothing else, or text for people, or write it to a file.
 
     - `rows`: gives the rows; called for JSON only.
     - `people`: prints for people on a console; called for them only.
@@ -215,13 +215,13 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
-    """Explain that an output cannot be written, and what helps."""
+    """Explain that an output cannot be written, with the next step."""
     why = f"cannot be written: {error.strerror}"
     return UsageError(why, where=str(path), hint=step_to_write(error))
 
 
 def as_json(rows: object) -> None:
-    """Print rows, or a schema, as JSON; numbers that are not finite are null, said on stderr."""
+    """Print rows, or a schema, as JSON; numbers that are not finite are null, with a remark."""
     nulls: list[str] = []
     finite = with_nulls(rows, nulls)
     encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
@@ -266,7 +266,7 @@ def declared_outputs() -> Mapping[str, tuple[str, bool]]:
 
 
 class SchemaListed(TypedDict):
-    """``schema``: a schema, and what it is of."""
+    """``schema``: a schema, and its subject."""
 
     schema: str
     of: str

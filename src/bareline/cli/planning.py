@@ -1,4 +1,4 @@
-"""What `run`, `submit` and `ab` are going to measure: a study on platforms, planned."""
+"""The planned study on platforms of `run`, `submit` and `ab`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Planned:
         )
 
     def answers(self) -> tuple[Answers, str] | None:
-        """Return what the run can judge, and whose claims; None without a publication."""
+        """Return the claims that the run can judge; None without a publication."""
         from bareline.study.catalogue import find_study
 
         if not self.study.publications:
@@ -136,8 +136,7 @@ class Planned:
 
         if self.study.scale_changes:
             complain(
-                f"scale {self.study.scale} is not the study's own size; --dry-run lists what it "
-                "changes"
+                f"scale {self.study.scale} is not the study's own size; --dry-run lists the changes"
             )
         return create_run(
             self.study,
@@ -152,7 +151,7 @@ class Planned:
 def look_ahead(
     whole: Study, study: Study, platforms: list[PlatformSpec], baseline: str
 ) -> tuple[Answers, str] | None:
-    """Return what a cast study judges, and whose claims; None where it repeats no publication.
+    """Return the claims that a cast study judges; None where it repeats no publication.
 
     - `whole`: the study at its own size, before its roles were cast.
     """
@@ -204,7 +203,7 @@ def plan_on(
 
 
 def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
-    """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
+    """Find a study and its platforms, and the missing parts, in lines."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study

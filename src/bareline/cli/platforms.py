@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _PlatformsGroup(TyperGroup):
-    """Takes an unknown word for a platform: that 'lan' resembles 'clean' is no advice."""
+    """Takes an unknown word for a platform: that 'lan' resembles 'clean' is not helpful."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
@@ -33,7 +33,7 @@ class _PlatformsGroup(TyperGroup):
 app = typer.Typer(
     name="platforms",
     cls=_PlatformsGroup,
-    help="List the platforms, show one, or remove what a killed bareline left behind.",
+    help="List the platforms, show one, or remove the remains of a killed bareline.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -42,7 +42,7 @@ app = typer.Typer(
 @app.callback()
 @prints("platforms", "platforms.listing.PlatformListed")
 def list_(context: typer.Context, platforms: PlatformsOption = None) -> None:
-    """List the platforms with what is available here, and why the others are not."""
+    """List the available platforms, and why the rest is not available."""
     if context.invoked_subcommand is not None:
         return
     from bareline.platforms.listing import platform_rows, unused_types
@@ -118,7 +118,7 @@ def _print_site(site: SitePlatforms) -> None:
 @app.command()
 @prints("platforms-clean", "platforms.listing.Removed", to_file=False)
 def clean() -> None:
-    """Remove what a killed bareline left behind; nothing of other people's is touched."""
+    """Remove the remains of a killed bareline; other users' files are not touched."""
     from bareline.platforms.listing import clean as remove_remains
 
     removed = remove_remains()

@@ -49,7 +49,7 @@ def report(
     ] = None,
     address: Annotated[
         str,
-        typer.Option(help="Where the page will stand: adds a picture for previews of links."),
+        typer.Option(help="Address of the page: adds a picture for previews of links."),
     ] = "",
 ) -> None:
     """Write the report: one self-contained HTML page, Markdown or PDF.
@@ -80,7 +80,7 @@ def report(
 
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
-    """Gather what a page shows: a comparison, or the latest of many runs with their history."""
+    """Collect a page's content: a comparison, or the latest of many runs with their history."""
     from bareline.analysis.judgements.timeline import latest_at
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
@@ -124,7 +124,7 @@ def nodes(
     ] = False,
     fail: Annotated[bool, flag("--fail", "Exit with 1 if anything deviates.")] = False,
 ) -> None:
-    """Name the nodes, links and switches of a cluster that are worse than the others."""
+    """Name the nodes, links and switches of a cluster that are worse than the rest."""
     from bareline.analysis.judgements.survey import survey
     from bareline.analysis.numbers.fleet import fleets
     from bareline.report.content.fleet import deviating_rows, node_rows
@@ -219,7 +219,7 @@ def trend(
 
 
 def _runs_at(path: Path) -> list[Path]:
-    """Return the path of a run; a folder that is none stands for those right below it."""
+    """Return the path of a run; a folder of runs means the runs directly in it."""
     from bareline.store.naming import run_folders
 
     return run_folders(path) or [path]

@@ -1,4 +1,4 @@
-"""What was measured and what follows from it: show, compare, explain."""
+"""Print measurements and their comparison: show, compare, explain."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a reader wants of a comparison: some rows, details, every size, the control."""
+    """Parts of a comparison to print: some rows, details, every size, the control."""
 
     selection: Selection
     details: bool
@@ -245,7 +245,7 @@ def explain(
     why_not: Annotated[
         str | None, option("--why-not", "CAUSE", "Show each cause's needs and its result.")
     ] = None,
-    everything: Annotated[bool, flag("--all", "Also every finding and what suits.")] = False,
+    everything: Annotated[bool, flag("--all", "Also every finding and the suitability.")] = False,
 ) -> None:
     """Explain the loss of each layer, its certainty and its cause."""
     if application is not None and why_not is not None:
@@ -278,7 +278,8 @@ def _explain_application(
     others = [one for one in records.platforms if one != base]
     if platform is None and len(others) != 1:
         raise UsageError(
-            "which platform loses is not said", hint=f"add --platform, one of {', '.join(others)}"
+            "several platforms were compared; name one",
+            hint=f"add --platform, one of {', '.join(others)}",
         )
     with printing_measures():
         loss = explain_application(records, name, base, platform or others[0])

@@ -1,7 +1,7 @@
 """new: a package for a plug-in of one's own: the sample, with one of its kinds and another name.
 
-The sample (``tests/outside/sample``) brings one of each kind and is held to the contracts; what is
-written here is its text, so that there is one example and not two.
+The sample (``tests/outside/sample``) brings one of each kind and is tested with the contracts; the
+template is its text, so that there is one example and not two.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 
 @dataclass(frozen=True, slots=True)
 class PluginKind:
-    """A kind of plug-in, and what stands for it in the sample.
+    """A kind of plug-in, and its names in the sample.
 
     - `stem`: its name there, which files, classes and the object itself have.
     - `group`: its entry-point group, ``bareline.GROUP``.
-    - `noun`: what it is, with its article.
-    - `swaps`: words that stand for other kinds of the sample, and what stands there instead.
+    - `noun`: its noun, with the article.
+    - `swaps`: words of other kinds of the sample, and their replacements.
     """
 
     stem: str
@@ -97,7 +97,7 @@ def new(
 def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path]:
     """Write a package that brings one plug-in and passes its contract.
 
-    - `name`: what the plug-in is called.
+    - `name`: the plug-in's name.
     - `folder`: folder to make; ``bareline-NAME`` here without it.
     Gives the files, the folder's ``pyproject.toml`` first.
 
@@ -105,16 +105,16 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     """
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")
-        raise UsageError(f"'{kind}' is no kind of plug-in", hint=hint)
+        raise UsageError(f"'{kind}' is not a kind of plug-in", hint=hint)
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UsageError(
-            f"'{name}' is no name for a plug-in",
+            f"'{name}' is not a valid name for a plug-in",
             hint="use lower-case letters, digits and '_', a letter first",
         )
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")
     if folder.exists():
         raise UsageError(f"{folder} exists", hint="name another folder with -o")
-    making = folder.with_name(f".{folder.name}.part")  # what a kill leaves is no package
+    making = folder.with_name(f".{folder.name}.part")  # the remains of a kill are not a package
     shutil.rmtree(making, ignore_errors=True)
     written = []
     try:

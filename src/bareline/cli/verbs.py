@@ -1,4 +1,4 @@
-"""How a verb declares what it takes from the command line, and what it prints."""
+"""Declarations of a verb's options, arguments and printed rows."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ FileOption = Annotated[
 def prints(
     name: str, rows: str, *, alone: bool = False, to_file: bool = True
 ) -> Callable[[_Verb], _Verb]:
-    """Declare what a verb prints with ``--json``, an option that it then has.
+    """Declare the rows that a verb prints with ``--json``, an option that it then has.
 
     A parameter of the verb that is a dataclass becomes an option for each of its fields.
 
     - `name`: the verb; an option that changes its rows follows it.
     - `rows`: the type of its rows, by its module.
     - `alone`: whether one of them is printed, and no list.
-    - `to_file`: whether it has ``-o FILE``, too, if it has no ``--out`` of its own.
+    - `to_file`: whether it also has ``-o FILE``, if it has no ``--out`` of its own.
     """
     OUTPUTS[name] = rows, alone
     return lambda verb: verb if hasattr(verb, "__signature__") else _flat(verb, to_file=to_file)

@@ -1,1 +1,1 @@
-"""``bareline doctor``: what works here, what does not, why, and the command that fixes it."""
+"""``bareline doctor``: the working parts of this machine, the missing ones, why, and the fix."""

@@ -120,7 +120,7 @@ _LOOKS = (
 
 
 def examine(*, deep: bool = False) -> list[HostCheck]:
-    """Check what works here, what does not, the reason, and the fix.
+    """Check the parts of this machine, with the reason and the fix of missing ones.
 
     - `deep`: also compile and run an MPI job with every MPI library, which takes seconds.
     """

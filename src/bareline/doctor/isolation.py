@@ -1,4 +1,4 @@
-"""Look which namespaces, virtual machines, containers and file systems can be had, by trying."""
+"""Check, by trying, which namespaces, VMs, containers and file systems work."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def emulated(cls, spec: PlatformSpec[O_co]) -> str:
-        """Describe why its processors are emulated here; "" where they are not or nobody knows."""
+        """Describe why its processors are emulated here; "" where they are not or it is unknown."""
         return ""
 
     @contextmanager

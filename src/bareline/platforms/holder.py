@@ -1,4 +1,4 @@
-"""Processes that hold namespaces open, and how to run programs in them.
+"""Processes that keep namespaces open, and how to run programs in them.
 
 A holder ends with its standard input, thus with bareline in whatever way that ends; the kernel
 then removes everything that was only in its namespaces: mounts, links, processes.

@@ -102,7 +102,7 @@ class HostsAllocation(Nodes):
 
     @contextmanager
     def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
-        """Talk with the script that keeps house on nodes: here with one that a trial starts."""
+        """Open the channel to the per-trial housekeeping script."""
         lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
         with conversation(lines, self.launch_environment()) as talk:
             yield talk

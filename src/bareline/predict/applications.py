@@ -177,7 +177,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
         hint = did_you_mean(text, list(by_name), f"it has {'; '.join(by_name)}")
         raise AnalysisError(f"the run has no profiled application '{text}'", hint=hint)
     raise AnalysisError(
-        f"'{text}' may be any of {len(names)} applications",
+        f"'{text}' is ambiguous: {len(names)} applications match",
         hint=f"name one in full: {'; '.join(names)}",
     )
 

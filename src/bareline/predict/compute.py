@@ -110,7 +110,7 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
         )
     if len(found) > 1:
         raise AnalysisError(
-            f"one rank of {len(found)} applications was measured, which is meant is not known",
+            f"one rank of {len(found)} applications was measured; name one",
             where=where,
             hint=f"calibrate with a run of one of {'; '.join(found)}",
         )

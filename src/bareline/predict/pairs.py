@@ -141,7 +141,7 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
 
 
 def _again(application: Application) -> Iterator[Trial]:
-    """Hold the typical one of every second launch against the median of the others."""
+    """Compare the typical launch of one half with the median of the other half."""
     if len(application.launches) < 4:
         return
     first = replace(application, launches=application.launches[::2])
@@ -158,9 +158,9 @@ def _again(application: Application) -> Iterator[Trial]:
     )
 
 
-#: Errors below are none that wants a reason.
+#: Smaller errors are not explained.
 _NOTABLE = 0.03
-#: What may have put a prediction off: by how much it could, in ln, and in words.
+#: Possible reason of an error: its largest effect, in ln, and its words.
 Reason = tuple[float, str]
 
 

@@ -208,7 +208,7 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
     return made
 
 
-#: Where bareline's own probes are, and the entry-point group of others.
+#: Where bareline's own probes are, and the entry-point group of plug-ins.
 _PACKAGE = "bareline.probes"
 
 

@@ -17,7 +17,7 @@ _MOST_SHAPES = 1 << 20
 NOBODY, ANYBODY = -2, -1
 #: Kinds of calls that move messages between two ranks.
 POINT_TO_POINT = ("send", "receive", "send-receive")
-#: Kinds of records that are no calls: the end of the program, and computing alone.
+#: Kinds of records that are not calls: the end of the program, and computing alone.
 NO_CALLS = ("done", "compute")
 
 

@@ -1,1 +1,1 @@
-"""The figures that the five publications printed, and how they relate to what bareline measures."""
+"""The figures of the five publications, and their relation to bareline's measurements."""

@@ -37,7 +37,7 @@ def publications() -> dict[str, PublishedStudy]:
 def read_publication(text: str, *, where: str) -> PublishedStudy:
     """Read and check a file of published figures.
 
-    Raises UsageError: it is not TOML, or says something impossible; the message names file and key.
+    Raises UsageError: it is not TOML, or a value is impossible; the message names file and key.
     """
     try:
         return PublishedStudy.model_validate(tomllib.loads(text, parse_float=Decimal))
@@ -92,7 +92,7 @@ class PublishedFigure(TypedDict):
 
     - `low`, `high`: as printed: both ends of a range, one of a bound.
     - `conditions`: the same as `at`, in words.
-    - `worse_low`, `worse_high`: times worse than the baseline; null where open or not told.
+    - `worse_low`, `worse_high`: times worse than the baseline; null where open or not given.
     """
 
     publication: str
@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
     return value.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
 
 
-#: How a condition is told; what is not here is told as "8 ranks".
+#: Wording of a condition; a condition without one is written as "8 ranks".
 _FORMS = {
     "size_bytes": "{} messages",
     "block_bytes": "{} blocks",

@@ -1,4 +1,4 @@
-"""What publications say in words, and how a run of ours can be held against it."""
+"""The statements of publications in words, and the checks of a run against them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bareline.published.quantities import Condition
 
-#: What a claim is about, and thus what is compared with what.
+#: Kind of a claim, which determines the compared figures.
 CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
 
 
-#: What a document says of a platform against another.
+#: Statement of a document about a platform against another.
 Expectation = Literal["worse", "better", "equal"]
 
 
@@ -22,7 +22,7 @@ class _Table(BaseModel):
 
 
 class ClaimCheck(_Table):
-    """A ``[[finding.check]]``: what of a run tells whether a claim holds there, too.
+    """A ``[[finding.check]]``: the figures of a run that decide whether a claim repeats.
 
     - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
       the most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
@@ -31,7 +31,7 @@ class ClaimCheck(_Table):
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several of the
       second.
-    - `expect`, `within`: what the document says; "equal" up to so many times.
+    - `expect`, `within`: the document's statement; "equal" up to so many times.
     - `degree`: how many times "much", "clearly" or "by far" are, where no figure is printed.
     - `ties`: being equal satisfies it: "fastest" means that nothing is certainly faster.
     - `printed`, `printed_first`: ids of results that print it; the second where `kind` begins.
@@ -66,7 +66,7 @@ class ClaimCheck(_Table):
                 "'ties' and 'degree' belong to a difference, not to expect = \"equal\""
             )
         if self.ties and self.degree:
-            raise ValueError("what is satisfied by a tie has no degree: give 'ties' or 'degree'")
+            raise ValueError("a claim that a tie satisfies has no degree: give 'ties' or 'degree'")
         if self.printed_first and self.kind not in ("grows", "rise", "more"):
             raise ValueError(f'kind = "{self.kind}" has no beginning that is printed')
         return self
@@ -78,11 +78,11 @@ class ClaimCheck(_Table):
 
 
 class PublishedFinding(_Table):
-    """A ``[[finding]]``: what the document says, in our words.
+    """A ``[[finding]]``: a claim of the document, in other words.
 
     - `claim`: the statement in a line of a table; empty where it is short enough.
-    - `checks`: how it can be held against a run; the first counts that the run measures.
-    - `unmeasured`: why nothing here can tell; one of both is given.
+    - `checks`: its comparisons with a run; the first counts that the run measures.
+    - `unmeasured`: why no probe can decide it; one of both is given.
     """
 
     benchmark: str = ""

@@ -11,7 +11,7 @@ _ON_ONE_NODE = {"intra_node": True, "inter_node": False}
 
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
-    """Whether a place meets conditions: all of them are known of it, and hold."""
+    """Whether a place meets conditions: all of them are known of it, and true."""
     coordinates = place.coordinates | {"nodes": place.ran_on}
     for name, condition in at.items():
         if name == "placement":

@@ -1,4 +1,4 @@
-"""Units of publications, and where on an axis a published figure holds."""
+"""Units of publications, and the part of an axis that a published figure covers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ UNITS: Mapping[str, tuple[str, Decimal]] = {
 
 
 class Spread(BaseModel):
-    """Where on an axis a published figure holds: a range of sizes or ranks, with exceptions.
+    """The part of an axis that a published figure covers: sizes or ranks, with exceptions.
 
     - `low`, `high`: both ends belong to it.
     - `above`: it begins just above this.
-    - `exceptions`: what lies between the ends and is told apart.
-    - `label`: what the document says where it gives no number ("larger messages").
+    - `exceptions`: values between the ends with figures of their own.
+    - `label`: the document's words where it gives no number ("larger messages").
     - `inferred`: a number that the document does not give for this figure, but elsewhere.
     """
 
@@ -44,7 +44,7 @@ class Spread(BaseModel):
     inferred: int | None = None
 
     def holds(self, value: float) -> bool:
-        """Return whether a place on the axis belongs to it; a mere label holds none."""
+        """Return whether a place on the axis belongs to it; a mere label contains none."""
         if self.inferred is not None and value == self.inferred:
             return True
         if self.low is None and self.high is None and self.above is None:

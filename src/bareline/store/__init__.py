@@ -1,1 +1,1 @@
-"""Run directories: what is measured is written here once and read from here."""
+"""Run directories: measurements are written here once and read from here."""

@@ -1,1 +1,1 @@
-"""What to measure, and the plan of trials that follows from it."""
+"""Studies: the measures, and the plan of trials that follows from them."""

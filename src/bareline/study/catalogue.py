@@ -1,7 +1,7 @@
-"""The studies that can be asked for by name: bareline's own, and those of installed plug-ins.
+"""The studies with a name: bareline's own, and those of installed plug-ins.
 
 An entry point of the group ``bareline.studies`` names a package whose TOML files are studies. A
-file is called as its study. What ``bareline studies`` tells of bareline's own was written down when
+file is called as its study. The rows of ``bareline studies`` for bareline's own were written when
 the package was made (`LISTING`): to read, check and plan them all takes half a second.
 """
 
@@ -27,7 +27,7 @@ from bareline.vocabulary.rows import row_of
 if TYPE_CHECKING:
     from bareline.study.study import Study
 
-#: Rows of bareline's own studies, each with what identifies the file that it was made from.
+#: Rows of bareline's own studies, each with an identification of its source file.
 LISTING = "listing.json"
 _OWN = resources.files("bareline") / "studies"
 
@@ -68,8 +68,8 @@ def named_studies() -> dict[str, Study]:
 def find_study(name: str) -> Study:
     """Return the study with a name of the catalogue or in a file.
 
-    A name is a study whatever lies beside it, such as a folder of its runs; a file without the
-    suffix that is called like one is ``./name``.
+    A name is a study even if the folder has a file of that name, such as a folder of its runs; a
+    file without the suffix and with the name of a study is ``./name``.
 
     Raises StudyError: there is neither.
     """
@@ -115,7 +115,7 @@ def study_rows() -> list[StudyListed]:
 
 
 def listing() -> dict[str, Any]:
-    """Make what is kept of bareline's own studies, for the package."""
+    """Make the rows of bareline's own studies, for the package."""
     own = {file.name.removesuffix(".toml"): file for file in _toml(_OWN)}
     return {
         name: {"crc32": zlib.crc32(file.read_bytes()), "row": _row(_read(name))}

@@ -1,4 +1,4 @@
-"""What of a study must fit together: its roles, scales and published figures."""
+"""Checks of a study's consistency: its roles, scales and published figures."""
 
 from __future__ import annotations
 

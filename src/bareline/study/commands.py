@@ -1,6 +1,6 @@
 """The study of some command lines: which is faster, or prints the better figure.
 
-It is what ``bareline ab`` measures and prints with ``--plan``: a study like any other, whose
+``bareline ab`` measures it, and prints it with ``--plan``: an ordinary study, whose
 variants are the commands.
 """
 
@@ -23,17 +23,17 @@ from bareline.vocabulary.units import BASE_UNITS, count
 
 #: The study of the commands.
 STUDY = "ab"
-#: The probe of the commands, and its figures: the wall time, or what the output says.
+#: The probe of the commands, and its figures: the wall time, or a number of the output.
 PROBE = "app.command"
 TIME, FIGURE = "time", "value"
-#: What no program reads by itself: pipes, redirections, variables, patterns, several commands.
+#: Syntax that only a shell reads: pipes, redirections, variables, patterns, several commands.
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]#~!{}\n]|^\s*[A-Za-z_][A-Za-z0-9_]*=")
 #: A figure whose pattern names a rate is better where it is higher.
 _RATE = re.compile(r"/ *s\b|per second|\b[kmgt]?(flops?|ops)\b", re.IGNORECASE)
 #: Looks by the number of blocks that there is time for: short programs are launched more often.
 _LOOKS = ((50, (8, 20, 50)), (20, (8, 12, 20)))
 _AIM_S = 6.0
-#: What bareline itself needs between two launches on this machine.
+#: Time of bareline itself between two launches on this machine.
 _BETWEEN_S = 0.05
 _LONGEST_S = 3600.0
 _TIMES_LONGER = 20.0
@@ -121,14 +121,14 @@ def command_lines(
 
 
 def study_text(study: Study) -> str:
-    """Return a study as somebody would write its file: what is a default is left out."""
+    """Return a study as a user would write its file: defaults are left out."""
     import tomli_w
 
     content = study.to_toml()
     given = study.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     head = {key: given[key] for key in content["study"] if key in given}
     if study.looks:
-        del head["launches"]  # the last look says it
+        del head["launches"]  # the last look gives it
     tables: dict[str, Any] = {"study": head}
     listed = []
     for table, (key, _) in TABLES.items():
@@ -140,12 +140,12 @@ def study_text(study: Study) -> str:
 
 
 def rate_words(options: CommandOptions) -> str:
-    """Return which direction of a figure was taken for better, where nobody said it; else ""."""
+    """Return the assumed better direction of a figure; "" where it was given."""
     if not options.metric or options.better is not None:
         return ""
     better = _better(options)
     other = "lower" if better == "higher" else "higher"
-    return f"a {better} figure is taken for better; --better {other} says otherwise"
+    return f"a {better} figure is taken for better; --better {other} reverses this"
 
 
 def _better(options: CommandOptions) -> Better:
@@ -163,13 +163,13 @@ def _head(
         "title": " against ".join(commands)[:200],
         "baseline": baseline,
         "looks": list(_looks(seconds)),
-        "precision": 0,  # what is asked is answered at the looks
+        "precision": 0,  # the question is answered at the looks
     }
     return head if options.margin is None else {**head, "margin": options.margin}
 
 
 def _measured(options: CommandOptions) -> dict[str, Any]:
-    """Return the keys of the program that say what of it is compared."""
+    """Return the keys of the program that choose the compared figure."""
     if not options.metric:
         title = "Wall time"
         return {"title": title, "metrics": {TIME: {"wall": True}}, "verify": [f"{TIME} > 0"]}
@@ -188,7 +188,7 @@ def _measured(options: CommandOptions) -> dict[str, Any]:
         raise UsageError(
             f"'{options.metric[:80]}' has {count(groups, 'group')}, and one is the figure",
             where="--metric",
-            hint="put the number in parentheses: 'time *= *([0-9.]+)'; others as (?:...)",
+            hint="put the number in parentheses: 'time *= *([0-9.]+)'; other groups as (?:...)",
         )
     figure = {"regex": options.metric, "unit": options.unit, "better": _better(options)}
     return {"title": "Figure", "metrics": {FIGURE: figure}, "verify": [f"abs({FIGURE}) < 1e300"]}

@@ -1,4 +1,4 @@
-"""The study of one MPI program, as a launcher's command line names it: what `forecast` profiles."""
+"""The study of one MPI program from a launcher's command line, which `forecast` profiles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MpiProgram:
 
     @property
     def title(self) -> str:
-        """What it is called in sentences."""
+        """Its name in sentences."""
         return Path(self.words[0]).name
 
 

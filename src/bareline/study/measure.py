@@ -1,6 +1,6 @@
-"""What a study measures and what it draws: its ``[[measure]]`` and ``[[exhibit]]`` tables.
+"""The ``[[measure]]`` and ``[[exhibit]]`` tables of a study.
 
-A scale is what changes when it is run smaller, or larger, than it is written::
+A scale contains the changes of a smaller or larger run than written::
 
     [scale.small]
     launches = 6
@@ -31,7 +31,7 @@ from bareline.vocabulary.platform import Capacity, PinningKeys
 from bareline.vocabulary.units import listing, parse_size
 
 NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})
-#: More cases of one measure nobody waits for.
+#: More cases of one measure are refused: their run would not end.
 MOST_CASES = 100_000
 
 
@@ -73,10 +73,10 @@ class StudyScale(_Table):
 
 
 class MeasureScale(_Table):
-    """A measure's ``scale.NAME``: what takes other values at this scale.
+    """A measure's ``scale.NAME``: its values at this scale.
 
-    - `params`, `sweep`, `per_rank`: parameters that are added or replaced; what is given in one of
-      them replaces what has the same name in the others.
+    - `params`, `sweep`, `per_rank`: parameters that are added or replaced; a value in one of
+      them replaces the value of the same name in the other two.
     - `ranks`, `ranks_per_node`, `threads`, `nodes`, `roles`, `timeout_s`: as in ``[[measure]]``.
     - `skip`: leave the measure out.
     """
@@ -108,7 +108,7 @@ class MeasureScale(_Table):
         return {**measure, **plain, **tables}
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
-        """Describe what it changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
+        """Describe its changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
         before = {**measure}
@@ -127,7 +127,7 @@ def _worded(value: Any) -> str:
     return listing([str(item) for item in value]) if isinstance(value, list) else str(value)
 
 
-#: What the trace of a launch may take where nothing is said, in a run as by hand.
+#: Default limit of a launch's trace, in a run and by hand.
 TRACE_BYTES = 64 << 20
 
 
@@ -142,7 +142,7 @@ class Profiling(_Table):
     """How a measure is profiled.
 
     - `trace`: the most that the trace of a launch may take, such as "128MB".
-    - `once`: in one more launch of each case, beside those that are compared.
+    - `once`: in one more launch of each case, in addition to the compared ones.
     """
 
     trace: Annotated[int, BeforeValidator(_trace_bytes), Field(ge=1 << 16)] = TRACE_BYTES
@@ -166,13 +166,13 @@ class Measure(PinningKeys, _Table):
     - `placement`: "spread" lays ranks over all nodes, "pack" fills one node first.
     - `binding`, `ranks_per_socket`, `ranks_per_numa`, `distribution`: where on a node ranks are,
       instead of where the platform places them; see `PinningKeys`.
-    - `profile`: load the profiler into every rank and keep each trial's profile beside its raw
-      output. "once" does so in one more launch of each case, beside those that are compared;
-      a table also says how long a trace may become.
+    - `profile`: load the profiler into every rank and keep each trial's profile with its raw
+      output. "once" does so in one more launch of each case, in addition to the compared ones;
+      a table also limits the length of a trace.
     - `platforms`, `roles`: only these platforms, or those that take these roles and the ones
       without a role; all of the run without either.
     - `timeout_s`: longest time that one trial may take.
-    - `scale`: what takes other values at a scale, by the scale's name.
+    - `scale`: the values at a scale, by the scale's name.
     """
 
     probe: str
@@ -217,7 +217,7 @@ class Measure(PinningKeys, _Table):
         """Expand the sweeps into cases with checked, canonical parameters.
 
         - `probe`: the probe, where it is a program of the study's own.
-        - `room`: what platforms hold, by name; without it a sweep over them is its smallest case.
+        - `room`: the room of platforms, by name; without it a sweep over them is its smallest case.
         - `defaults`: of parameters that are not given; the probe's own without it.
         """
         probe = probe or find_probe(self.probe, where=where)
@@ -293,7 +293,7 @@ class Measure(PinningKeys, _Table):
 
 
 class Exhibit(ExhibitSpec, _Table):
-    """One ``[[exhibit]]`` of a study file, which may hold no keys but these."""
+    """One ``[[exhibit]]`` of a study file, which may have these keys only."""
 
     where: dict[str, Scalar | list[Scalar]] = {}
 

@@ -1,15 +1,15 @@
 """The plan: which trial runs when. Pure and seeded, so that it can be made again from the run.
 
-Trials are ordered in randomised complete blocks: a block holds every case on every platform
-once, in an order drawn anew for each block. Slow drift of a machine then falls on all platforms
-alike, and the analysis removes it by pairing within blocks. A study names the order in a block:
+Trials are ordered in randomised complete blocks: a block has every case on every platform
+once, in a new random order. Slow drift of a machine then affects all platforms
+equally, and the analysis removes it by pairing within blocks. A study names the order in a block:
 
 ``pairs``: cases are shuffled, and the platforms of a case follow each other, so that they are close
 in time. Over as many blocks as there are platforms, every one is first once, second once and so on.
 A platform whose turn costs seconds may take several cases at a turn.
 
-``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs lie a
-third of a block apart on average, and a drift of the machine comes between them.
+``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs are a
+    third of a block apart on average, and a drift of the machine comes between them.
 
 References
 ----------
@@ -33,7 +33,7 @@ from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.platform import Capacity, LeftOut, PlatformSpec
 from bareline.vocabulary.units import listing
 
-#: A plan is made anew by every command that reads a run; more trials nobody waits for.
+#: A plan is made again by every command that reads a run; more trials would take too long.
 MOST_TRIALS = 1_000_000
 _MOST_REASONS = 3
 #: One platform alone is compared with nothing.
@@ -54,10 +54,10 @@ class PlanCell:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a study asks of platforms, before it is ordered.
+    """The cases of a study on its platforms, before they are ordered.
 
     - `cells`: by number of the platform and of the case.
-    - `left_out`: what the study means but does not fit there, or never runs on such a platform.
+    - `left_out`: cases of the study that do not fit there, or never run on such a platform.
     """
 
     cases: tuple[Case, ...]
@@ -66,7 +66,7 @@ class Choice:
 
 
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
-    """Describe what is measured where, and what is left out and why.
+    """Describe the measured cases by platform, and the omitted ones with the reason.
 
     Raises StudyError: a measure is impossible on any platform.
     """
@@ -108,9 +108,9 @@ def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
     """Describe why a study does not ask a platform for a case; empty where it does."""
     layer = study.find_probe(case.probe).layer
     if layer in PROCESSOR_LAYERS and spec.name in study.emulated:
-        return "its processors are emulated, of which nothing is compared"
+        return "its processors are emulated, and not compared"
     if case.pinning and not spec.options.pins:
-        return "cannot be placed: ranks are bound to nothing there"
+        return "ranks cannot be pinned on this platform"
     return ""
 
 
@@ -227,7 +227,7 @@ def lay_out(
     - `wanted`: number of nodes that the probe measures between, whatever the ranks are; the case's
       own number goes before it.
     - `within_cores`: whether every rank needs a core of its own; else ranks may share them.
-    Gives the layout and "", or None and what the platform lacks.
+    Gives the layout and "", or None and the missing part of the platform.
     """
     exact = case.nodes or wanted
     if exact is not None and exact > capacity.nodes:
@@ -253,7 +253,7 @@ def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
-    """Describe in a line for each reason what is left out: on which platforms, of which probes."""
+    """Describe the omitted cases, a line for each reason, with platforms and probes."""
     probes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in left_out:
         cases = probes.setdefault((row.platform, row.reason), {})

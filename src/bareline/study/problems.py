@@ -1,4 +1,4 @@
-"""What is wrong with a study file, in the words of whoever wrote it."""
+"""Errors of a study file, in the words of the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.sources import Source
 
-#: Tables of a file: the key of `Study` that holds them, and what checks one.
+#: Tables of a file: the key of `Study` that has them, and the model that checks one.
 TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "measure": ("measures", Measure),
     "exhibit": ("exhibits", Exhibit),
@@ -26,12 +26,12 @@ TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "from": ("sources", Source),
     "variant": ("variants", Variant),
 }
-#: Those of which a file has a list.
+#: Tables of which a file has a list.
 LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
-    """Describe what is wrong with a study in the words of its file, and with its keys."""
+    """Describe the errors of a study in the words of its file, and with its keys."""
     problem = problem_of(error)
     place = list(problem.place)
     table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")
@@ -71,7 +71,7 @@ def check_question(
     headline, ``PLATFORM:`` in front to ask of one platform only.
     `bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
 
-    - `platforms`: those of the run, as soon as they are known.
+    - `platforms`: the run's, as soon as they are known.
 
     Raises StudyError: the study measures no such probe, layer or metric, or the run has no such
     platform.
@@ -86,7 +86,7 @@ def check_question(
         platform, colon, name = ".".join(text.split()).rpartition(":")
         if colon and platforms and platform not in platforms:
             raise StudyError(
-                f"'{text}' asks of '{platform}', which is no platform of the run",
+                f"'{text}' asks of '{platform}', which is not a platform of the run",
                 where=where,
                 hint=did_you_mean(platform, platforms, f"it has: {', '.join(platforms)}"),
             )

@@ -12,7 +12,7 @@ from bareline.vocabulary.files import NotRegular, read_bounded, read_toml, step_
 
 #: Input files of programs go into every run directory.
 _LARGEST_INPUT_BYTES = 1 << 20
-#: What stands in run directories only.
+#: Keys of run directories only.
 _OF_RUNS = ("scale", "scale_changes", "emulated")
 
 
@@ -24,7 +24,7 @@ def load_study(path: Path) -> Study:
     try:
         content = read_toml(path)
     except OSError as error:
-        hint = step_to_read(error, "`bareline studies` lists what comes with bareline")
+        hint = step_to_read(error, "`bareline studies` lists the built-in ones")
         raise StudyError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except ValueError as error:
         raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
@@ -49,7 +49,7 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _trace_file(file: Path, study: Path, name: str) -> Path:
-    """Return where a trace lies; a run directory names it, it may be large."""
+    """Return the path of a trace; a run directory names it, since it may be large."""
     if not file.is_file():
         raise StudyError(
             f"there is no trace '{file}'",
@@ -65,13 +65,13 @@ def _input_text(file: Path, study: Path, name: str) -> str:
     try:
         return read_bounded(file, _LARGEST_INPUT_BYTES).decode()
     except UnicodeDecodeError as error:
-        raise StudyError(f"'{file}' is no text", where=where, hint=elsewhere) from error
+        raise StudyError(f"'{file}' is not text", where=where, hint=elsewhere) from error
     except NotRegular as error:
         why = f"'{file}' cannot be read: {error.strerror}"
         raise StudyError(why, where=where, hint=elsewhere) from error
     except (OSError, ValueError) as error:  # a null character is a ValueError
         why = f"'{file}' cannot be read: {getattr(error, 'strerror', None) or error}"
-        hint = step_to_read(error, "it is looked for beside the study")
+        hint = step_to_read(error, "it is looked for in the study's folder")
         raise StudyError(why, where=where, hint=hint) from error
 
 
@@ -79,7 +79,7 @@ def study_schema() -> dict[str, Any]:
     """Return the schema of a file such as `load_study` reads."""
     whole = Study.model_json_schema()
     keys, definitions = whole["properties"], whole.pop("$defs")
-    # What makes a source of a text is no property: both forms are named here.
+    # The validator that makes a source of a text is not a property: both forms are named here.
     definitions["Source"] = {"anyOf": [{"type": "string"}, definitions["Source"]]}
     definitions["Program"]["properties"]["from"] = {"$ref": "#/$defs/Source"}
     tables = {table: keys.pop(name) for table, (name, _) in TABLES.items()}

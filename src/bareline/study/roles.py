@@ -25,10 +25,10 @@ from bareline.vocabulary.errors import StudyError, did_you_mean
 class Role(BaseModel):
     """A ``[role.NAME]``.
 
-    - `title`: what the column is, for its head.
+    - `title`: the head of its column.
     - `platform`: platform that takes the role when the command line names none.
     - `instead`: platforms that take it when ``--on`` names them and not the default, best first.
-    - `published`: the published platforms that it stands for, as ``publication:platform``.
+    - `published`: the published platforms that it represents, as ``publication:platform``.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -41,7 +41,7 @@ class Role(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who plays what in a run: each role's platform, in order, and the platforms without a role."""
+    """The roles of a run: each role's platform, in order, and the platforms without a role."""
 
     roles: Mapping[str, str]
     others: Sequence[str]
@@ -57,10 +57,10 @@ def cast_roles(
 ) -> Cast:
     """Choose a platform for each role.
 
-    - `given`: what the command line says, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
+    - `given`: the command line's choices, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
     - `on`: platforms that the command line names without a role: one that is a role's default takes
-      that role, and no other role keeps its default then. A role that is left over takes what
-      stands in for its default, also from a role that would be a mere step beside it.
+      that role, and no other role keeps its default then. A role that is left over takes the
+      substitute of its default, also from a role that would be a mere step in its presence.
 
     Raises StudyError: a role does not exist, or one platform would take two.
     """

@@ -1,4 +1,4 @@
-"""Studies: what to measure and which exhibits to draw, read from a TOML file and checked."""
+"""Studies: their measures and exhibits, read from a TOML file and checked."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: Orders of the trials in a block; see `bareline.study.plan`.
 OrderKind = Literal["pairs", "shuffled"]
-#: A boot is a level above a launch: what it brings is shared by all launches in it, which then
+#: A boot is a level above a launch: all launches in it share its effects, and then
 #: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
 BLOCKS_PER_BOOT = 1
 
 
 class Study(Limits, BaseModel):
-    """A checked study; its limits are those of all its platforms together.
+    """A checked study; its limits apply to all its platforms together.
 
-    `docs/reference/study.md` says what each key means. `scale` and `scale_changes` are of a run:
-    the scale that the study was brought to, and what that changed. In a run the platform of each
-    role is who took it, and `baseline` a platform; `emulated` names the platforms that are not
+    `docs/reference/study.md` defines each key. `scale` and `scale_changes` are of a run:
+    the scale that the study was brought to, and its changes. In a run the platform of each
+    role is the one that took it, and `baseline` a platform; `emulated` names platforms that are not
     asked to compute.
     """
 
@@ -118,10 +118,10 @@ class Study(Limits, BaseModel):
 
         A parameter that is given as its default and one that is left out are the same.
 
-        - `platforms`: those of the run, which a sweep such as ``ranks = "powers"`` follows; without
-          any it is its smallest case. Such a sweep may give a case that stands elsewhere too.
+        - `platforms`: the run's, which a sweep such as ``ranks = "powers"`` follows; without
+          any it is its smallest case. Such a sweep may give a case that is also listed elsewhere.
 
-        Raises StudyError: a case appears twice, or a measure asks for what its probe cannot do.
+        Raises StudyError: a case appears twice, or a measure's request is impossible for its probe.
         """
         seen: set[tuple[Case, str]] = set()
         alike: dict[Case, Case] = {}
@@ -142,7 +142,7 @@ class Study(Limits, BaseModel):
     def params_of(self, case: Case) -> Any:
         """Return the checked parameters of a case; those left out have the defaults of the run.
 
-        Raises ProbeError: one is not what the probe takes.
+        Raises ProbeError: one is not valid for the probe.
         """
         probe = self.find_probe(case.probe)
         return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
@@ -150,19 +150,19 @@ class Study(Limits, BaseModel):
     def command_of(
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
-        """Return what a case executes, by default on one node; `budgets` scales its time budget."""
+        """Return a case's command, by default on one node; `budgets` scales its time budget."""
         probe, params = self.find_probe(case.probe), self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)
         return probe.command(params, layout or Layout(1, case.ranks))
 
     def trace_bytes(self, case: Case) -> int:
-        """Return the most that a profiled case's trace may take: what its probe's measures say."""
+        """Return the size limit of a profiled case's trace, from its probe's measures."""
         profiled = [one for one in self.measures if one.probe == case.probe and one.profile]
         return max((one.trace_bytes for one in profiled), default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Return the study that asks of further platforms what it asks of one."""
+        """Return the study with the measures of one platform for further platforms."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:
@@ -202,11 +202,11 @@ class Study(Limits, BaseModel):
         return self._own_probes.get(name) or find_probe(name, where=where)
 
     def source_of(self, probe: str) -> Source | None:
-        """Return where a probe's program comes from: as its own name says, or its family's."""
+        """Return where a probe's program comes from: by its own name, or its family's."""
         return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
 
     def source_lines(self) -> list[str]:
-        """Say, a line each, what of its programs is looked for, and what may be installed."""
+        """Describe, a line each, the search for its programs and possible installations."""
         found = {name: self.source_of(name) for name in self.probes}
         return [f"{name}: each platform is asked for {one}" for name, one in found.items() if one]
 
@@ -285,7 +285,7 @@ class Study(Limits, BaseModel):
         return study_from_toml(scaled, where=f"{where} at scale {name}", defaults=self._defaults)
 
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
-        """Return the study with a platform for each role, as it stands in a run directory.
+        """Return the study with a platform for each role, as in a run directory.
 
         Raises StudyError: see `cast_roles`; or no role has a platform.
         """
@@ -312,12 +312,12 @@ class Study(Limits, BaseModel):
 
     @property
     def publications(self) -> list[str]:
-        """Ids of the publications whose platforms its roles stand for."""
+        """Ids of the publications whose platforms its roles represent."""
         named = (name for role in self.roles.values() for name in role.published)
         return list(dict.fromkeys(name.partition(":")[0] for name in named))
 
     def without_computing_on(self, names: Sequence[str]) -> Study:
-        """Return the study that leaves out what computes on platforms with emulated processors."""
+        """Return the study without computations on platforms with emulated processors."""
         return self.model_copy(update={"emulated": list(names)})
 
     def precision_of(self, layer: Layer) -> float:
@@ -325,7 +325,7 @@ class Study(Limits, BaseModel):
         return DEFAULT_PRECISION[layer] if self.precision is None else self.precision
 
     def to_toml(self) -> dict[str, Any]:
-        """Return the study as it stands in a file, for the run directory."""
+        """Return the study as a file for the run directory."""
         content = self.model_dump(mode="json", exclude_none=True)
         tables = {table: content.pop(key) for table, (key, _) in TABLES.items()}
         for measure in tables["measure"]:
@@ -344,7 +344,7 @@ def study_from_toml(
 ) -> Study:
     """Check the content of a study file.
 
-    - `defaults`: of a run's probes; without it those of today's.
+    - `defaults`: of a run's probes; without it the present probes'.
     - `own_names`: whether bareline itself named the programs: no probe has such a name, and probes
       are not imported to see that.
     """
@@ -384,7 +384,7 @@ def _check_sources(study: Study) -> None:
     """Raise StudyError for a source of a probe that is not measured, or that has none."""
     used = {id(study.source_of(name)) for name in study.probes}
     for name, source in study.sources.items():
-        # A scale may leave out what the study itself measures.
+        # A scale may leave out measures of the study itself.
         if id(source) not in used and study.scale is None:
             hint = did_you_mean(name, study.probes, f"it measures {', '.join(study.probes)}")
             problem = f"'{name}', which comes from '{source.name}', is not measured"

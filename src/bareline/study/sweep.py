@@ -1,7 +1,8 @@
-"""How many ranks on how many nodes: numbers, lists of them, and what follows from the platforms.
+"""Numbers of ranks and nodes: numbers, lists of them, and sweeps that follow the platforms.
 
-``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to what the largest platform
-of the run holds, so that a case is the same on every platform; ``nodes = "all"`` is what each has.
+``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to the room of the largest
+platform of the run, so that a case is the same on every platform; ``nodes = "all"`` is each
+platform's number.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _or(*words: str) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if isinstance(value, str) and value not in words:
-            raise ValueError(f"'{value}' is no number; write one, or {known}")
+            raise ValueError(f"'{value}' is not a number; write one, or {known}")
         return value
 
     return BeforeValidator(check)
@@ -52,8 +53,8 @@ Shape = tuple[int, int | None]
 class Sweep:
     """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
 
-    - `ends`: nodes that the probe measures between, with one rank on each unless the measure says
-      more; None where the layout says how many it uses.
+    - `ends`: nodes that the probe measures between, with one rank on each unless the measure has
+      more; None where the layout determines the number.
     """
 
     ranks: int | Sequence[int] | str | None
@@ -71,13 +72,13 @@ class Sweep:
 
     @property
     def follows_platforms(self) -> bool:
-        """Whether what it comes to depends on the platforms of the run."""
+        """Whether its values depend on the platforms of the run."""
         return self.within_cores or self._open_nodes
 
     def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
         """Yield ranks and nodes, each pair once.
 
-        - `room`: what the platforms hold, by name; without any, the smallest case of each sweep.
+        - `room`: the room of the platforms, by name; without any, the smallest case of each sweep.
         - `check`: refuses a number of ranks that the probe cannot run with.
 
         Raises StudyError: the keys contradict each other, no ranks divide evenly over nodes that
@@ -155,7 +156,7 @@ class Sweep:
             nodes, rest = divmod(ranks, each)
             if rest:
                 raise StudyError(
-                    f"{ranks} ranks are no multiple of {each} per node", where=self.where
+                    f"{ranks} ranks are not a multiple of {each} per node", where=self.where
                 )
             yield ranks, nodes
 
@@ -181,7 +182,7 @@ class Sweep:
             found = True
             yield ranks, nodes
         if not found:
-            # The smallest that the probe takes: the plan says where it does not fit.
+            # The smallest that the probe takes: the plan lists the platforms that it does not fit.
             fixed = not self._open_nodes
             for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
                 yield ranks, numbers[0] if fixed else ranks // each[0]

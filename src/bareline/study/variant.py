@@ -1,4 +1,4 @@
-"""A study's ``[variant.NAME]``: what a platform is changed in, to be compared with others of it."""
+"""A study's ``[variant.NAME]``: changes of a platform, to be compared with its other variants."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Variant(BaseModel):
     """A ``[variant.NAME]``: keys of a platform file that replace those of the run's platform.
 
     The run's one platform is measured once for each variant, under the variant's name; the first
-    is the baseline. Every key of a platform's table may stand here: `build`, `command`, `mpi`,
+    is the baseline. Every key of a platform's table is possible here: `build`, `command`, `mpi`,
     `environment`.
 
-    - `title`: what the variant is, for people.
+    - `title`: the variant's name, for people.
     """
 
     model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)

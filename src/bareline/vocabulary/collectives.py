@@ -17,9 +17,9 @@ Role = Literal["all", "from-root", "to-root"]
 class Collective:
     """A collective function, named without ``MPI_`` and in lower case, as OSU names its programs.
 
-    `curve` is the measured function that represents it. `per_peer`: its size is what a rank sends
-    to all, and the curve's what it sends to each. A function with a `summary` has a probe. `osu`
-    is its name in OSU's titles; IMB and OSU have no program for one without it. `anew`: the
+    `curve` is the measured function that represents it. `per_peer`: its size is the amount that a
+    rank sends to all, the curve's the amount to each. A function with a `summary` has a probe.
+    `osu` is its name in OSU's titles; IMB and OSU have no program for one without it. `anew`: the
     simulated cluster makes it itself, since SimGrid's algorithm is not Open MPI's.
     """
 

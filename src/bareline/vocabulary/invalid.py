@@ -21,7 +21,7 @@ _POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
 #: So much of a wrong value is shown.
 _SHOWN = 40
 
-#: Sentences by the kind of a problem: {value} is from the file, all others are from the checker.
+#: Sentences by the kind of a problem: {value} is from the file, every other name from the checker.
 SENTENCES: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "no such key",

@@ -241,7 +241,7 @@ def _literal(value: object) -> str:
 
 
 def _name(node: ast.expr) -> str:
-    """Return the name that stands for an expression in a message."""
+    """Return the name that replaces an expression in a message."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

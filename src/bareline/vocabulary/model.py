@@ -53,7 +53,7 @@ _LAYER_WORDS = {
 }
 
 
-#: Layers whose figures depend on the processor: an emulated one is no evidence about hardware.
+#: Layers whose figures depend on the processor: an emulated one is not evidence about hardware.
 PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
 
 

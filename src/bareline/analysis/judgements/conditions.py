@@ -307,7 +307,7 @@ def parse_condition(text: str) -> FailCondition:
         return FailCondition(text, verdict[1], "", "is", 0.0, asked, grades)
     match = _COMPARISON.fullmatch(text)
     if match is None:
-        raise UsageError(f"--fail-if '{text}' is no condition", hint=_FORM)
+        raise UsageError(f"--fail-if '{text}' is not a valid condition", hint=_FORM)
     selector, sign, number = match.groups()
     try:
         limit = float(number)

@@ -220,7 +220,7 @@ class Row:
 
     @property
     def size(self) -> float:
-        """How far it lies from equality, for ordering; what is off the scale lies farthest."""
+        """Distance from a ratio of 1, for sorting; infinite for a verdict without ratio."""
         if self.ratio is not None:
             return abs(math.log(self.ratio.value))
         return math.inf if self.verdict is not None and self.verdict.decided else 0.0

@@ -1,7 +1,7 @@
-"""The answer: what was asked, first, and what a director may repeat, since it hides no loss.
+"""The answer: one clause per platform, the study's question first, then every other loss.
 
-One clause a platform, in order of loss. What the study asks comes first; then the other layers that
-are worse, what is better, what did not end, and what is open with its own interval. Without
+Platforms are in order of loss. The study's question comes first; then the other layers that are
+worse, gains, launches that did not end, and open rows with their own interval. Without
 anything asked each layer's worst is named. Equal is said only of what every planned point says.
 """
 

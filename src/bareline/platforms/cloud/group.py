@@ -82,7 +82,7 @@ class Access:
         return "#cloud-config\n" + json.dumps(content)
 
     def inner_files(self, folder: str) -> dict[str, str]:
-        """Return the files with which one instance logs in to all others, by their names."""
+        """Return the files with which one instance logs in to the rest, by their names."""
         config = self._config(folder)
         return {"client": self.keys.client, "known_hosts": self._known, "config": config}
 

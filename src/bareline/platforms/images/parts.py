@@ -1,4 +1,4 @@
-"""Whether the parts of a cached image are still what was built.
+"""Whether the parts of a cached image are unchanged since its build.
 
 A part is a file, or a folder taken as one. Its content is read again only when size or time stamps
 changed since it was last found whole: a disk of several GB takes seconds.
@@ -35,7 +35,7 @@ def note_whole(folder: Path, names: Sequence[str]) -> None:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read what describes a build; nothing where it cannot be read."""
+    """Read the description of a build; nothing where it cannot be read."""
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -44,7 +44,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Describe what is wrong with what a record describes; nothing when it is whole."""
+    """Describe the fault of a recorded image; nothing when it is complete."""
     try:
         return find_damage(folder, {name: described["parts"][name] for name in names})
     except (KeyError, TypeError, AttributeError):
@@ -52,7 +52,7 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
-    """Describe which part is not what was built; nothing when all are."""
+    """Describe the part that has changed since the build; nothing when none has."""
     known, seen = read_record(folder / _CHECKED), {}
     for name, built in parts.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""The host's own package sources, and those of other releases, out of which new roots are built."""
+"""The package sources of the host and of other releases, from which new roots are built."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
     "libscalapack-openmpi2.2": ("libscalapack-openmpi2.2t64", "libscalapack-openmpi2.1"),
     "libscalapack-mpich2.2": ("libscalapack-mpich2.2t64", "libscalapack-mpich2.1"),
 }
-#: How long another apt (an automatic upgrade, another bareline) may hold the package lists.
+#: How long another apt (an automatic upgrade, another bareline) may lock the package lists.
 _APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
 #: How long the lists of another release are taken for new.
 _LISTS_S = 86_400.0
 
 
 def package_sources(suite: str) -> str:
-    """Return the host's own package sources, one line each: guests must run what the host runs."""
+    """Return the host's own package sources, one line each: guests must run the host's release."""
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
         # Container images come without package lists.
@@ -136,7 +136,7 @@ def host_suite() -> str:
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
     """Return the packages of a release; of the host's own without any.
 
-    Others are looked up at the host's sources with the host's keys, in lists of the cache.
+    Other releases are looked up at the host's sources with the host's keys, in lists of the cache.
     """
     suite = host_suite()
     text = package_sources(suite)
@@ -201,7 +201,7 @@ def proxy_options() -> list[str]:
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
 
 
-#: What the probes run, in guests and in containers. Both MPI libraries are in, so that one image
+#: Programs of the probes, in guests and in containers. Both MPI libraries are in, so that one image
 #: serves every platform.
 PROGRAMS = (
     *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
@@ -226,9 +226,9 @@ def remove_workplace(note: Path) -> None:
 
 @contextmanager
 def workplace(note: Path) -> Iterator[Path]:
-    """Make a folder to build in, and remove the one that a killed build left.
+    """Make a folder to build in, and remove the remains of a killed build.
 
-    mmdebstrap without root works as another user, who cannot reach a private cache folder: it lies
+    mmdebstrap without root works as another user, who cannot reach a private cache folder: it is
     elsewhere, and the cache has a note of it.
     """
     if note.exists():
@@ -247,7 +247,7 @@ def workplace(note: Path) -> Iterator[Path]:
 def bootstrap(
     archive: Archive, names: Sequence[str], place: Path, target: str, more: Sequence[str], log: Path
 ) -> None:
-    """Let mmdebstrap make a root at `target`; "-" where a hook takes what it needs."""
+    """Let mmdebstrap make a root at `target`; "-" where a hook takes its files."""
     sources = place / "out" / "sources.list"
     replace_file(sources, archive.text, durable=False)
     argv = ["mmdebstrap", "--variant=minbase", *more]

@@ -64,7 +64,7 @@ class MpiInstallation:
     def check_library(self, library: str) -> None:
         """Refuse a launcher of another library than that of the programs it would start.
 
-        - `library`: what a program that `mpicc` has compiled prints as its library's version; one
+        - `library`: its library's version as printed by a program that `mpicc` has compiled; one
           of no known library, such as a vendor's descendant of MPICH, is accepted.
 
         Raises PlatformError: the families or the versions differ; the message names both.

@@ -64,7 +64,7 @@ class OpenMpi(Launcher):
         shm = "vader" if self._major < 5 else "sm"
         parameters = {"btl_base_warn_component_unused": "0"}
         if job.oversubscribed or job.crowded:
-            # Spinning while another rank holds the core delays a message until the scheduler acts:
+            # Spinning while another rank has the core delays a message until the scheduler acts:
             # 4 ms instead of 2 us. The library notices this by itself on the launching node only.
             parameters["mpi_yield_when_idle"] = "1"
         if job.session_folder is not None:

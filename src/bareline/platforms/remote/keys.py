@@ -58,6 +58,6 @@ def client_config(
 
 
 def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
-    """Pin the nodes' key under all their addresses; ``*`` stands for any."""
+    """Pin the nodes' key under all their addresses; ``*`` means any."""
     kind, key = keys.host_public.split()[:2]
     return "".join(f"{address} {kind} {key}\n" for address in addresses)

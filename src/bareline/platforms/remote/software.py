@@ -63,7 +63,7 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
             for reason in said.get("unloaded", ()):
                 kinds = dict.fromkeys(each.partition(":")[0] for each in software)
                 lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
-                hint = f"see in a login shell there what {lists} names, and load it by hand"
+                hint = f"look at {lists} in a login shell there, and load it by hand"
                 raise PlatformError(reason, where=node, hint=hint)
 
 
@@ -89,5 +89,5 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     raise ToolMissing(
         f"{what} found on the node's path",
         where=where,
-        hint="name its mpirun as `mpi`, or what loads it as `software`",
+        hint="name its mpirun as `mpi`, or its module as `software`",
     )

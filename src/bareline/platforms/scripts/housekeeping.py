@@ -47,8 +47,8 @@ class Housekeeping:
     ) -> None:
         """Wait until every node is ready, with the trial's files there.
 
-        - `folders`: made there and removed at the end: its working directory, and one for what an
-          MPI library would leave when it is killed; "" where there is none.
+        - `folders`: made there and removed at the end: its working directory, and one for the files
+        that a killed MPI library leaves; "" where there is none.
         """
         orders = [f"trial {mark}"]
         kinds = zip(("folder", "session"), folders, strict=True)
@@ -124,7 +124,7 @@ class Housekeeping:
         for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
             if name not in found:
-                raise PlatformError(f"the node gives '{name}', which nobody asked for", where=node)
+                raise PlatformError(f"the node sends '{name}' without a request", where=node)
             found[name] = text_of(content, node, f"the file '{name}'")
         return found
 

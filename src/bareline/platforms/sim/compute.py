@@ -45,7 +45,7 @@ _BENCHMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates of one core while `busy_cores` others are busy; DGEMM has double precision."""
+    """Rates of one core while `busy_cores` more are busy; DGEMM has double precision."""
 
     dgemm_flops_per_s: float
     stream_bytes_per_s: float
@@ -56,7 +56,7 @@ class Rates:
         """Return the text for people."""
         return (
             f"DGEMM {self.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
-            f"STREAM {self.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured beside "
+            f"STREAM {self.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured with "
             f"{self.busy_cores:.1f} busy cores"
         )
 
@@ -272,9 +272,9 @@ def computation(
     texts = _record(launch, what, where, context.scratch)
     busy = round(cores_since(before), 2)
     stretches = merge(texts)
-    source = f"{len(texts)} recordings in the simulator on one core, beside {busy:.1f} busy cores"
+    source = f"{len(texts)} recordings in the simulator on one core, with {busy:.1f} busy cores"
     if folded:
-        source += ", all ranks in one memory, which caches hold more of than of many"
+        source += ", all ranks in one memory, of which caches contain more than of many"
     real_s = _real_compute_s(command, layout.ranks, context)
     total_s = Recording(stretches, 1.0, "").timed_s(layout.ranks)
     if real_s is None or total_s <= 0:

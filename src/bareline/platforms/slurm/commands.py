@@ -1,4 +1,4 @@
-"""What is asked of Slurm, and how its answers are read."""
+"""Requests to Slurm, and the reading of its answers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def ask(*argv: str, timeout_s: float = 60.0) -> Finished:
 
 
 def must(*argv: str) -> str:
-    """Run one of Slurm's programs and give what it says."""
+    """Run one of Slurm's programs and return its output."""
     failed = f"`{argv[0]}` failed"
     return ask(*argv).must(failed, hint="see that `sinfo` works here").stdout
 
 
 def last_line(text: str) -> str:
-    """Return the last line of what a program complained about."""
+    """Return the last line of a program's complaint."""
     return text.strip().rpartition("\n")[2].strip()[:300]
 
 
-#: How srun tells that a task did not end well: ``srun: error: node1: task 0: Killed``.
+#: How srun reports that a task did not end well: ``srun: error: node1: task 0: Killed``.
 _TASK_ENDED = re.compile(
     r"^srun: error: \S+: tasks? [\d,-]+: "
     r"(?:Exited with exit code (\d+)|(.+?)(?: \(core dumped\))?)$",
@@ -51,7 +51,7 @@ _TASK_ENDED = re.compile(
 )
 #: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
 ENDED_BY_SRUN = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
-#: That a task ended with a code, which the exit code says as well.
+#: That a task ended with a code, which is also the exit code.
 SRUN_ADDS = re.compile(
     r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
     r"|Terminating StepId=\S+).*\n?",
@@ -62,10 +62,10 @@ _SIGNALS = {signal.strsignal(number): int(number) for number in signal.valid_sig
 
 
 def first_ending(stderr: str) -> int | None:
-    """Read out of what srun says with which exit code a step's first task failed.
+    """Return the exit code of a step's first failed task, from srun's messages.
 
-    srun itself gives the largest code of all tasks. When one fails it ends the others by SIGTERM,
-    and from those comes its 143: the consequence, where the first task that it names is the cause.
+    srun itself gives the largest code of all tasks. When one fails it ends the rest by SIGTERM,
+    whose 143 is the consequence; the first task that it names is the cause.
     None where it names none, or in words that are not known.
     """
     ending = _TASK_ENDED.search(stderr)
@@ -77,7 +77,7 @@ def first_ending(stderr: str) -> int | None:
     return None if number is None else 128 + number
 
 
-#: Reasons of a waiting job that time does not mend: what it asks for is never given.
+#: Reasons of a waiting job that time does not mend: its request is never met.
 NEVER = re.compile(
     r"Partition(TimeLimit|NodeLimit|Down|Inactive)|BadConstraints|(Assoc|QOS)\w*PerJob\w*"
     r"|Invalid(Account|QOS)|(Account|QOS)NotAllowed|QOSMin\w+|ReservationDeleted"
@@ -95,12 +95,12 @@ def waiting(name: str) -> str:
     return "" if reasons[0] == "None" else reasons[0].strip()
 
 
-#: What a user reads of how an allocation ended, and what to do about it, by Slurm's word.
+#: Message about the end of an allocation and the next step, by Slurm's word.
 _ENDINGS = {
     "TIMEOUT": ("has reached its time limit", "ask for more as `time_min`"),
     "PREEMPTED": ("was preempted by a job of higher priority", "another `qos` may be safe from it"),
-    "NODE_FAIL": ("ended because a node of it failed", "`sinfo -R` says why nodes are down"),
-    "CANCELLED": ("was cancelled", "somebody called `scancel`, or a limit was reached"),
+    "NODE_FAIL": ("ended because a node of it failed", "`sinfo -R` prints why nodes are down"),
+    "CANCELLED": ("was cancelled", "`scancel` was called, or a limit was reached"),
     "REQUEUED": ("was put back into the queue", "it goes on when it gets nodes again"),
     "PENDING": ("was put back into the queue", "it goes on when it gets nodes again"),
     "SUSPENDED": ("was suspended", "another job uses its nodes; measure with `exclusive = true`"),
@@ -111,7 +111,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """How a job stands.
+    """The state of a job.
 
     - `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
     - `left_s`: time until its limit; None where there is none.
@@ -129,14 +129,14 @@ class JobState:
 
     @property
     def ending(self) -> tuple[str, str]:
-        """What became of it, as a clause, and what to do about it."""
+        """Describe its end as a clause, and the next step."""
         state = "TIMEOUT" if self.state == "RUNNING" and self.left_s == 0 else self.state
         clause, hint = _ENDINGS.get(state, ("has ended", "see `scontrol show job`"))
         return f"{clause} ({state})", hint
 
 
 def job_state(job: str) -> JobState:
-    """Ask how a job stands; one that Slurm has forgotten is ``GONE``."""
+    """Ask for the state of a job; one that Slurm has forgotten is ``GONE``."""
     columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
     done = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
     line = done.stdout.strip("\n").partition("\n")[0]
@@ -148,7 +148,7 @@ def job_state(job: str) -> JobState:
 
 
 def settled_state(job: str) -> JobState:
-    """Ask how a job stands; for one whose steps are just being ended wait until it is told why."""
+    """Ask for the state of a job; if its steps are just being ended, wait for the reason."""
     deadline = time.monotonic() + 30.0
     while (state := job_state(job)).state == "COMPLETING" and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -174,8 +174,8 @@ def requeued(job: str) -> str:
 def read_time_s(text: str) -> float | None:
     """Read ``[days-][[hours:]minutes:]seconds``; None where there is no limit.
 
-    Slurm looks for jobs that are past their limit twice a minute. Until then they run on, and what
-    they have left is called invalid.
+    Slurm looks for jobs that are past their limit twice a minute. Until then they run on, with an
+    invalid remaining time.
     """
     if text == "INVALID":
         return 0.0
@@ -187,7 +187,7 @@ def read_time_s(text: str) -> float | None:
 
 
 def broken_nodes(names: tuple[str, ...]) -> list[str]:
-    """Return those of the nodes that Slurm holds for down, draining or not answering."""
+    """Return the nodes that Slurm reports as down, draining or not answering."""
     if not names:
         return []
     said = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
@@ -197,7 +197,7 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
 
 
 def most_cores(partition: str | None) -> int | None:
-    """Return the cores of the largest node of a partition, or of any; None where nobody tells."""
+    """Return the cores of the largest node of a partition, or of any; None where it is unknown."""
     where = [f"--partition={partition}"] if partition else []
     try:
         done = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)

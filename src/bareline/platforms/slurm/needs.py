@@ -1,4 +1,4 @@
-"""A look at a free node of a Slurm cluster, by a step of a second that holds nothing."""
+"""A look at a free node of a Slurm cluster, by a step of a second that reserves nothing."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
     """Look at one node that is free now.
 
     - `words`: how the nodes are asked for, as ``salloc`` and ``sbatch`` take it.
-    - `software`: what is loaded there first.
+    - `software`: modules and environments that are loaded there first.
 
     Raises NotNow: none is free within some seconds.
     Raises PlatformError: Slurm refuses the request, or the node does not answer.
     """
-    # A job of its own on a node that others may share; options that come later count.
+    # A separate job on a node that may be shared; options that come later count.
     wanted = [word for word in words if word != "--exclusive"]
     line = ["srun", "--mpi=none", "--quiet", *wanted, "--nodes=1", "--ntasks=1", "--time=1"]
     line += [f"--immediate={_WAIT_S}", "--chdir=/", *loader(software), *needs_line()]

@@ -97,7 +97,7 @@ class SlurmAllocation(RemoteAllocation):
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
-        if self.loader:  # a module may set what is set here
+        if self.loader:  # a module may set the same
             setting += [*self.loader, *setting]
         return [*self._step([self.nodes[self._index(node)].name], cwd), *setting, *argv]
 
@@ -198,7 +198,7 @@ class SlurmAllocation(RemoteAllocation):
         return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
 
     def _why_not_up(self, command: Command, output: Output) -> str:
-        """Describe how a launch failed to start, as those of `srun --mpi=pmix` do now and then."""
+        """Describe how a launch failed to start, as with `srun --mpi=pmix` now and then."""
         by_srun = command.mpi and self._options.launcher == "srun"
         if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
             return ""
@@ -209,7 +209,7 @@ class SlurmAllocation(RemoteAllocation):
         return "lost a message between Slurm's daemons in its start (PMIx)" if lost else ""
 
     def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
-        """Execute a command; where a node or the allocation ends meanwhile, again on new nodes."""
+        """Execute a command; where a node or the allocation ends during it, again on new nodes."""
 
         def once() -> Output:
             try:
@@ -235,7 +235,7 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Find out what of the allocation is gone; raise TimeUp where bareline runs in that job."""
+        """Return the lost part of the allocation; raise TimeUp where bareline runs in that job."""
         state = commands.settled_state(self._job.number)
         self._job.see_own_end(state)
         clause, hint = state.ending
@@ -269,13 +269,13 @@ class SlurmAllocation(RemoteAllocation):
         self._renew()
 
     def _replace(self, lost: NodesLost, then: str) -> None:
-        """Get other nodes in the place of what is lost, or raise NodesLost: there are none."""
+        """Replace the lost nodes by other nodes, or raise NodesLost: there are none."""
         self._events.append(f"{lost}; {then}")
         try:
             self._renew(orderly=False)
         except PlatformError as error:
             raise NodesLost(
-                f"{lost.what}, and there are no others: {error.what}",
+                f"{lost.what}, and no other nodes: {error.what}",
                 where=lost.where,
                 hint="`bareline continue --retry-failed` goes on when the nodes are back",
             ) from error
@@ -288,7 +288,7 @@ class SlurmAllocation(RemoteAllocation):
         self._use(state)
 
     def close(self) -> None:
-        """Remove what was copied to the nodes."""
+        """Remove the files that were copied to the nodes."""
         if self._native.copied:
             env = commands.outside_environment()
             line = [*self._step(sorted(self._native.copied)), "rm", "-rf", "--"]
@@ -317,7 +317,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
     """Nodes of a Slurm cluster."""
 
     type_name = "slurm"
-    summary = "nodes of a Slurm cluster, in an allocation that bareline holds or inherits"
+    summary = "nodes of a Slurm cluster, in an allocation that bareline requests or inherits"
     options = SlurmOptions
     borrows = True
 
@@ -341,7 +341,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
-        """Ask Slurm, which tells without an allocation, where the platform's file does not say."""
+        """Ask Slurm, without an allocation, where the platform's file has no value."""
         known = super().cores(spec, layout)
         if known is not None or shutil.which("sinfo") is None:
             return known
@@ -350,7 +350,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
-        """Look at a node that is free now; the others count by the cores that Slurm reports."""
+        """Look at a node that is free now; the rest counts by the cores that Slurm reports."""
         options = spec.options
         seen = look_at_free_node(options.request(), options.wanted)
         listed = cores_of_nodes(options.partition)

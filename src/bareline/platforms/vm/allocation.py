@@ -111,7 +111,7 @@ class VmAllocation(RemoteAllocation):
         return self.access.argv(self.guests[0].name, self.mpi.argv(job), mark)
 
     def _join(self, nodes: int) -> None:
-        """Open the connections from the first guest to all others, once for all jobs."""
+        """Open the connections from the first guest to the rest, once for all jobs."""
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
         first = self.guests[0].name
 

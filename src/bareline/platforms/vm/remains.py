@@ -1,7 +1,7 @@
 """The remains of a killed bareline: a small file for each platform in use lists them.
 
-Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). What remains
-is a folder, and, where the host's own network is used, a bridge and settings.
+Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). A
+folder remains, and, where the host's own network is used, a bridge and settings.
 """
 
 from __future__ import annotations

@@ -331,7 +331,7 @@ def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
         yield from _measured(one.measured)
         yield from _answers(one.answers)
         if not one.answers:
-            yield Remark(f"Nothing that it concerns ({one.concerns}) is certainly worse there.")
+            yield Remark(f"No certain loss in {one.concerns} there.")
 
 
 def _fact(key: str, value: Scalar | None) -> str:

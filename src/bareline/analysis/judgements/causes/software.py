@@ -150,7 +150,7 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
             differing.append(f"{name} {own} instead of {base}")
     if not differing:
         return NoCause(f"none of {listing(list(_FLAGS))} differs")
-    words = f"its compiler flags are others ({listing(differing)})"
+    words = f"it has other compiler flags ({listing(differing)})"
     return Cause(words, _COMPILED[case.finding.layer])
 
 

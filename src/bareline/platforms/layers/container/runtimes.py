@@ -310,8 +310,8 @@ _ROWS = (
         frozenset({ImageKind.STORED}),
     ),
     # Launcher and ranks are in one sandbox, which has no network: its own stack refuses some
-    # kernels, and the machine's would not be gVisor's. Without the overlay's option what is written
-    # is seen inside only.
+    # kernels, and the machine's would not be gVisor's. Without the overlay's option files
+    # written inside are seen inside only.
     Runtime(
         name="runsc",
         title="gVisor (runsc)",
