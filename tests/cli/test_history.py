@@ -101,20 +101,20 @@ def test_an_accepted_change_meets_no_condition(bareline, nights):
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("words", "error"),
     [
-        (("--accept", "n12"), "go together"),
-        (("--reason", "x"), "go together"),
-        (("--accept", "n12", "--reason", " "), "is empty"),
-        (("--accept", "n03", "--reason", "x"), "nothing changed at this run"),
-        (("--accept", "n99", "--reason", "x"), "none of the runs"),
-        (("--since", "n99"), "none of the runs"),
-        (("--since", "n03", "--last", "4"), "exclude each other"),
+        (("--accept", "n12"), "BL-CLI-479"),
+        (("--reason", "x"), "BL-CLI-479"),
+        (("--accept", "n12", "--reason", " "), "BL-ANALYSIS-967"),
+        (("--accept", "n03", "--reason", "x"), "BL-ANALYSIS-298"),
+        (("--accept", "n99", "--reason", "x"), "BL-ANALYSIS-476"),
+        (("--since", "n99"), "BL-ANALYSIS-476"),
+        (("--since", "n03", "--last", "4"), "BL-CLI-849"),
     ],
 )
-def test_what_cannot_be_accepted_or_referred_to(bareline, nights, words, what):
+def test_what_cannot_be_accepted_or_referred_to(bareline, nights, words, error):
     nights(*[1.0] * 12, *[1.3] * 4)
-    assert what in bareline("trend", "nights", *words, code=2).stderr
+    assert bareline("trend", "nights", *words, code=2).ended_by(error)
     assert not Path("nights", ACCEPTED_FILE).exists()
 
 

@@ -27,7 +27,6 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
-from bareline.report.content.wording import percent
 from bareline.report.page.files import write_file
 from bareline.report.profile.page import render_profile_page
 from bareline.report.profile.tables import findings, size_range
@@ -36,6 +35,7 @@ from bareline.report.writers.terminal import print_blocks
 from bareline.session.profiling import parse_regions, preloaded, why_nothing
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.units import percent_tenths
 
 from .planted import PLANTED, PLANTED_SENDS
 
@@ -293,7 +293,7 @@ def test_regions_on_the_command_line() -> None:
 
 
 def test_numbers_in_words() -> None:
-    assert percent(0.1234) == "12.3 %"
+    assert percent_tenths(0.1234) == "12.3 %"
     assert size_range(8, 8) == "8 B"
     assert size_range(64, 127) == "64 to 127 B"
     assert size_range(1024, 2047) == "1 to 2 KiB"

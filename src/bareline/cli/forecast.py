@@ -240,7 +240,9 @@ def _of_run(asked: ForecastOptions, source: Path) -> None:
     from bareline.store.run import Run
 
     if len(asked.command) != 1:
-        raise UsageError("with --from one program of the run is named", hint="e.g. app.ocean")
+        raise UsageError(
+            "--from needs the name of one program of the run", hint="add e.g. app.ocean"
+        )
     records = read_records(source, unlike=False)
     base = asked.on or records.baseline
     found = applications(records)

@@ -115,7 +115,9 @@ def fails_undecided(undecided: str | None) -> bool:
     if undecided is None:
         return os.environ.get("CI", "").lower() not in ("", "0", "false")
     if undecided not in ("pass", "fail"):
-        raise UsageError(f"'{undecided}' is not a way", where="--undecided", hint="pass or fail")
+        raise UsageError(
+            f"'{undecided}' is not a valid value", where="--undecided", hint="give pass or fail"
+        )
     return undecided == "fail"
 
 

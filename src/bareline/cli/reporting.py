@@ -110,7 +110,7 @@ def _form(asked: str | None, out: Path | None) -> str:
     ending = out.suffix.removeprefix(".") if out is not None else ""
     form = asked or (ending if ending in FORMATS else "html")
     if form not in FORMATS:
-        raise UsageError(f"no report is of form '{form}'", hint=f"use {', '.join(FORMATS)}")
+        raise UsageError(f"'{form}' is not a form of report", hint=f"use {', '.join(FORMATS)}")
     return form
 
 

@@ -145,7 +145,7 @@ def read(text: str) -> Transfer:
     """
     content = find_object(text)
     if content.get("error"):
-        raise ParseError(f"iperf3 says: {content['error']}")
+        raise ParseError(f"iperf3 reports: {content['error']}")
     test = read_object(_Test, content)
     given = _given(test.start)
     asked = read_object(_Asked, test.start.test_start)

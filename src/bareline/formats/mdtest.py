@@ -67,7 +67,7 @@ def read(text: str) -> Iterable[Reading]:
         else:
             check_whole(text)
         if launched is None:
-            raise ParseError("mdtest does not say with how many tasks it was launched")
+            raise ParseError("the output does not contain the number of tasks of mdtest")
         options, ignored = _options(text)
         params = {"nodes": int(launched[3]), "options": options}
         rates = _rates(text, left_out)

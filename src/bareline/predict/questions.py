@@ -203,7 +203,7 @@ def parse_what_if(texts: Sequence[str]) -> WhatIf:
         number = float(factor[1]) if factor is not None else 0.0
         if name not in ("latency", "bandwidth", "cores", "compute") or not 0 < number < 1e6:
             raise UsageError(
-                f"'{text[:60]}' is no change of a platform",
+                f"'{text[:60]}' is not a valid change of a platform",
                 hint="write latency=x0.5, bandwidth=10Gb/s, bandwidth=x2, cores=2x or compute=x0.8",
             )
         # Twice the bandwidth is half the time of a byte.

@@ -1,7 +1,7 @@
-"""The platforms of a run in use: brought up, given their turn, made anew, ended.
+"""The platforms of a run in use: brought up, given their turn, made again, ended.
 
-Bringing one up is an event with a duration of its own, outside of every record. What a platform
-raises that is not foreseen is its failure, not the run's.
+Bringing one up is an event with a duration of its own, outside of every record. An
+unforeseen error of a platform is its failure, not the run's.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
-#: After so many trials in a row in which the platform itself broke it is made anew ...
+#: After so many trials in a row in which the platform itself broke it is made again ...
 _BREAKS_IN_A_ROW = 2
 #: ... and so often in a run at most.
 _MOST_REPAIRS = 3
-#: Pauses between tries to acquire what may come back by itself, at once ...
+#: Pauses between tries to acquire a platform that may come back by itself, at once ...
 _PAUSES_S = (2.0, 8.0)
 #: ... and the time after which later trials try again, doubled each time up to the longest.
 _LATER_S = 30.0
@@ -54,8 +54,8 @@ class Allocations:
     """The platforms of a run, each acquired at its first use; a context that ends them all.
 
     - `tell`: called with a platform, and what happened to it.
-    - `machine`: where the session measures: each platform is held against what it was.
-    - `blocks_per_boot`: after so many blocks a platform that boots is made anew; 0 never.
+    - `machine`: where the session measures: each platform is compared with its earlier state.
+    - `blocks_per_boot`: after so many blocks a platform that boots is made again; 0 never.
     - `native`: platforms on which bareline's own programs run.
     """
 
@@ -151,25 +151,25 @@ class Allocations:
             self.learn(name, {_STARTUP_FAILURES: int(before) + 1})
 
     def tell_events(self, name: str) -> None:
-        """Pass on what a platform tells of its nodes."""
+        """Pass on a platform's reports about its nodes."""
         allocation = self._current.get(name)
         if isinstance(allocation, Allocation):
             for text in allocation.events():
                 self.note(name, text)
 
     def give_back(self) -> None:
-        """End what others lend, as a trial is far away; it is acquired again for the next one."""
+        """Return lent nodes, since the next trial is far away; it acquires them again."""
         for name in [name for name in self._current if self._type(name).borrows]:
             self._end(name)
 
-    # What they are -----------------------------------------------------------------------------
+    # Facts -------------------------------------------------------------------------------------
 
     def facts(self, name: str) -> Mapping[str, Scalar]:
-        """Return what is known of a platform that came up; empty of one that never did."""
+        """Return the facts of a platform that came up; empty if it never did."""
         return self._facts.get(name, {})
 
     def learn(self, name: str, facts: Mapping[str, Scalar]) -> None:
-        """Keep what a program that ran on a platform says of it, with its own facts."""
+        """Keep the facts that a program on a platform reports, with its own facts."""
         known = self._facts.get(name, {})
         if facts.items() <= known.items():
             return
@@ -177,7 +177,7 @@ class Allocations:
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     def _describe(self, name: str, allocation: Allocation) -> None:
-        """Write its facts beside what only programs tell, and hold it against earlier sessions."""
+        """Write its facts with the programs' reports, and compare it with earlier sessions."""
         kind, spec, facts = self._type(name), self._specs[name], allocation.facts()
         # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
         here = allocation.helpers_s() is not None and not kind.exact
@@ -186,7 +186,7 @@ class Allocations:
         try:
             before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
-            before = {}  # A damaged file: this one is written anew.
+            before = {}  # A damaged file: it is written again.
         by_programs = {key: before[key] for key in before if key.startswith(_BY_PROGRAMS)}
         chosen = {f"environment.{key}": text for key, text in spec.environment}
         price = price_facts(spec.limits, facts, allocation.cores)
@@ -198,20 +198,20 @@ class Allocations:
     def coming_up_s(self, name: str, block: int) -> float:
         """Estimate the time until a platform is up for a block; 0 where it is.
 
-        A new one is taken for others of its type, the first of which may also have built an image.
+        A new one is estimated by its type; the first one may also have built an image.
         """
         same = self._epochs.get(name) == self._epoch(name, block)
         stays = name in self._current and same and not self._is_broken(name)
         return 0.0 if stays else self.again_s(name)
 
     def again_s(self, name: str) -> float:
-        """Estimate the time that making a platform anew takes."""
+        """Estimate the time to make a platform again."""
         kind = self._specs[name].type
         known = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
         return min(known, default=0.0)
 
     def renewals(self, name: str, block: int, last: int) -> int:
-        """Return how often a platform is made anew between one block and a later one."""
+        """Return how often a platform is made again between one block and a later one."""
         return self._epoch(name, last) - self._epoch(name, block)
 
     # Coming and going --------------------------------------------------------------------------
@@ -293,7 +293,7 @@ class Allocations:
 
     def _acquire(self, name: str) -> Allocation:
         kind, spec = self._type(name), self._specs[name]
-        if name in self._to_build and kind.borrows:  # nodes cost as long as they are held
+        if name in self._to_build and kind.borrows:  # nodes cost as long as they are reserved
             self._to_build.discard(name)
             if built := kind.build_ahead(spec, cache_folder()):
                 self.note(name, built)
@@ -357,7 +357,7 @@ def failure_of(error: Exception) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Describe in words what was raised: a bareline error says it itself."""
+    """Describe an error in words: a bareline error has its own."""
     if isinstance(error, BarelineError):
         return str(error)
     return f"{type(error).__name__}: {error}".rstrip(": ")

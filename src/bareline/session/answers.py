@@ -1,6 +1,6 @@
 """How many of a publication's claims a run can judge, before it begins.
 
-The rows that a run would have are held against the claims as measured rows are. Obstacles are put
+The rows that a run would have are compared with the claims as measured rows are. Obstacles are put
 in the way one after the other, so that each claim that is lost is lost to one of them.
 """
 
@@ -29,7 +29,7 @@ from bareline.vocabulary.errors import StudyError, UsageError
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import count, listing
 
-#: A run that judges fewer of its claims than this share is hardly what was asked for.
+#: A run that judges fewer of its claims than this share is confirmed first.
 _LEAST_SHARE = 1 / 3
 _SIMULATED = "-simulated"
 
@@ -39,7 +39,7 @@ Judge = Callable[[Mapping[str, Mapping[str, Any]], Sequence[Row], str], frozense
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """How many claims an obstacle leaves unjudged; `detail`: where, or what is missing."""
+    """Number of claims that an obstacle leaves unjudged; `detail`: its place or missing part."""
 
     obstacle: ClaimObstacle
     claims: int
@@ -109,7 +109,7 @@ class Foresight:
     """Looks ahead at the claims that runs of a study judge.
 
     - `whole`: the study at its own size.
-    - `judge`, `metrics`: what judges claims, and the metrics that they are about.
+    - `judge`, `metrics`: the judge of claims, and their metrics.
     """
 
     whole: Study
@@ -118,7 +118,7 @@ class Foresight:
     earlier: Earlier = field(default_factory=earlier_runs)
 
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
-        """Return what a run judges, what it loses to which obstacle, and other forms of it.
+        """Return the claims that a run judges, its losses by obstacle, and other forms of it.
 
         - `study`: `whole` with its roles cast, at a scale or not.
         """
@@ -138,7 +138,7 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield what is judged with one more obstacle in the way."""
+        """Yield the judged claims with one more obstacle."""
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
@@ -219,7 +219,7 @@ def _tables(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
-    """Return where an obstacle stands: the scale, the roles, or what its rows say first."""
+    """Return the place of an obstacle: the scale, the roles, or its rows' first reason."""
     if obstacle is ClaimObstacle.SCALE:
         return study.scale or ""
     if obstacle is ClaimObstacle.ROLE:

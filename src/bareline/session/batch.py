@@ -1,7 +1,7 @@
 """Batch systems: how a job is asked for, and how it is asked after.
 
-Each is spoken to by its own commands. A job is a script without directives; what it asks for
-stands on the command line, where nothing is quoted twice.
+Each is used through its own commands. A job is a script without directives; its requests are
+on the command line, where nothing is quoted twice.
 
 References
 ----------
@@ -28,7 +28,7 @@ _ASK_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """What is asked of a batch system.
+    """A request to a batch system.
 
     - `options`: further ones in that system's words; they come last, where most count the last.
     - `resources`: how a platform of that very system asks for its nodes, instead of the two.
@@ -44,17 +44,17 @@ class JobRequest:
 
     @property
     def dependency(self) -> str:
-        """What it waits for in the words of all systems but LSF; "" for nothing."""
+        """Its dependency in the words of all systems but LSF; "" for none."""
         when = "afterok" if self.well else "afterany"
         return f"{when}:{self.after}" if self.after else ""
 
 
 @dataclass(frozen=True, slots=True)
 class JobStanding:
-    """How a job stands.
+    """The state of a job.
 
-    - `words`: what a user reads: the system's word in small letters, and its reason if it has one.
-    - `waits`, `runs`: it will measure what is left, or does so now; neither where nobody can say.
+    - `words`: for users: the system's word in small letters, and its reason if it has one.
+    - `waits`, `runs`: it will measure the rest, or does so now; neither where it is unknown.
     """
 
     words: str
@@ -64,7 +64,7 @@ class JobStanding:
 
 @dataclass(frozen=True, slots=True)
 class BatchSystem:
-    """How one batch system is spoken to; `name` finds the job's name in what `submit` prints."""
+    """The commands of a batch system; `name` finds the job's name in the output of `submit`."""
 
     submit: Callable[[JobRequest, Path], list[str]]
     name: re.Pattern[str]
@@ -102,7 +102,7 @@ def hand_over(system: str, request: JobRequest, path: Path) -> str:
 
 
 def take_back(system: str, job: str) -> None:
-    """Cancel a job; one that has ended meanwhile is no error."""
+    """Cancel a job; a job that has ended is not an error."""
     argv = [*find_system(system).cancel.split(), job]
     run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
 
@@ -116,7 +116,7 @@ def _need(program: str) -> None:
 
 
 def _slurm(request: JobRequest, path: Path) -> list[str]:
-    # A job that is preempted or loses a node goes on later with what is left.
+    # A job that is preempted or loses a node continues later with the rest.
     words = ["--requeue", "--output=/dev/null", f"--job-name={_called(path)}"]
     if request.after:
         words += ["--kill-on-invalid-dep=yes", f"--dependency={request.dependency}"]
@@ -180,7 +180,7 @@ def _slurm_state(job: str) -> JobStanding:
     return JobStanding(found.state.lower() + reason, waits, found.state == "RUNNING")
 
 
-#: What PBS calls the states of jobs that have not ended; F, X and Torque's C have.
+#: PBS's letters for the states of jobs that have not ended; F, X and Torque's C have.
 _LETTERS = {
     "B": "begun",
     "E": "exiting",
@@ -242,7 +242,7 @@ def _ended(code: str) -> JobStanding:
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
-    """Return what a program says; None where it does not know the job any more."""
+    """Return a program's output; None where it does not know the job any more."""
     _need(argv[0])
     done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
     if re.search(gone, done.stderr + done.stdout):

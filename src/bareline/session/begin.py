@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: One role alone is compared with nothing.
 _FEWEST_ROLES = 2
-#: Types of platforms that can stand for a role on one machine.
+#: Types of platforms that can take a role on one machine.
 _STAND_INS = ("netns", "local", "null")
 
 
@@ -53,11 +53,11 @@ def cast_study(
 ) -> tuple[Study, list[str]]:
     """Return each role of a study its platform; a default that this machine lacks takes none.
 
-    - `given`, `on`, `platforms`: what ``--as``, ``--on`` and ``--platforms`` say.
+    - `given`, `on`, `platforms`: values of ``--as``, ``--on`` and ``--platforms``.
     - `anyway`: go on where fewer than two roles can be measured, though nothing will be compared.
-    Gives the study as it is run, and what is not measured here and why, a line for each role.
+    Gives the study as it is run, and the unmeasured roles with the reason, a line for each.
 
-    Raises UsageError: fewer than two roles can be measured, and nobody chose the platforms.
+    Raises UsageError: fewer than two roles can be measured, and the platforms were not chosen.
     """
     if not study.roles:
         return study.with_roles(given, on), []
@@ -95,7 +95,7 @@ def cast_study(
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
     """Return a published study that asks emulated processors for networks and files only.
 
-    What they compute is not compared, and takes them minutes. Without a publication, or where the
+    Their computations are not compared, and take minutes. Without a publication, or where the
     baseline is emulated itself, the study is left as it is.
     """
     types = load_platform_types()

@@ -1,9 +1,9 @@
-"""Calibrate a simulated network from a run, and hold the simulation against the same run.
+"""Calibrate a simulated network from a run, and compare the simulation with the same run.
 
-The curve is the measured ping-pong between two nodes; what they carry both ways at once is what the
-largest crossing messages reach, where the run has any. What a processor does for a message comes
+The curve is the measured ping-pong between two nodes; their capacity in both directions is the rate
+of the largest crossing messages, where the run has any. The processor's work for a message comes
 from the rate of messages by their size: a sender that is busy with each for t seconds sends 1/t a
-second. What it does for one that it receives was measured by itself. How fast the processors
+second. Its work for a received message was measured by itself. How fast the processors
 compute comes from the computation of the kernels in the run: one factor to this machine's, for all
 of them. Nothing else is fitted; everything else that the run measured and that runs simulated is
 then simulated and compared, and the errors go with the platform.
@@ -37,14 +37,14 @@ _OVERHEAD = "mpi.overhead"
 _BOTH_WAYS = ("mpi.sendrecv", "mpi.bibandwidth")
 _Curve = list[tuple[int, float]]
 
-#: A message that is this small costs what every message costs.
+#: A message that is this small has only the cost of every message.
 _SMALL_BYTES = 64
 #: A sender may be busy for this much of an empty message's time.
 _MOST_OF_LATENCY = 0.9
-#: What is left for the wire of it at least.
+#: Smallest share of it for the wire.
 _LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
-#: A message that takes no longer than this many times what a link needs for it waits for the link.
+#: A message that takes at most this many times the link's own time waits for the link.
 _LINK_BOUND = 1.1
 
 
@@ -80,15 +80,15 @@ def calibrate(
     tell: Callable[[str], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
 ) -> Calibration:
-    """Make a simulated platform from what a run measured on one of its platforms.
+    """Make a simulated platform from the measurements of a run on one of its platforms.
 
-    - `runs`: the run, and others of the same platform: the platform is made of what the first of
-      them has of each probe. Only the first one is held against the simulation.
+    - `runs`: the run, and further runs of the same platform: each probe is taken from the first
+      run that has it. Only the first run is compared with the simulation.
     - `platform`: which one; needed when the run has several.
     - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
     - `note`: takes how many trials of a run were disturbed and left out.
 
-    Raises AnalysisError: the run lacks what a calibration needs; the hint is the measure to add.
+    Raises AnalysisError: the run lacks a necessary measure; the hint is the measure to add.
     """
     every = [_undisturbed(run, note) for run in runs]
     records = every[0]
@@ -169,7 +169,7 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
 
 
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
-    """Return what a node carries in both directions together; None where it is twice one direction.
+    """Return a node's capacity in both directions together; None where it is twice one direction.
 
     A processor that moves every byte itself moves no more when they come from two sides.
     """
@@ -186,7 +186,7 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
 
 
 def _byte_s(curve: _Curve) -> float:
-    """Return what a byte of the largest message takes, beyond the latency of an empty one, in s."""
+    """Return the time in s of a byte of the largest message, beyond an empty one's latency."""
     (_, least), (size, most) = curve[0], curve[-1]
     return (most - least) / size
 
@@ -197,14 +197,14 @@ def _overheads(
     """Return how long sender and receiver are busy with a message, and when it leaves, by its size.
 
     The rate says how long the busier of both is, which is taken to be the sender: writing to a
-    socket or a queue does more of the work than finding the message there. What a receiver does
-    for a message that is there was measured by itself. Both together may exceed the one-way time:
+    socket or a queue does more of the work than finding the message there. The receiver's work for
+    a message that has arrived was measured by itself. Both together may exceed the one-way time:
     then a message is delivered before its sender is done, and leaves earlier by as much.
 
     Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
     that. Without a rate nothing is known.
     """
-    # As far as it is the sender that the rate tells of, and not the link.
+    # As far as the sender limits the rate, and not the link.
     busy = [
         (size, size / rate)
         for size, rate in _by_size(tables, _RATE)

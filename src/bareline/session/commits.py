@@ -1,7 +1,7 @@
 """``bareline import --per-commit``: a run for each commit, so that they make a history.
 
-The results of a commit are no repetitions of those of another one. An output may name its commit,
-as those of asv do; of others each file is one commit, and has its name.
+The results of two commits are not repetitions of each other. An output may name its commit, as
+asv's do; otherwise each file is one commit, and has its name.
 """
 
 from __future__ import annotations

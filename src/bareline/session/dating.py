@@ -33,8 +33,8 @@ def launch_date(
 
     - `committed`: when the commit that it measured was made, in a history of commits, which may be
       measured in any order.
-    - `printed`: what its output says, which is nearest to the truth.
-    - `given`: what the user says of outputs without a date.
+    - `printed`: printed in its output, which is nearest to the truth.
+    - `given`: given by the user for outputs without a date.
     - `file`: dated when it was last written, or copied.
     """
     if committed is not None:

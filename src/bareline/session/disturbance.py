@@ -1,4 +1,4 @@
-"""Says when trials begin to be disturbed, and when that ends, while a run is measured."""
+"""Reports the beginning and the end of disturbances while a run is measured."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from bareline.vocabulary.caveats import DISTURBANCES
 from bareline.vocabulary.model import Record
 from bareline.vocabulary.units import count, listing
 
-#: Of the latest trials so many must be disturbed before it is said, and none before its end is.
+#: Of the latest trials so many must be disturbed before it is reported, and none before its end is.
 _WINDOW, _BEGINS = 5, 3
 
 
 class DisturbanceWatch:
     """Looks at trials one after the other; a single disturbed trial is counted, not announced.
 
-    - `note`: takes the platform of the trial, and what begins or ends.
+    - `note`: takes the platform of the trial, and the disturbance.
     """
 
     def __init__(self, note: Callable[[str, str], None]) -> None:

@@ -22,7 +22,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 _ON_THIS_PATH = ("local", "netns")
 #: Nodes of a platform that has enough of them for any study.
 _MANY = 100_000
-#: The planted ratio of the first platform; those with other options have others.
+#: The planted ratio of the first platform; other options have other ratios.
 _PLANTED = 2.0
 
 
@@ -38,7 +38,7 @@ class ClaimObstacle(StrEnum):
     GIVEN = "put into the simulation"
 
 
-#: Obstacles of single rows; the others take platforms or cases away as a whole.
+#: Obstacles of single rows; the remaining ones take platforms or cases away as a whole.
 OF_ROWS = (
     ClaimObstacle.SIZE,
     ClaimObstacle.PROGRAM,
@@ -73,7 +73,7 @@ class ExpectedRow:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A platform, its number in the plan, and what is known of it before it is measured.
+    """A platform, its number in the plan, and its known properties before it is measured.
 
     - `emulated`: why its processors are emulated; empty where they are not, as far as is known.
     """

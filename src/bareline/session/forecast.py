@@ -1,9 +1,9 @@
-"""What a program will take elsewhere, as steps: profile it, measure the ladder it needs, check.
+"""The time of a program elsewhere, in steps: profile it, measure the ladder it needs, check.
 
-Each step is a run directory like any other, named after what it measures, so that the same question
-finds what it has already: a run that was killed goes on, and one that is complete is used again
-while it is fresh: young enough, and of the machine that this one still is. What is predicted from
-them is `bareline.predict.questions.answer`'s, as for `bareline predict`.
+Each step is a run directory like any other, named after its measurement, so that the same question
+finds the existing parts: a run that was killed goes on, and one that is complete is used again
+while it is fresh: young enough, and of the same machine. The prediction
+from them is `bareline.predict.questions.answer`'s, as for `bareline predict`.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class StepRow(TypedDict):
 
 
 class Forecast(TypedDict):
-    """``forecast``: what a program will take on a platform.
+    """``forecast``: the predicted time of a program on a platform.
 
     - `profile`, `ladder`, `check`: the launch and the runs that it rests on.
     - `prediction`: as ``predict`` prints it; its `measured_s` with ``--check``.
-    - `changes`: what the platform changes of the program's calls.
+    - `changes`: the platform's changes of the program's calls.
     """
 
     profile: str
@@ -86,7 +86,7 @@ class Forecast(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """How a step stands: `run` is its run directory, where there is one of use.
+    """The state of a step: `run` is its run directory, where there is a usable one.
 
     - `measures`: whether launches are left to do.
     - `words`: why, for people.
@@ -157,7 +157,7 @@ class ForecastStep:
             try:
                 runs.append(Run.open(path))
             except BarelineError:
-                continue  # no run, or a damaged one: another one is made beside it
+                continue  # no run, or a damaged one: another one is made
         return max(runs, key=lambda run: run.header.created, default=None)
 
     def _free_path(self) -> Path:
@@ -207,7 +207,7 @@ def _changed_mpi(spec: PlatformSpec, facts: Mapping[str, Scalar]) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: what a program will take on platforms, as it was profiled on another.
+    """The question: a program's time on platforms, from its profile on another one.
 
     - `folder`: where the program runs.
     - `runs`: where run directories are made.
@@ -226,7 +226,7 @@ class Question:
 
     @cached_property
     def checking(self) -> ForecastStep:
-        """The program on the targets, to hold the prediction against."""
+        """The program on the targets, to check the prediction."""
         return self._launched("check", self.targets)
 
     def ladder(self, profile: Profile) -> ForecastStep:
@@ -244,7 +244,7 @@ class Question:
         return ForecastStep(title, study, platforms, stem, profiled=True)
 
     def _stem(self, title: str, name: str, what: object, platforms: Sequence[PlatformSpec]) -> Path:
-        """Return a run directory's name: a word for people, and a sum of what it measures."""
+        """Return a run directory's name: a word for people, and a checksum of its measures."""
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([what, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
@@ -253,7 +253,7 @@ class Question:
 
     @property
     def _sum_of_program(self) -> str:
-        """Return a sum of the program's file: one that was built anew is another program."""
+        """Return a sum of the program's file: one that was built again is another program."""
         path = self.folder / self.program.words[0]
         try:
             with path.open("rb") as file:
@@ -284,7 +284,7 @@ def launches_of(run: Run, platform: str) -> Application:
 def predicted(
     profile: Path, ladder: Run, base: str, to: str, check: Run | None = None
 ) -> Prediction:
-    """Return the prediction for a platform, with what was measured there beside it.
+    """Return the prediction for a platform, with the measurement there.
 
     Raises BarelineError: the ladder does not carry it, or its launches contradict themselves.
     """

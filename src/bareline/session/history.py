@@ -1,4 +1,4 @@
-"""What a run has recorded so far, and what follows from it: what is left, hopeless, how long.
+"""The records of a run so far, and their consequences: the rest, hopeless cases, the time left.
 
 Every decision depends on the plan and on records alone, so that a continued run decides as the
 uninterrupted one would have.
@@ -43,7 +43,7 @@ _LONGER, _LONGEST = 4.0, 64.0
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """How a run stands, in numbers of trials.
+    """The state of a run, in numbers of trials.
 
     - `skipped`: those whose program is not installed.
     - `saved`: those that adaptive stopping made unnecessary.
@@ -69,7 +69,7 @@ class TrialCounts:
 
     @property
     def parts(self) -> dict[str, int]:
-        """What came of the trials, for people: see `run_end_blocks`."""
+        """Results of the trials, for people: see `run_end_blocks`."""
         names = ("measured", "failed", "skipped", "saved", "not_run")
         return {name: getattr(self, name) for name in names}
 
@@ -80,7 +80,7 @@ class TrialCounts:
 
 
 class History:
-    """What a run has recorded, and what follows from it for the rest of the plan.
+    """The records of a run, and their consequences for the rest of the plan.
 
     A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
     once more: it shares the baseline's fate, and no case goes on for its sake. At a planned look
@@ -157,7 +157,7 @@ class History:
     def wanted(self, probe: str) -> Collection[str]:
         """Return the metrics of a probe that decisions look at.
 
-        A run may have millions of others.
+        A run may have millions of further trials.
         """
         found = self._study.find_probe(probe)
         return (found.headline,) if self._study.precision_of(found.layer) > 0 else ()
@@ -209,7 +209,7 @@ class History:
             if look > block:
                 return None
             if look not in self._looked_at:
-                # Who went on after a look had no answer; what was measured since must not decide.
+                # The run went on after a look without an answer; later trials must not decide.
                 went_on = any(record.trial.block >= look for record in self.records.values())
                 self._looked_at[look] = not went_on and self._answered()
             if self._looked_at[look]:
@@ -286,7 +286,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return what a case's time budget grows by: fourfold for each earlier one too short."""
+        """Return the factor of a case's time budget: fourfold for each earlier one too short."""
         short = {
             record.trial.block
             for records in self._by_case[trial.case].values()
@@ -312,14 +312,14 @@ class History:
         left = [trial for trial in going if trial.index not in self.records]
         left_s = sum(self.expected_s(trial, mean_s) for trial in left)
         total_s += left_s + pause_s * len(left)
-        # What comes again in later blocks: neither what repeats exactly nor a profile taken once.
+        # Trials of later blocks: neither exact repetitions nor a profile taken once.
         going = [
             trial
             for trial in going
             if trial.platform not in self._exact
             and self._planned[trial.platform, trial.case] > block + 1
         ]
-        real = going  # without what an emulated processor did often enough
+        real = going  # without enough launches of an emulated processor
         if self._study.emulated_launches:
             real = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
         whole_s, less_s = (
@@ -347,7 +347,7 @@ class History:
     ) -> tuple[int, int]:
         """Estimate how many blocks follow one, of which so much is still to run.
 
-        First those that take `whole_s`, then those without what an emulated processor did enough.
+        First the trials that take `whole_s`, then without enough launches of an emulated processor.
         """
         planned = self._study.launches - block - 1
         whole = min(planned, max(0, self._study.emulated_launches - block - 1))
@@ -365,7 +365,7 @@ class History:
         return whole, less
 
     def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
-        """Estimate a trial's time from those of its case before it; `first_s` of a first one."""
+        """Estimate a trial's time from its case's earlier trials; `first_s` of a first one."""
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
         return seconds / count if count else first_s
 
@@ -373,7 +373,7 @@ class History:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> TrialCounts:
-        """Count what is planned, done and saved."""
+        """Count the planned, finished and saved trials."""
         failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
         skipped = sum(record.skipped for record in self.records.values())
         saved = not_run = 0
@@ -387,7 +387,7 @@ class History:
             not_run += cut
             saved += len(reasons) - cut
             if len(reasons) < len(left):
-                break  # what later blocks need depends on this one
+                break  # the need of later blocks depends on this one
         measured = len(self.records) - failed
         on = frozenset(name for cells in self._by_case.values() for name in cells)
         failed -= skipped

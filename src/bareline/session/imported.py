@@ -1,4 +1,4 @@
-"""What an import came to: a row for each trial, and lines for people."""
+"""The result of an import: a row for each trial, and lines for people."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _NAMED_LOSSES = 20
 class Imported(TypedDict):
     """``import``: a trial that a file brought; null where the run had it already.
 
-    `left_out` names values that the reader did not take, `ignored` settings that are no part of the
-    case, each with the reason. With ``--explain`` no trial is made.
+    `left_out` names values that the reader did not take, `ignored` settings that are not part of
+    the case, each with the reason. With ``--explain`` no trial is made.
     """
 
     file: str
@@ -44,7 +44,7 @@ class Imported(TypedDict):
 
 @dataclass(slots=True)
 class Intake:
-    """What an import came to: the run, and in `skipped` the files of no known format."""
+    """The result of an import: the run, and in `skipped` the files of no known format."""
 
     run: Run
     rows: list[Imported] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Intake:
 
     @property
     def failed(self) -> int:
-        """Number of new trials that hold no numbers."""
+        """Number of new trials without numbers."""
         return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
 
     @property
@@ -62,7 +62,7 @@ class Intake:
         return bool(self.failed or self.lost)
 
     def lines(self) -> list[str]:
-        """Describe in lines for people what was imported, and how little one trial says."""
+        """Describe the imported trials for people, and the limits of a single trial."""
         lines = []
         formats: dict[str, list[Imported]] = defaultdict(list)
         for row in self.rows:
@@ -95,7 +95,7 @@ class Intake:
         return lines
 
     def losses(self) -> list[str]:
-        """Return lines for people: what failed, was left out, or was of no known format."""
+        """Return lines for people: failures, omissions and files of no known format."""
         lines = [
             f"failed: {row['file']}: {row['probe']}: {row['reason']}"
             for row in self.rows
@@ -111,7 +111,7 @@ class Intake:
 
 
 def commit_lines(intakes: Sequence[Intake]) -> list[str]:
-    """Return lines for people: the runs that an import per commit made, and what was lost."""
+    """Return lines for people: the runs of an import per commit, and the losses."""
     rows = [row for intake in intakes for row in intake.rows]
     new = sum(row["trial"] is not None for row in rows)
     runs = {intake.run.path for intake in intakes}
@@ -121,7 +121,7 @@ def commit_lines(intakes: Sequence[Intake]) -> list[str]:
 
 
 def explanation(rows: Iterable[Imported]) -> list[str]:
-    """Return lines for people: what was recognised, what made the case, what was left out."""
+    """Return lines for people: the recognised trials, their cases, and the omissions."""
     lines = []
     for row in rows:
         title = load_importers()[row["format"]].title

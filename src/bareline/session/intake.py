@@ -1,11 +1,11 @@
 """``bareline import``: existing outputs into a run, so that they compare like measured ones.
 
-Their platform is the one that the user names, or the one that an output names itself, as those of
-ReFrame do. A trial is one launch found in a file. Blocks hold the repetitions of a platform's
-cases and are never shared by platforms: nobody measured them in common, so nothing is paired. A
+Their platform is the one that the user names, or the one that an output names itself, as
+ReFrame's do. A trial is one launch found in a file. Blocks hold the repetitions of a platform's
+cases and are never shared by platforms: they were not measured together, so nothing is paired. A
 launch that the run has already is not taken twice (`bareline.formats.launches`).
 
-What was read waits in a temporary file until every file is known to be of a known format, so that
+The trials wait in a temporary file until every file is known to be of a known format, so that
 memory does not grow with their number.
 """
 
@@ -80,7 +80,7 @@ def import_files(
     - `ranks`: number of ranks of outputs that do not say it.
     - `date`: when outputs were made that do not say it; else their files' times count.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
-    - `unnamed`: what the platform is called of outputs that do not name theirs.
+    - `unnamed`: platform of outputs that do not name theirs.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
@@ -102,17 +102,17 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
     """Raise UsageError: a platform cannot have this name, or outputs not so many ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
-            f"'{shown_name(platform)}' is no name for a platform",
+            f"'{shown_name(platform)}' is not a valid name for a platform",
             where="--platform",
             hint=PLATFORM_NAME_HINT,
         )
     if ranks is not None and ranks < 1:
-        raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
+        raise UsageError(f"{ranks} is not a valid number of ranks", where="--ranks")
 
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """When launches were made: as the user says, and when what they measured was committed."""
+    """Dates of launches: given by the user, and of the measured commit."""
 
     given: datetime | None = None
     committed: datetime | None = None
@@ -128,7 +128,7 @@ def take(
     dates: Dates,
     unnamed: str | None = None,
 ) -> Intake:
-    """Put what was read into a run; parameters and errors as of `import_files`."""
+    """Put the read trials into a run; parameters and errors as of `import_files`."""
     placed, unplaced = _placed(spool, platform, unnamed)
     titles = {name: title or placing.title for name, placing in placed.items()}
     run, header = _open(out, titles, spool.probes)
@@ -148,7 +148,7 @@ def take(
 
 
 def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Imported]:
-    """Return what an import of files would recognise, without writing anything.
+    """Return the trials that an import of files would recognise, without writing anything.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     """
@@ -167,7 +167,7 @@ class _Placing:
 
 
 class Spool:
-    """Trials that were read, in a temporary file, and what all of them declare."""
+    """Trials that were read, in a temporary file, and the declarations of all of them."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
@@ -189,7 +189,7 @@ class Spool:
 
     @property
     def titles(self) -> list[str]:
-        """What the outputs call their platforms, "" where one does not name it."""
+        """The outputs' names of their platforms, "" where one does not name it."""
         return list(self._offsets)
 
     def add(self, found: FoundTrial) -> None:
@@ -244,7 +244,7 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 def _placed(
     spool: Spool, platform: str | None, unnamed: str | None
 ) -> tuple[dict[str, _Placing], list[tuple[Path, str]]]:
-    """Return the platforms, and what failed in files that name platforms but not its own."""
+    """Return the platforms, and the failures in files that name platforms but not its own."""
     titles = sorted(title for title in spool.titles if title)
     if platform is None and not titles:
         platform = unnamed

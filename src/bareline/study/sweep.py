@@ -209,7 +209,7 @@ class Sweep:
         for name, capacity in room.items():
             if capacity.cores_per_node is None:
                 raise StudyError(
-                    f"the platform '{name}' does not say how many cores its nodes have",
+                    f"the platform '{name}' does not give the number of cores of its nodes",
                     where=self.where,
                     hint=f"add cores_per_node = N to [platform.{name}]",
                 )

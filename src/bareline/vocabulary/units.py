@@ -88,6 +88,11 @@ def percent(share: float, digits: int | None = None) -> str:
     return f"{100 * share:g} %" if digits is None else f"{significant(100 * share, digits)} %"
 
 
+def percent_tenths(share: float) -> str:
+    """Write a share in per cent with one decimal, for columns of shares: ``12.3 %``."""
+    return f"{100 * share:.1f} %"
+
+
 def plain(value: float, digits: int = 3) -> str:
     """Write a number with `digits` significant digits and grouped thousands, no exponent."""
     if not math.isfinite(value):

@@ -52,9 +52,9 @@ def find_in_history(history: RunHistory, path: Path) -> int:
             return number
     for one in history.incomplete:
         if path in (one.path, Path(one.path.name)):
-            raise AnalysisError(f"is no part of the history: {one.why}", where=str(path))
+            raise AnalysisError(f"is not part of the history: {one.why}", where=str(path))
     raise AnalysisError(
-        "is none of the runs of this history",
+        "is not one of the runs of this history",
         where=str(path),
         hint=f"the latest ones are {', '.join(run.name for run in history.runs[-3:])}",
     )

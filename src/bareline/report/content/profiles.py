@@ -15,9 +15,10 @@ from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import sizes, time_split, top_calls
 from bareline.report.blocks import Figure, Rows
-from bareline.report.content.wording import call_name, percent
+from bareline.report.content.wording import call_name
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import CASE, Place
+from bareline.vocabulary.units import percent_tenths
 
 #: Calls with their sizes that are named of an application.
 _DOMINANT = 3
@@ -126,9 +127,9 @@ def share_rows(
     rows.platform(lambda line: line.platform)
     if launches:
         rows.number("n", lambda line: line.n)
-    rows.number("computing", lambda line: line.computing, percent)
-    rows.number("MPI calls", lambda line: line.mpi, percent)
-    return rows.number("files", lambda line: line.files, percent)
+    rows.number("computing", lambda line: line.computing, percent_tenths)
+    rows.number("MPI calls", lambda line: line.mpi, percent_tenths)
+    return rows.number("files", lambda line: line.files, percent_tenths)
 
 
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:

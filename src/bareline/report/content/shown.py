@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, parameter_name
 from bareline.vocabulary.units import listing, whole
 
@@ -51,32 +51,54 @@ def choose(
     Probes with few values keep all of them; the others share what they leave. A probe's parameter
     with most values is thinned out first, evenly over their order, with both ends.
     """
-    frames = [frame for frame in (summary, points) if frame is not None]
-    columns = ["platform", *KEY, "detail"]
-    values = pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
-    values = values.unique(["platform", *KEY])
-    counted = values.filter(~pl.col("detail").fill_null(False)).group_by("probe").len()
-    counts = dict(counted.sort("probe").iter_rows())
+    values = _values(summary, points)
+    counts = _counts(values)
     allowance = _allowance(list(counts.values()), most)
     crowded = [probe for probe, number in counts.items() if number > allowance]
     if not crowded:
         return ShownValues(summary, points)
-    rows, notes = [], {}
+    chosen = []
+    notes = {}
     for probe in crowded:
         places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
-        chosen, words = _thinned(places, max(2, places.height * allowance // counts[probe]))
-        ends = chosen.clear() if points is None else _farthest(points, probe)
-        rows.append(pl.concat([chosen, ends]).unique().select(pl.lit(probe).alias("probe"), *PLACE))
-        text = f"{whole(rows[-1].height)} of {whole(places.height)} points are shown: {words}"
-        text += ", and those that differ most" if ends.height else ""
-        notes[probe] = f"{text}. Verdicts rest on all of them."
-    wanted = pl.concat(rows)
+        wanted = max(2, places.height * allowance // counts[probe])
+        ends = None if points is None else _farthest(points, probe)
+        shown, notes[probe] = _shown_places(places, wanted, ends)
+        chosen.append(shown.select(pl.lit(probe).alias("probe"), *PLACE))
+    chosen_places = pl.concat(chosen)
     return ShownValues(
-        _only(summary, wanted, crowded),
-        None if points is None else _only(points, wanted, crowded),
-        wanted,
+        _only(summary, chosen_places, crowded),
+        None if points is None else _only(points, chosen_places, crowded),
+        chosen_places,
         MappingProxyType(notes),
     )
+
+
+def _values(summary: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
+    """Return every value of a summary and of the compared points, each once."""
+    columns = ["platform", *KEY, "detail"]
+    frames = [frame.select(columns) for frame in (summary, points) if frame is not None]
+    return pl.concat(frames, how="vertical_relaxed").unique(["platform", *KEY])
+
+
+def _counts(values: pl.DataFrame) -> dict[str, int]:
+    """Count the values of each probe that are not details."""
+    counted = values.filter(~pl.col("detail").fill_null(False)).group_by("probe").len()
+    return dict(counted.sort("probe").iter_rows())
+
+
+def _shown_places(
+    places: pl.DataFrame, wanted: int, ends: pl.DataFrame | None
+) -> tuple[pl.DataFrame, str]:
+    """Return evenly chosen places of a probe with those that differ most, and a note on them."""
+    shown, words = _thinned(places, wanted)
+    if ends is not None:
+        shown = pl.concat([shown, ends])
+    shown = shown.unique()
+    text = f"{whole(shown.height)} of {whole(places.height)} points are shown: {words}"
+    if ends is not None and ends.height:
+        text += ", and those that differ most"
+    return shown, f"{text}. Verdicts rest on all of them."
 
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
@@ -110,28 +132,42 @@ def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
 
 
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
+    """Thin out places until there are at most `most`; return them, and how they were chosen."""
     table = _coordinates(places)
     cuts: dict[str, str] = {}
     while table.height > most:
-        widest, number = _widest(table)
+        name, number = _widest(table)
         if number <= 2:
             break
         wanted = min(number - 1, max(2, number * most // table.height))
-        values = table.get_column(widest).drop_nulls().unique().sort()
-        chosen = values.gather([step * (number - 1) // (wanted - 1) for step in range(wanted)])
-        column = pl.col(widest)
-        table = table.filter(column.is_null() | column.is_in(chosen.implode()))
+        table = _thinned_parameter(table, name, wanted)
         # What was thinned out before is told of its whole number.
-        before = cuts.get(widest, "").rpartition(" of ")[2] or whole(number)
-        cuts[widest] = f"{whole(wanted)} of {before}"
+        before = cuts.get(name, "").rpartition(" of ")[2] or whole(number)
+        cuts[name] = f"{whole(wanted)} of {before}"
     if table.height > most:
-        table = table.gather_every(-(-table.height // most))
+        step = -(-table.height // most)
+        table = table.gather_every(step)
         cuts = {}
-    words = [
-        f"{text} values of {parameter_name(name.rpartition(' ')[2])}" for name, text in cuts.items()
-    ]
-    how = f"{listing(words)}, evenly over their order" if words else "every n-th of them"
-    return places[table.get_column("place")], how
+    return places[table.get_column("place")], _cut_words(cuts)
+
+
+def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFrame:
+    """Keep so many values of a parameter, evenly over their order, with both ends."""
+    values = table.get_column(name).drop_nulls().unique().sort()
+    last = values.len() - 1
+    wanted_values = values.gather([step * last // (wanted - 1) for step in range(wanted)])
+    column = pl.col(name)
+    return table.filter(column.is_null() | column.is_in(wanted_values.implode()))
+
+
+def _cut_words(cuts: Mapping[str, str]) -> str:
+    if not cuts:
+        return "every n-th of them"
+    words = []
+    for name, text in cuts.items():
+        parameter = parameter_name(name.rpartition(" ")[2])
+        words.append(f"{text} values of {parameter}")
+    return f"{listing(words)}, evenly over their order"
 
 
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
@@ -149,16 +185,21 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
     for column in ("params", "point"):
         texts = places.get_column(column)
         parsed = {text: parse_point(text) for text in texts.unique().sort()}
-        for name in dict.fromkeys(name for known in parsed.values() for name in known):
-            found = [known.get(name) for known in parsed.values()]
-            as_text = any(isinstance(value, str) for value in found)
-            kind: type = str if as_text else float
-            values = pl.Series(
-                "value",
-                [None if value is None else kind(value) for value in found],
-                dtype=pl.String if as_text else pl.Float64,
-            )
-            codes = pl.DataFrame({"text": list(parsed)}).with_columns(values)
-            own = texts.to_frame("text").join(codes, on="text", how="left", maintain_order="left")
+        names = dict.fromkeys(name for point in parsed.values() for name in point)
+        for name in names:
+            values = _values_of(parsed, name)
+            own = texts.to_frame("text").join(values, on="text", how="left", maintain_order="left")
             table = table.with_columns(own.get_column("value").alias(f"{column} {name}"))
     return table
+
+
+def _values_of(parsed: Mapping[str, Mapping[str, Scalar]], name: str) -> pl.DataFrame:
+    """Return a parameter's value in each of some points, by the point's text."""
+    found = [point.get(name) for point in parsed.values()]
+    if any(isinstance(value, str) for value in found):
+        texts = [None if value is None else str(value) for value in found]
+        values = pl.Series("value", texts, dtype=pl.String)
+    else:
+        numbers = [None if value is None else float(value) for value in found]
+        values = pl.Series("value", numbers, dtype=pl.Float64)
+    return pl.DataFrame({"text": list(parsed)}).with_columns(values)

@@ -109,11 +109,6 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def percent(share: float) -> str:
-    """Write a share, e.g. ``12.3 %``."""
-    return f"{100 * share:.1f} %"
-
-
 def call_name(call: str, kind: str) -> str:
     """Name a function, with its direction where it can have several."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call

@@ -15,7 +15,7 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field, Figure, Rows
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
-from bareline.report.content.wording import metric_name, percent, verdict_word
+from bareline.report.content.wording import metric_name, verdict_word
 from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
@@ -23,7 +23,7 @@ from bareline.vocabulary.collectives import SIZED
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place, parameter_value, varying
-from bareline.vocabulary.units import format_size, listing, plain, significant
+from bareline.vocabulary.units import format_size, listing, percent_tenths, plain, significant
 
 _LOOP, _CALLS = "latency_loop_mean", "latency_rank_mean"
 _LOOPS = ("sendrecv", "exchange", "barrier")
@@ -67,7 +67,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
-    deviations = [f"{row.theirs} on {row.platform} {percent(row.median)}" for row in rows]
+    deviations = [f"{row.theirs} on {row.platform} {percent_tenths(row.median)}" for row in rows]
 
     def deviation(row: _Row) -> Field:
         return Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats)

@@ -15,14 +15,13 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
-from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, percent_tenths
 
 #: What a program demands, by metric, and what then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
@@ -97,7 +96,7 @@ def _table(document: Document, rows: Sequence[_Row], names: Sequence[str]) -> Ta
         table.parameter(name)
     table.platforms()
     table.column("share of the limit", lambda row: _part(_reached(row)))
-    table.interval(lambda row: _reached(row).estimate, percent)
+    table.interval(lambda row: _reached(row).estimate, percent_tenths)
     table.number("n", lambda row: _reached(row).n)
     table.text("limited by", _limited_by)
     table.column("of peak", lambda row: _part(row.get("arithmetic")))
@@ -165,7 +164,7 @@ def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) ->
 def _part(share: _Share | None) -> Field:
     if share is None or share.estimate is None:
         return Field("not measured", tone="muted") if share else Field("–")
-    return Field(percent(share.estimate.value), share.estimate.value, caveats=share.caveats)
+    return Field(percent_tenths(share.estimate.value), share.estimate.value, caveats=share.caveats)
 
 
 def _limited_by(row: _Row) -> str:

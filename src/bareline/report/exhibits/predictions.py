@@ -17,7 +17,7 @@ from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
-from bareline.report.content.wording import percent, said_again, sentence_case
+from bareline.report.content.wording import said_again, sentence_case
 from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
@@ -30,7 +30,7 @@ from bareline.report.figures.predictions import (
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import count, format_size, format_value, whole
+from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, whole
 
 _WORDS = {
     "replay": "the trace replayed",
@@ -161,9 +161,9 @@ def _scores(validation: Validation) -> Table:
         Rows(every)
         .text("model", lambda row: f"{_WORDS.get(row[0].model, row[0].model)}{row[1]}")
         .number("cases", lambda row: row[0].n)
-        .number("median error", lambda row: row[0].median, percent)
-        .number("90 % within", lambda row: row[0].p90, percent)
-        .number("worst", lambda row: row[0].worst, percent)
+        .number("median error", lambda row: row[0].median, percent_tenths)
+        .number("90 % within", lambda row: row[0].p90, percent_tenths)
+        .number("worst", lambda row: row[0].worst, percent_tenths)
         .number("within 15 %", lambda row: row[0].within_15, "{:.0%}".format)
         .column("right order", order)
         .number("interval holds", lambda row: row[0].coverage, "{:.0%}".format, absent="")
@@ -232,10 +232,11 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 
     def saved(change: str) -> Callable[[Sequence[Upgrade]], Field]:
         def field(case: Sequence[Upgrade]) -> Field:
-            found = next((one for one in case if one.change == change), None)
-            if found is None:
+            upgrade = next((row for row in case if row.change == change), None)
+            if upgrade is None:
                 return Field("")
-            return Field(percent(found.saved), found.saved, "better" if found is best(case) else "")
+            tone: Tone = "better" if upgrade is best(case) else ""
+            return Field(percent_tenths(upgrade.saved), upgrade.saved, tone)
 
         return field
 
@@ -271,7 +272,7 @@ def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _waterfall_table(loss: LossSplit) -> Table:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     rows = Rows(loss.shares).text("layer", lambda share: share.title)
-    rows.number("share", lambda share: share.share, percent).estimate(
+    rows.number("share", lambda share: share.share, percent_tenths).estimate(
         scale.titled("time"),
         lambda share: Estimate(share.time_s, share.lo_s, share.hi_s),
         scale.show,
@@ -313,7 +314,7 @@ def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
         .number("ranks", lambda row: row[0].ranks)
         .number("size", lambda row: row[1].size_bytes, format_size)
         .number("calls of a rank", lambda row: row[1].calls, lambda calls: whole(round(calls)))
-        .number("share of the time", lambda row: row[1].share, percent)
+        .number("share of the time", lambda row: row[1].share, percent_tenths)
         .number("measured up to", lambda row: row[0].most, format_size, tone=tone)
         .table()
     )

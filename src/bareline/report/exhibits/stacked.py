@@ -26,6 +26,10 @@ from bareline.vocabulary.place import Place
 TOTAL = "time"
 #: The times of a program that publications print, and the parts that measure them here.
 _PRINTED_PARTS = {"compute": "compute_mean", "communication": "communication_mean"}
+_DIAMONDS = (
+    "Diamonds: where the published ratios would put the ends of computation, of communication and "
+    "of the time."
+)
 
 
 def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -39,6 +43,7 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
                 "which add up to the time). The line across is the median time, the dots are the "
                 "trials.",
                 chosen.trials.note,
+                _DIAMONDS if chosen.published else "",
             ),
             summary=_parts_summary(chosen),
         )

@@ -12,10 +12,9 @@ from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.profiles import Dominant, share_rows
 from bareline.report.content.suitability import answered, suitability_table
-from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import format_size
+from bareline.vocabulary.units import format_size, percent_tenths
 
 
 def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -79,7 +78,7 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         size = format_size(one.low_bytes)
         if one.high_bytes != one.low_bytes:
             size = f"{size} to {format_size(one.high_bytes)}"
-        return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
+        return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent_tenths(one.share)}"
 
     rows = share_rows(lines, "application")
     rows.text("dominant calls and sizes", lambda one: "; ".join(map(named, one.dominant)) or "none")

@@ -40,7 +40,7 @@ def default_page(run: Path, form: str) -> Path:
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
         raise StoreError(
-            "is no regular file, and is not written to",
+            "is not a regular file, and is not written to",
             where=str(page),
             hint="remove it, or name another file with --out",
         )

@@ -22,9 +22,9 @@ from bareline.profile.summary import (
     top_calls,
 )
 from bareline.report.blocks import Field, Rows, Table
-from bareline.report.content.wording import call_name, percent
+from bareline.report.content.wording import call_name
 from bareline.report.figures.scales import unit_scale
-from bareline.vocabulary.units import count, format_size, format_value, significant
+from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, significant
 
 
 def split_table(profile: Profile) -> Table:
@@ -44,7 +44,7 @@ def split_table(profile: Profile) -> Table:
     ]
     rows.append(("start-up (MPI_Init), before that", None, start))
     table = Rows(rows).text("", lambda row: row[0])
-    table.number("share", lambda row: row[1], percent, absent="")
+    table.number("share", lambda row: row[1], percent_tenths, absent="")
     head, ranks = scale.titled("mean"), scale.titled("ranks")
     return table.estimate(head, lambda row: row[2], scale.show, interval=ranks).table()
 
@@ -73,7 +73,7 @@ def calls_table(calls: Sequence[CallSum]) -> Table:
     rows = (
         Rows(calls)
         .text("call", lambda call: call_name(call.call, call.kind))
-        .number("share", lambda call: call.share, percent)
+        .number("share", lambda call: call.share, percent_tenths)
         .number(times.titled("time"), lambda call: call.time_s, times.show)
         .number("calls", lambda call: call.count)
         .number(each.titled("mean"), lambda call: call.mean_s, each.show)
@@ -82,7 +82,7 @@ def calls_table(calls: Sequence[CallSum]) -> Table:
         .number("mean size", lambda call: call.mean_bytes, format_size, absent="")
     )
     if any(call.waited is not None for call in calls):
-        rows.number("waiting", lambda call: call.waited, percent, absent="")
+        rows.number("waiting", lambda call: call.waited, percent_tenths, absent="")
     if any(call.overlap_s is not None for call in calls):
         title = opened.titled("open for")
         rows.number(title, lambda call: call.overlap_s, opened.show, kind="light", absent="")
@@ -101,7 +101,7 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
         Rows(sites)
         .text("call", lambda site: site.call)
         .text("called from", lambda site: site.place)
-        .number("share", lambda site: site.share, percent)
+        .number("share", lambda site: site.share, percent_tenths)
         .number(times.titled("time"), lambda site: site.time_s, times.show)
         .number("calls", lambda site: site.count)
         .number(each.titled("mean"), lambda site: site.mean_s, each.show)
@@ -160,7 +160,7 @@ def findings(profile: Profile) -> list[str]:
 
     def listed(least: float, *, parts: bool) -> str:
         own = [one for one in split if one.is_part is parts and one.share >= least]
-        return ", ".join(f"{one.what} {percent(one.share)}" for one in own)
+        return ", ".join(f"{one.what} {percent_tenths(one.share)}" for one in own)
 
     sentences = disturbances(profile)
     sentences.append(f"Of {format_value(wall, 's')} per rank: {listed(0.0005, parts=False)}.")
@@ -176,34 +176,40 @@ def findings(profile: Profile) -> list[str]:
         sentences.append(_busiest(calls[0]))
     uneven = imbalance(profile)
     if profile.ranks > 1 and uneven.most_s > 0:
+        saved = percent_tenths(1 - 1 / uneven.factor)
         sentences.append(
             f"Rank {uneven.slowest} computes longest, {significant(uneven.factor)} times the mean: "
-            f"perfect balance would save {percent(1 - 1 / uneven.factor)} of the computing time."
+            f"perfect balance would save {saved} of the computing time."
         )
     return sentences
 
 
 def disturbances(profile: Profile) -> list[str]:
     """Describe the doubts about all numbers: ranks without a core, time that was stolen."""
-    found = []
-    if (queued := queued_share(profile)) > DISTURBED:
-        found.append(
-            f"The ranks were ready but had no core for {percent(queued)} of their time: more ran "
+    doubts = []
+    queued = queued_share(profile)
+    if queued > DISTURBED:
+        share = percent_tenths(queued)
+        doubts.append(
+            f"The ranks were ready but had no core for {share} of their time: more ran "
             "than there are cores. The times below include that wait; profile with a core per rank."
         )
-    if (stolen := stolen_share(profile)) > DISTURBED:
-        found.append(
-            f"Other guests took up to {percent(stolen)} of a rank's time from its processors: "
+    stolen = stolen_share(profile)
+    if stolen > DISTURBED:
+        share = percent_tenths(stolen)
+        doubts.append(
+            f"Other guests took up to {share} of a rank's time from its processors: "
             "the times below include that. Profile when the machine is quiet."
         )
-    return found
+    return doubts
 
 
 def _busiest(call: CallSum) -> str:
-    size = f" of {format_size(round(call.bytes / call.count))} on average" if call.bytes else ""
-    waiting = "" if call.waited is None else percent(call.waited)
-    waited = f", {waiting} of it waiting for other ranks" if waiting else ""
-    return (
-        f"{call_name(call.call, call.kind)} takes most time in calls, {percent(call.share)}: "
-        f"{count(call.count, 'call')}{size}, {format_value(call.mean_s, 's')} each{waited}."
-    )
+    name = call_name(call.call, call.kind)
+    calls = count(call.count, "call")
+    if call.bytes:
+        calls += f" of {format_size(round(call.bytes / call.count))} on average"
+    each = f"{format_value(call.mean_s, 's')} each"
+    if call.waited is not None:
+        each += f", {percent_tenths(call.waited)} of it waiting for other ranks"
+    return f"{name} takes most time in calls, {percent_tenths(call.share)}: {calls}, {each}."

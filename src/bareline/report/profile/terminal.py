@@ -14,7 +14,6 @@ from bareline.profile.sites import call_sites
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, top_calls
 from bareline.report.blocks import Block, Field, Next, Note, Remark, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine, share_rows
-from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.tables import (
     calls_table,
@@ -26,7 +25,7 @@ from bareline.report.profile.tables import (
     split_table,
     subtitle,
 )
-from bareline.vocabulary.units import format_size, format_value, significant, whole
+from bareline.vocabulary.units import format_size, format_value, percent_tenths, significant, whole
 
 #: Rows of a table of calls.
 _CALLS = 12
@@ -166,7 +165,7 @@ def _split(both: ProfileComparison) -> Table:
             return ""
         if pair.unit == "s":
             return scale.show(value)
-        return percent(value) if pair.unit == "share" else f"{value:.2f}"
+        return percent_tenths(value) if pair.unit == "share" else f"{value:.2f}"
 
     return (
         Rows(both.split)

@@ -12,9 +12,9 @@ from bareline.predict.prediction import Prediction
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
-from bareline.report.content.wording import capital, percent, said_again
+from bareline.report.content.wording import capital, said_again
 from bareline.report.figures.scales import Scale, unit_scale
-from bareline.vocabulary.units import format_value, significant
+from bareline.vocabulary.units import format_value, percent_tenths, significant
 
 _WORST = 8
 #: Of the time: what a call is off by before it is named; and so many are.
@@ -134,7 +134,7 @@ def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
     yield Remark()
     rows = Rows(loss.shares).text("layer", lambda share: share.title)
-    rows.figure("share", lambda share: percent(share.share))
+    rows.figure("share", lambda share: percent_tenths(share.share))
     rows.figure(scale.titled("time"), lambda share: scale.show(share.time_s))
     rows.figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
     rows.figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import nan
 from operator import itemgetter
 from textwrap import shorten
@@ -35,13 +36,11 @@ def plan_blocks(
     - `costs`: core hours that it is going to take, in lines.
     """
     yield _cases_table(rows)
-    blocks = len({row["block"] for row in rows})
-    everywhere = sorted({row["platform"] for row in rows})
+    blocks = {row["block"] for row in rows}
+    platforms = sorted({row["platform"] for row in rows})
     at = f", at scale {scale}" if scale else ""
-    yield Remark(
-        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on {listing(everywhere)}{at}; "
-        "--json lists them in their order"
-    )
+    trials = f"{count(len(rows), 'trial')} in {count(len(blocks), 'block')}"
+    yield Remark(f"{trials} on {listing(platforms)}{at}; --json lists them in their order")
     spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
     if spare:
         yield Remark(
@@ -60,23 +59,39 @@ def plan_blocks(
         yield Remark(f"  {line}", "muted")
 
 
+@dataclass(frozen=True, order=True, slots=True)
+class _Case:
+    """A case of a plan, as a line of its table."""
+
+    probe: str
+    layout: str
+    parameters: str
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> _Case:
+        parameters = [shown_name(row["params"])]
+        if row["profile"]:
+            parameters.append("profiled")
+        return cls(row["probe"], row["layout"] or "-", ", ".join(filter(None, parameters)))
+
+
 def _cases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    cases: dict[tuple[str, ...], list[str]] = {}
+    """List the cases of a plan with the platforms of their trials."""
+    trials: dict[_Case, list[str]] = {}
     for row in rows:
-        profiled = "profiled" if row["profile"] else ""
-        parameters = ", ".join(filter(None, [shown_name(row["params"]), profiled]))
-        case = (row["probe"], row["layout"] or "-", parameters)
-        cases.setdefault(case, []).append(row["platform"])
+        trials.setdefault(_Case.of(row), []).append(row["platform"])
     everywhere = {row["platform"] for row in rows}
 
-    def on(case: tuple[str, ...]) -> str:
-        own = {*cases[case]}
-        return "all" if own == everywhere else listing(sorted(own))
+    def platforms(case: _Case) -> str:
+        measured = set(trials[case])
+        return "all" if measured == everywhere else listing(sorted(measured))
 
-    table = Rows(sorted(cases))
-    for place, title in enumerate(("probe", "layout", "parameters")):
-        table.text(title, itemgetter(place))
-    table.figure("trials", lambda case: str(len(cases[case]))).text("platforms", on)
+    table = Rows(sorted(trials))
+    table.text("probe", lambda case: case.probe)
+    table.text("layout", lambda case: case.layout)
+    table.text("parameters", lambda case: case.parameters)
+    table.figure("trials", lambda case: str(len(trials[case])))
+    table.text("platforms", platforms)
     return table.table(whole=True)
 
 
@@ -111,22 +126,18 @@ def _minute(created: str) -> str:
 def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     """Describe how a run stands."""
     at = f" at scale {row['scale']}" if row.get("scale") else ""
+    written = "is being written to" if row["active"] else "is not being written to"
     yield Remark(row["run"], "bold", unbroken=True)
     yield Remark(
         f"study {row['study']}{at}, begun {_minute(row['created'])} UTC, seed {row['seed']}, "
-        f"baseline {row['baseline']}; is {'' if row['active'] else 'not '}being written to"
+        f"baseline {row['baseline']}; {written}"
     )
     if "job" in row:
         yield Remark(f"batch job {row['job']}: {row['job_state']}")
         if row.get("job_log"):
             yield Remark(f"its log ends with: {row['job_log']}")
     yield _counts(row)
-    skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
-    not_run = f"{row['not_run']} not run: time budget, " if row.get("not_run") else ""
-    yield Remark(
-        f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
-        f"{skipped}{row['saved']} not needed, {not_run}{row['remaining']} left"
-    )
+    yield Remark(_progress_words(row))
     if row.get("control"):
         yield Remark(f"{row['control']} is the negative control: {row['baseline']} once more")
     for name, counts in row["platforms"].items():
@@ -140,6 +151,21 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
         yield Remark(f"left out on {line}", "muted")
     if row["remaining"] and not row["active"]:
         yield Next((f"bareline continue {shlex.quote(row['run'])}",))
+
+
+def _progress_words(row: Mapping[str, Any]) -> str:
+    """Write how many trials of a run were measured, failed, or are left."""
+    parts = [
+        f"{row['measured']} of {count(row['planned'], 'trial')} measured",
+        f"{row['failed']} failed",
+    ]
+    if row["skipped"]:
+        parts.append(f"{row['skipped']} skipped")
+    parts.append(f"{row['saved']} not needed")
+    if row.get("not_run"):
+        parts.append(f"{row['not_run']} not run: time budget")
+    parts.append(f"{row['remaining']} left")
+    return ", ".join(parts)
 
 
 def _counts(row: Mapping[str, Any]) -> Table:
@@ -175,28 +201,39 @@ def run_end_blocks(
     - `measured`, `failed`, `skipped`, `saved`, `not_run`: trials with numbers, without, whose
       program is not installed, that were not needed, that the time budget left no time for.
     """
-    others = {
+    numbers = {
         "failed": failed,
         "skipped": skipped,
         "not needed": saved,
         "not run: time budget": not_run,
     }
-    parts = [f"{number} {word}" for word, number in others.items() if number]
-    done = ", ".join([f"{count(measured, 'trial')} measured", *parts])
-    yield Remark(f"{done}; results in {run.path}", unbroken=True)
-    path, control = shlex.quote(str(run.path)), run.header.control
-    # One platform alone has nothing to be compared with, but itself.
-    several = len(set(on) - {control}) > 1 or {control, run.header.baseline} <= set(on)
-    surveys = any(one["probe"].endswith(_OF_EACH) for one in run.header.study["measure"])
-    verb = "compare" if several else "nodes" if surveys else "show"
-    again = [f"bareline continue {path} --retry-failed"] if failed or skipped else []
-    yield Next((f"bareline {verb} {path}", f"bareline report {path}", *again))
+    parts = [f"{count(measured, 'trial')} measured"]
+    parts += [f"{number} {word}" for word, number in numbers.items() if number]
+    yield Remark(f"{', '.join(parts)}; results in {run.path}", unbroken=True)
+    path = shlex.quote(str(run.path))
+    verb = _next_verb(run, on)
+    commands = [f"bareline {verb} {path}", f"bareline report {path}"]
+    if failed or skipped:
+        commands.append(f"bareline continue {path} --retry-failed")
+    yield Next(tuple(commands))
     if verb == "show":
         yield Remark(
             "to compare, measure on another platform too (`--on`), or give `bareline compare` this "
             "run and that one",
             "muted",
         )
+
+
+def _next_verb(run: Run, on: Collection[str]) -> str:
+    """Return the verb that shows a run: one platform alone is compared only with itself."""
+    control = run.header.control
+    has_several = len(set(on) - {control}) > 1
+    if has_several or {control, run.header.baseline} <= set(on):
+        return "compare"
+    measures = run.header.study["measure"]
+    if any(measure["probe"].endswith(_OF_EACH) for measure in measures):
+        return "nodes"
+    return "show"
 
 
 def reread_blocks(
@@ -224,9 +261,11 @@ def _outcome(record: Record, units: Mapping[str, Mapping[str, Any]]) -> str:
         return f"failed [{record.outcome.stage.value}] {shorten(reason, 120, placeholder=' ...')}"
     samples = record.outcome.samples
     metrics = units[record.trial.case.probe]
-    shown = [
-        f"{one.metric} {format_value(one.value, metrics.get(one.metric, {}).get('unit', ''))}"
-        for one in samples[:_MOST_VALUES]
-    ]
-    more = [f"{len(samples) - len(shown)} more"] if len(samples) > len(shown) else []
-    return ", ".join([*shown, *more, *(f"[{code}]" for code in record.caveats)])
+    parts = []
+    for sample in samples[:_MOST_VALUES]:
+        unit = metrics.get(sample.metric, {}).get("unit", "")
+        parts.append(f"{sample.metric} {format_value(sample.value, unit)}")
+    if len(samples) > _MOST_VALUES:
+        parts.append(f"{len(samples) - _MOST_VALUES} more")
+    parts += [f"[{code}]" for code in record.caveats]
+    return ", ".join(parts)

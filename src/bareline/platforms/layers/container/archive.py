@@ -316,7 +316,7 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
         with closing(tar):
             for entry in _entries(tar, forward):
                 if not any(is_kind(entry) for is_kind in _KINDS):
-                    raise ArchiveError(f"{entry.name[-80:]} is of no kind that is unpacked")
+                    raise ArchiveError(f"{entry.name[-80:]} is of a kind that is not unpacked")
                 safe_entry = harmless(entry)
                 if safe_entry is None:
                     continue
