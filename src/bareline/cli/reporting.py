@@ -83,12 +83,11 @@ def report(
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
     """Collect a page's content: a comparison, or the latest of many runs with their history."""
-    from bareline.analysis.judgements.timeline import latest_of
+    from bareline.analysis.judgements.timeline import latest_at
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
-    from bareline.store.run import Run
 
-    latest = latest_of([Run.open(path) for path in paths]) if baseline is None else None
+    latest = latest_at(paths) if baseline is None else None
     if latest is None:
         return document_of(Comparison(read_records(*paths), baseline, margin))
     records = read_records(latest.path)
