@@ -1,6 +1,7 @@
 """False verdicts and power of ``bareline ab`` beside hyperfine's, on the same pairs of programs.
 
-    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 20] [--journal FILE]
+    python benchmarks/commands.py [--runs 20] [--launches 20] [--work-ms 20]
+    python benchmarks/commands.py --runs 60 --journal FILE     # goes on after a kill
     python benchmarks/commands.py --table FILE      # the table of what a journal contains
     python benchmarks/commands.py --start 7
 
@@ -56,8 +57,12 @@ _STARTED = """#!/bin/sh
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a reading of a tool calls the second program of a pair: slower, faster or nothing."""
+    """What a reading of a tool calls the second program of a pair: slower, faster or nothing.
 
+    - `turn`: the number of the turn, from 0.
+    """
+
+    turn: int
     reading: str
     load: int
     factor: float
@@ -141,53 +146,96 @@ def working(folder: Path, factor: float, work_ms: float) -> Path:
 
 
 def compare_tools(arguments: argparse.Namespace, folder: Path) -> list[Claim]:
-    """Give each pair to both tools, in turns; each turn has both loads."""
+    """Give each pair to both tools, in turns; turns that a journal has are not measured again."""
     base = build(folder, "base", round(arguments.work_ms * TURNS_PER_MS))
     programs = {factor: working(folder, factor, arguments.work_ms) for factor in FACTORS}
+    pairs = {factor: (base, other) for factor, other in programs.items()}
     claims = []
-    for number in range(arguments.runs):
-        tools = [by_ab, by_hyperfine] if number % 2 else [by_hyperfine, by_ab]
-        for load in (0, os.cpu_count() or 1):
-            with spinning(load):
-                for factor, other in programs.items():
-                    words: dict[str, str] = {}
-                    for tool in tools:
-                        words |= tool(folder, (base, other), arguments.launches)
-                    claims += [Claim(name, load, factor, word) for name, word in words.items()]
+    if arguments.journal is not None:
+        claims = begun_journal(arguments.journal, arguments.launches, arguments.work_ms)
+    turns = {claim.turn for claim in claims}
+    for turn in range(arguments.runs):
+        if turn in turns:
+            continue
+        measured = claims_of_turn(turn, pairs, folder, arguments.launches)
+        claims += measured
         if arguments.journal is not None:
-            write_journal(arguments.journal, claims)
+            append_journal(arguments.journal, measured)
+        print(f"turn {turn + 1} of {arguments.runs}", file=sys.stderr, flush=True)
     return claims
 
 
-def write_journal(path: Path, claims: Iterable[Claim]) -> None:
-    """Write one line for each claim: an interrupted benchmark keeps its turns."""
-    path.write_text("".join(json.dumps(asdict(claim)) + "\n" for claim in claims))
+def claims_of_turn(
+    turn: int, pairs: Mapping[float, tuple[Path, Path]], folder: Path, launches: int
+) -> list[Claim]:
+    """Give each pair to both tools, at rest and under load; the tools take turns to be first."""
+    tools = [by_ab, by_hyperfine] if turn % 2 else [by_hyperfine, by_ab]
+    claims = []
+    for load in (0, os.cpu_count() or 1):
+        with spinning(load):
+            for factor, pair in pairs.items():
+                for tool in tools:
+                    words = tool(folder, pair, launches)
+                    claims += [
+                        Claim(turn, name, load, factor, word) for name, word in words.items()
+                    ]
+    return claims
+
+
+def begun_journal(path: Path, launches: int, work_ms: float) -> list[Claim]:
+    """Return the claims of a journal, after writing its first line where there is none.
+
+    Raises SystemExit: it was measured with other numbers of launches or another work.
+    """
+    settings = {"launches": launches, "work_ms": work_ms}
+    if not path.exists():
+        path.write_text(json.dumps(settings) + "\n")
+    with path.open() as journal:
+        begun = json.loads(journal.readline())
+    if begun != settings:
+        sys.exit(f"{path}: was begun with {begun}, not {settings}; name another journal")
+    return read_journal(path)
+
+
+def append_journal(path: Path, claims: Iterable[Claim]) -> None:
+    """Append the claims of a turn as one line, so that a kill leaves no half turn."""
+    line = json.dumps([asdict(claim) for claim in claims]) + "\n"
+    with path.open("a") as journal:
+        journal.write(line)
+        journal.flush()
+        os.fsync(journal.fileno())
 
 
 def read_journal(path: Path) -> list[Claim]:
-    """Return the claims of a journal."""
-    return [Claim(**json.loads(line)) for line in path.read_text().splitlines()]
+    """Return the claims of a journal, whose first line has its settings; a torn line is cut off."""
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole)
+    claims = []
+    for line in whole.splitlines()[1:]:
+        claims += [Claim(**claim) for claim in json.loads(line)]
+    return claims
 
 
 def print_table(claims: Sequence[Claim]) -> None:
     """Print for each load and reading the false claims of all pairs, and the power of each."""
     longer = [factor for factor in FACTORS if factor > 1]
     for load in sorted({claim.load for claim in claims}):
-        own = [claim for claim in claims if claim.load == load]
-        pairs = sum(claim.reading == READINGS[0] and claim.factor == 1 for claim in own)
+        of_load = [claim for claim in claims if claim.load == load]
+        pairs = len({claim.turn for claim in of_load})
         print(f"\n{load} processes spin, {pairs} pairs of each kind\n")
         titles = ["reading", "false: equal", "false: longer is faster"]
         titles += [f"{factor - 1:.0%} slower" for factor in longer]
         print(f"| {' | '.join(titles)} |\n|---|{'---:|' * (len(titles) - 1)}")
         for reading in READINGS:
-            mine = [claim for claim in own if claim.reading == reading]
-            equal = [claim.is_false for claim in mine if claim.factor == 1]
-            wrong = [claim.is_false for claim in mine if claim.factor > 1]
+            of_reading = [claim for claim in of_load if claim.reading == reading]
+            equal = [claim.is_false for claim in of_reading if claim.factor == 1]
+            wrong = [claim.is_false for claim in of_reading if claim.factor > 1]
             cells = [_share(equal), _share(wrong)]
-            cells += [
-                _share([claim.is_hit for claim in mine if claim.factor == factor])
-                for factor in longer
-            ]
+            for factor in longer:
+                hits = [claim.is_hit for claim in of_reading if claim.factor == factor]
+                cells.append(_share(hits))
             print(f"| {reading} | {' | '.join(cells)} |", flush=True)
 
 

@@ -78,6 +78,11 @@ def test_that_commands_are_the_same_is_noted_once(bareline, place):
     assert done.stderr.count("one variant") == 1
 
 
+def test_far_more_ranks_than_cores_are_refused(bareline, place):
+    done = bareline("ab", "--ranks", 1_000_000, "-q", "--", "true", "true", code=2)
+    assert "--ranks: 1,000,000 ranks on" in done.stderr and "use at most" in done.stderr
+
+
 def test_dry_run_launches_nothing(bareline, programs, fits):
     rows = json.loads(bareline("ab", "--dry-run", "--json", "--", "./a", "./b").stdout)
     fits("ab-dry-run", rows)

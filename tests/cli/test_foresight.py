@@ -107,3 +107,14 @@ def test_doctor_counts_the_claims_of_a_study(bareline, monkeypatch):
     claims = [row for row in rows if row["group"] == "Claims of the publication"]
     assert claims[0]["name"].endswith(" of 9")
     assert any("of a role that no platform takes" in row["detail"] for row in claims[1:])
+
+
+def test_a_study_too_large_for_a_platform_names_the_scale_that_fits(bareline):
+    whole = bareline("run", "magellan", "--on", "a", "--dry-run", code=2)
+    assert "nothing of the study 'magellan' runs on a" in whole.stderr
+    assert "--scale small fits" in whole.stderr
+
+
+def test_a_platform_that_has_no_role_is_planned(bareline):
+    """The other forms of the study were cast, though no role has a platform."""
+    bareline("run", "magellan", "--scale", "small", "--on", "a", "--dry-run")

@@ -132,6 +132,54 @@ def test_acceptances_lead_nowhere_else(bareline, nights):
     bareline("trend", "nights", "--fail-if", "null is slower", code=1)
 
 
+def test_acceptances_that_were_edited_by_hand_count_and_stay(bareline, nights):
+    nights(*[1.0] * 12, *[1.3] * 6)
+    file = Path("nights", ACCEPTED_FILE)
+    line = '{"run": "n12", "reason": "by hand", "accepted": "2026-03-01"}'
+    file.write_text(line)  # as an editor leaves it, without a newline
+    bareline("trend", "nights", "--fail-if", "null is slower")
+    bareline("trend", "nights", "--accept", "n12", "--reason", "again")
+    reasons = [json.loads(one)["reason"] for one in file.read_text().splitlines()]
+    assert reasons == ["by hand", "again"]
+    file.write_text(line + "\n" + line[:30])  # torn: a kill
+    bareline("trend", "nights", "--accept", "n12", "--reason", "third")
+    reasons = [json.loads(one)["reason"] for one in file.read_text().splitlines()]
+    assert reasons == ["by hand", "third"]
+    file.write_text("nonsense\n")
+    assert "counts as not accepted" in bareline("trend", "nights", code=2).stderr
+
+
+@pytest.mark.parametrize("created", ["yesterday", "9999-12-31T23:59:59+00:00", "0001-01-01T00:00"])
+def test_a_run_without_a_date_is_left_out(bareline, nights, created):
+    nights(*[1.0] * 9)
+    header = Path("nights/n04/run.toml")
+    lines = header.read_text().splitlines()
+    dated = [f'created = "{created}"' if one.startswith("created") else one for one in lines]
+    header.write_text("\n".join(dated) + "\n")
+    said = " ".join(bareline("trend", "nights").stdout.split())
+    assert "8 runs from" in said and "left out: nights/n04: run.toml is damaged" in said
+
+
+def test_the_page_of_a_history_leaves_out_what_is_no_run(bareline, nights):
+    nights(*[1.0] * 12, *[1.3] * 6)
+    bareline("trend", "nights", "--accept", "n12", "--reason", "wanted")
+    Path("nights/n03/run.toml").write_text("")
+    paths = sorted(map(str, Path("nights").iterdir()))
+    assert f"nights/{ACCEPTED_FILE}" in paths  # as `nights/*` gives them
+    bareline("report", *paths, "-o", "page.md")
+    page = Path("page.md").read_text()
+    assert "accepted: wanted" in page
+    assert "nights/n03: run.toml is damaged" in page and ACCEPTED_FILE not in page
+    assert "is damaged" in bareline("report", "nights/n03", "nights/n04", code=2).stderr
+
+
+def test_a_long_history_fits_a_line(bareline, nights, monkeypatch):
+    monkeypatch.setattr("bareline.report.terminal.histories._MOST_BLOCKS", 5)
+    nights(*[1.0] * 8, *[1.3] * 8)
+    (line,) = [one for one in bareline("trend", "nights").stdout.splitlines() if "▁" in one]
+    assert sum(one in "▁▂▃▄▅▆▇█" for one in line) == 4
+
+
 def test_broken_nights_are_listed_and_left_out(bareline, nights):
     nights(*[1.0] * 16)
     Path("nights/n02/records.jsonl").write_text("")

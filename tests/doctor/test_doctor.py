@@ -349,6 +349,13 @@ def test_terminal_output_fits_and_follows_the_areas() -> None:
     assert max(map(len, lines)) <= 60
 
 
+def test_a_finding_on_a_narrow_terminal_stands_below_its_name() -> None:
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown(_SAMPLE, terminal=True, width=34)).splitlines()
+    assert max(map(len, lines)) <= 34
+    name = lines.index("  – nuttcp")
+    assert lines[name + 1 : name + 3] == ["     not installed", "     → install it with `x y z`"]
+
+
 def test_output_in_ascii() -> None:
     text = shown(_SAMPLE, terminal=False, encoding="ascii")
     assert "  + Open MPI" in text

@@ -99,6 +99,26 @@ def test_an_old_improvement_does_not_hide_a_newer_regression():
     assert worse.ratio.lo < 1.1 < worse.ratio.hi < 1.2
 
 
+def test_two_steps_up_are_not_taken_for_dependence_or_a_line():
+    found = 0
+    for seed in range(20):
+        values = series(np.random.default_rng(seed), 1, 30, 0.03)
+        values[0, 10:] *= 1.1
+        values[0, 20:] *= 1.1
+        changes = find_changes(values, margin=0.02)[0].changes
+        found += len(changes) == 2
+    assert found >= 11  # 8 at most with dependence instead of the second step
+
+
+def test_two_clear_steps_are_not_taken_for_a_line():
+    for seed in range(8):  # one in five was drifting
+        values = series(np.random.default_rng(seed), 1, 30, 0.01)
+        values[0, 10:] *= 1.1
+        values[0, 20:] *= 1.1
+        changes = find_changes(values, margin=0.02)[0].changes
+        assert [change.at for change in changes] == [10, 20]
+
+
 @pytest.mark.parametrize("length", [5, 10])
 def test_there_and_back_is_two_changes(length):
     values = series(np.random.default_rng(8), 3, 40, 0.01)

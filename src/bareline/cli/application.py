@@ -46,7 +46,7 @@ def profile(
     """Run an MPI program and write a profile of its MPI calls; its exit code is kept."""
     from bareline.session.profiling import parse_limit, parse_regions, profile_command
 
-    done = profile_command(
+    profiling = profile_command(
         command,
         out,
         mpi=mpi,
@@ -57,17 +57,17 @@ def profile(
         regions=parse_regions(region or []),
         wait_s=wait,
     )
-    if done.problem:
-        complain(done.problem)
-    if len(done.launches) > 1:
-        complain(f"{len(done.launches)} launches were profiled, each has a profile of its own")
-    for launch in done.launches:
+    if profiling.problem:
+        complain(profiling.problem)
+    if len(profiling.launches) > 1:
+        complain(f"{len(profiling.launches)} launches were profiled, each has a profile of its own")
+    for launch in profiling.launches:
         if not launch.complete:
             complain(launch.ended)
         if launch.without_period:
             complain(f"no period of {launch.path} is kept: {launch.without_period}")
         complain(f"profile: {launch.path}")  # stdout is the program's own
-    raise typer.Exit(done.exit_code or (EXIT_USAGE if done.path is None else 0))
+    raise typer.Exit(profiling.exit_code or (EXIT_USAGE if profiling.path is None else 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,55 +151,55 @@ class PredictOptions:
 @prints("predict-ranks", "predict.growth.GrownRanks")
 @prints("predict-messages", "predict.messages.MessageRow")
 @prints("predict-validate", "predict.validation.ValidationRow")
-def predict(asked: PredictOptions) -> None:
+def predict(options: PredictOptions) -> None:
     """Predict the time of a profiled application on another platform, with its interval."""
-    paths = asked.paths or []
-    if asked.ranks is not None:
-        _grow(asked, paths, asked.ranks)
+    paths = options.paths or []
+    if options.ranks is not None:
+        _grow(options, paths, options.ranks)
     elif len(paths) > 1:
         hint = "name one, or add --ranks N for more ranks than these have"
         raise UsageError("several profiles are given", hint=hint)
-    elif asked.validate is not None:
-        _validate(asked, _read(asked.validate))
+    elif options.validate is not None:
+        _validate(options, _read(options.validate))
     elif not paths:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
-    elif asked.plan:
+    elif options.plan:
         from bareline.predict.needs import plan_study
         from bareline.profile.files import read_profile
 
         print(plan_study(read_profile(paths[0])), end="")
     else:
-        _answer(asked, paths[0])
+        _answer(options, paths[0])
 
 
-def _answer(asked: PredictOptions, path: Path) -> None:
+def _answer(options: PredictOptions, path: Path) -> None:
     from bareline.predict.questions import answer
     from bareline.report.terminal.predictions import prediction_blocks
 
-    if asked.source is None or (asked.to is None and not asked.what_if):
+    if options.source is None or (options.to is None and not options.what_if):
         hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
         raise UsageError("a prediction needs two ladders", hint=hint)
-    if asked.model not in ("auto", "replay", "delta"):
+    if options.model not in ("auto", "replay", "delta"):
         raise UsageError(
-            f"there is no model '{asked.model[:40]}'", hint="use auto, replay or delta"
+            f"there is no model '{options.model[:40]}'", hint="use auto, replay or delta"
         )
     # Else it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
     with printing_measures():
-        done = answer(
+        prediction = answer(
             path if is_path else str(path),
-            _read(asked.source),
-            base=asked.base,
-            to=asked.to,
-            ladder=_read(asked.ladder) if asked.ladder else None,
-            calibration=_read(asked.calibrate) if asked.calibrate else None,
-            what_if=asked.what_if or (),
-            model=asked.model,  # type: ignore[arg-type]
+            _read(options.source),
+            base=options.base,
+            to=options.to,
+            ladder=_read(options.ladder) if options.ladder else None,
+            calibration=_read(options.calibrate) if options.calibrate else None,
+            what_if=options.what_if or (),
+            model=options.model,  # type: ignore[arg-type]
         )
-    emit_blocks(lambda: [asdict(done)], lambda: prediction_blocks(done))
+    emit_blocks(lambda: [asdict(prediction)], lambda: prediction_blocks(prediction))
 
 
-def _grow(asked: PredictOptions, paths: list[Path], ranks: int) -> None:
+def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
     from bareline.predict.grid import parse_grid
     from bareline.predict.growth import grow, grown_period
     from bareline.predict.messages import message_rows
@@ -207,41 +207,42 @@ def _grow(asked: PredictOptions, paths: list[Path], ranks: int) -> None:
     from bareline.profile.period import period_file, read_period
     from bareline.report.terminal.growth import growth_blocks, message_blocks
 
-    sides = parse_grid(asked.grid) if asked.grid is not None else None
-    own = scaled([read_period(period_file(path)) for path in paths])
-    if asked.messages:
-        grown = grown_period(own, ranks, sides, asked.unchecked)
-        functions = list(message_rows(own, grown))
+    sides = parse_grid(options.grid) if options.grid is not None else None
+    periods = scaled([read_period(period_file(path)) for path in paths])
+    if options.messages:
+        grown = grown_period(periods, ranks, sides, options.unchecked)
+        functions = list(message_rows(periods, grown))
         rows = [asdict(row) for row in functions]
-        emit_blocks(lambda: rows, lambda: message_blocks(own, grown, functions))
+        emit_blocks(lambda: rows, lambda: message_blocks(periods, grown, functions))
         return
-    with _targets(asked) as targets:
-        every = [grow(own, ranks, sides, target, asked.unchecked) for target in targets]
-    if asked.figures is not None:
+    with _targets(options) as targets:
+        forecasts = [grow(periods, ranks, sides, target, options.unchecked) for target in targets]
+    if options.figures is not None:
         from bareline.report.page.files import write_growth
 
-        write_growth(every, asked.figures)
-    rows = [row for done in every for row in done.rows()]
-    emit_blocks(lambda: rows, lambda: growth_blocks(every))
+        write_growth(forecasts, options.figures)
+    rows = [row for forecast in forecasts for row in forecast.rows()]
+    emit_blocks(lambda: rows, lambda: growth_blocks(forecasts))
 
 
 @contextmanager
-def _targets(asked: PredictOptions) -> Iterator[list[Target]]:
+def _targets(options: PredictOptions) -> Iterator[list[Target]]:
     from bareline.predict.growth import Target
     from bareline.predict.reach import measured
     from bareline.session.simulation import simulated
 
-    if asked.to is None:
+    if options.to is None:
         hint = "add --to P, a simulated one or one measured in --from RUN"
         raise UsageError("no platform is named", hint=hint)
-    names, per_node = asked.to.split(","), asked.per_node
-    if source := asked.source or asked.ladder:
+    names = options.to.split(",")
+    per_node = options.per_node
+    if source := options.source or options.ladder:
         ladders = _read(source)
-        calibration = _read(asked.calibrate) if asked.calibrate else None
-        yield [measured(ladders, name, asked.base, calibration, per_node) for name in names]
+        calibration = _read(options.calibrate) if options.calibrate else None
+        yield [measured(ladders, name, options.base, calibration, per_node) for name in names]
         return
     with ExitStack() as stack:
-        runs = [stack.enter_context(simulated(name, asked.platforms, per_node)) for name in names]
+        runs = [stack.enter_context(simulated(name, options.platforms, per_node)) for name in names]
         yield [Target(name, run) for name, run in zip(names, runs, strict=True)]
 
 
@@ -256,22 +257,24 @@ def _read(path: Path) -> Records:
     return records
 
 
-def _validate(asked: PredictOptions, records: Records) -> None:
+def _validate(options: PredictOptions, records: Records) -> None:
     from bareline.predict.pairs import validate
     from bareline.predict.predictions import look_closer
     from bareline.report.terminal.predictions import validation_blocks
     from bareline.report.terminal.progress import StepLines
 
-    shown = console(stderr=True, quiet=asked.quiet)
-    done = validate(records, max_queued=asked.max_queued, note=StepLines("pair", shown))
-    closer = StepLines("application", shown)
-    predictions = look_closer(records, done, max_queued=asked.max_queued, note=closer)
+    progress_console = console(stderr=True, quiet=options.quiet)
+    validation = validate(
+        records, max_queued=options.max_queued, note=StepLines("pair", progress_console)
+    )
+    closer = StepLines("application", progress_console)
+    predictions = look_closer(records, validation, max_queued=options.max_queued, note=closer)
     try:
         records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:
         complain(f"the run directory does not keep them: {error}")
-    if asked.figures is not None:
+    if options.figures is not None:
         from bareline.report.page.files import write_validation
 
-        write_validation(done, asked.figures)
-    emit_blocks(done.rows, lambda: validation_blocks(done))
+        write_validation(validation, options.figures)
+    emit_blocks(validation.rows, lambda: validation_blocks(validation))

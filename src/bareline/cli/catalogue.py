@@ -52,8 +52,8 @@ def schema(
     from bareline.report.terminal.listings import schema_blocks
 
     if name is not None:
-        found = schema_of(name)
-        emit(lambda: found, lambda _: as_json(found))
+        definition = schema_of(name)
+        emit(lambda: definition, lambda _: as_json(definition))
         return
     rows = schema_rows()
     emit_blocks(lambda: rows, lambda: schema_blocks(rows))
@@ -71,15 +71,19 @@ def published(
     from bareline.report.terminal.listings import publication_blocks, published_blocks
     from bareline.report.writers.terminal import print_blocks
 
-    found = list(publications().values()) if study is None else find_publications(study)
+    publications_found = (
+        list(publications().values()) if study is None else find_publications(study)
+    )
 
     def people(console: Console) -> None:
         if study is None:
-            print_blocks(publication_blocks(found), console)
+            print_blocks(publication_blocks(publications_found), console)
             return
-        print_blocks(published_blocks(found, published_rows(study)), console)
-        for one in found:
-            console.print(f"\nBy bareline's rules, from the figures of {one.publication.short}:")
-            print_blocks(suited(judge_published(one)), console)
+        print_blocks(published_blocks(publications_found, published_rows(study)), console)
+        for publication in publications_found:
+            console.print(
+                f"\nBy bareline's rules, from the figures of {publication.publication.short}:"
+            )
+            print_blocks(suited(judge_published(publication)), console)
 
     emit(lambda: published_rows(study), people)

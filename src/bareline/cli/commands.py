@@ -84,65 +84,65 @@ class AbOptions:
 @app.command()
 @prints("ab", "analysis.words.commands.CommandRow")
 @prints("ab-dry-run", "session.begin.PlannedTrial")
-def ab(asked: AbOptions) -> None:
+def ab(options: AbOptions) -> None:
     """Show which of two or more commands is faster, or prints the better figure."""
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import refuse_unusable
     from bareline.session.pauses import see_to_quiet
     from bareline.study.commands import command_study
 
-    options = _options(asked)
-    study = command_study(asked.commands, options)
-    if asked.plan:
-        _print_study(study, asked)
+    settings = _options(options)
+    study = command_study(options.commands, settings)
+    if options.plan:
+        _print_study(study, options)
         return
-    conditions = _conditions(asked.fail_if or ())
-    fails_undecided(asked.undecided)  # refuses another word before anything is measured
-    specs = choose_platforms([asked.on], asked.platforms)
-    if asked.dry_run:
-        planned = plan_on(asked.for_run(), study, specs).tell()
+    conditions = _conditions(options.fail_if or ())
+    fails_undecided(options.undecided)  # refuses another word before anything is measured
+    specs = choose_platforms([options.on], options.platforms)
+    if options.dry_run:
+        planned = plan_on(options.for_run(), study, specs).tell()
         rows = planned.rows()
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
         return
     refuse_unusable(specs)
-    planned = _warmed_up(asked, study, specs, options)
+    planned = _warmed_up(options, study, specs, settings)
     made = planned.make()
-    wait_s = seconds(asked.wait_quiet)
+    wait_s = seconds(options.wait_quiet)
     if wait_s is not None:  # else the answer reports disturbances
         see_to_quiet(planned.platforms, None, wait_s, complain)
-    tally = measure(made, quiet=asked.quiet)
+    tally = measure(made, quiet=options.quiet)
     comparison = commands_compared(made)
-    titles = dict(zip(made.header.platforms, asked.commands, strict=True))
-    emit_answer(comparison, made, titles, asked.markdown)
+    titles = dict(zip(made.header.platforms, options.commands, strict=True))
+    emit_answer(comparison, made, titles, options.markdown)
     end_if_failed(made, tally)
     if conditions:
         from bareline.analysis.words.conditions import check
 
         outcomes = [check(condition, comparison) for condition in conditions]
-        complain_of(outcomes, asked.undecided)
+        complain_of(outcomes, options.undecided)
 
 
-def _options(asked: AbOptions) -> CommandOptions:
+def _options(options: AbOptions) -> CommandOptions:
     from bareline.study.commands import CommandOptions, rate_words
     from bareline.vocabulary.errors import UsageError
 
-    if asked.better not in (None, "higher", "lower"):
+    if options.better not in (None, "higher", "lower"):
         raise UsageError(
-            f"'{asked.better}' is not a direction", where="--better", hint="use higher or lower"
+            f"'{options.better}' is not a direction", where="--better", hint="use higher or lower"
         )
-    better: Better | None = asked.better  # type: ignore[assignment]
-    options = CommandOptions(
+    better: Better | None = options.better  # type: ignore[assignment]
+    settings = CommandOptions(
         folder=Path.cwd(),
-        ranks=asked.ranks,
-        metric=asked.metric,
+        ranks=options.ranks,
+        metric=options.metric,
         better=better,
-        unit=asked.unit,
-        margin=asked.margin,
-        launches=asked.launches,
+        unit=options.unit,
+        margin=options.margin,
+        launches=options.launches,
     )
-    if words := rate_words(options):
+    if words := rate_words(settings):
         complain(words)
-    return options
+    return settings
 
 
 def _conditions(texts: Sequence[str]) -> list[FailCondition]:
@@ -162,20 +162,20 @@ def _whole_condition(text: str) -> str:
     return f"{PROBE} {stripped}" if stripped.startswith((">", "<", "is ", "fails")) else text
 
 
-def _print_study(study: Study, asked: AbOptions) -> None:
+def _print_study(study: Study, options: AbOptions) -> None:
     from bareline.study.commands import study_text
 
-    print(f"# bareline run ab.toml --on {asked.on}\n\n{study_text(study)}", end="")
+    print(f"# bareline run ab.toml --on {options.on}\n\n{study_text(study)}", end="")
 
 
 def _warmed_up(
-    asked: AbOptions, study: Study, specs: list[PlatformSpec], options: CommandOptions
+    options: AbOptions, study: Study, specs: list[PlatformSpec], settings: CommandOptions
 ) -> Planned:
     """Launch each command once, and plan by how long that took."""
     from bareline.session.pilot import warm_up
     from bareline.study.commands import command_study
 
-    planned = plan_on(asked.for_run(), study, specs).tell()
+    planned = plan_on(options.for_run(), study, specs).tell()
     took_s = warm_up(planned.study, planned.platforms)
-    timed = command_study(asked.commands, options, took_s)
-    return replace(planned, study=plan_on(asked.for_run(), timed, specs).study)
+    timed = command_study(options.commands, settings, took_s)
+    return replace(planned, study=plan_on(options.for_run(), timed, specs).study)

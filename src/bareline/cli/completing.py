@@ -63,5 +63,5 @@ def runs() -> Iterable[str]:
     """Return the names of runs that can replace their paths."""
     from bareline.store.naming import list_runs
 
-    names = [one.path.name for one in list_runs()]
+    names = [run.path.name for run in list_runs()]
     return ["@latest", *reversed(names)] if names else []

@@ -67,20 +67,21 @@ def calibrate(
     from bareline.session.calibration import calibrate as calibrate_run
     from bareline.store.run import Run
 
-    done = calibrate_run(
+    calibration = calibrate_run(
         [Run.open(path) for path in from_],
         platform=platform,
         nodes=nodes,
         cores=cores,
         eager_bytes=eager_bytes,
-        tell=lambda what: None if quiet else complain(f"simulating {what}"),
+        tell=lambda case: None if quiet else complain(f"simulating {case}"),
         note=complain,
     )
     try:
-        replace_file(out, tomli_w.dumps({"platform": {out.stem: done.table}}))
+        replace_file(out, tomli_w.dumps({"platform": {out.stem: calibration.table}}))
     except OSError as error:
         raise unwritable(error, out) from error
-    emit_blocks(done.rows, lambda: calibrated_blocks(done.rows(), done.left_out, out))
+    rows = calibration.rows()
+    emit_blocks(lambda: rows, lambda: calibrated_blocks(rows, calibration.left_out, out))
 
 
 @app.command()
@@ -106,19 +107,21 @@ def reparse(
     if only is not None and study is not None:
         raise UsageError("--only and --study exclude each other", hint="leave --only out")
     correction = None if study is None else read_correction(run, study)
-    done = reparse_run(run, only=only, correction=correction, dry_run=dry_run)
+    result = reparse_run(run, only=only, correction=correction, dry_run=dry_run)
 
     def people(console: Console) -> None:
-        print_blocks(reread_blocks(run, done.changed, done.unread), console)
+        print_blocks(reread_blocks(run, result.changed, result.unread), console)
         for probe, keys in (correction.changed if correction else {}).items():
             print(f"{probe}: other {', '.join(keys)}")
         if correction and not correction.changed:
             print("the study reads outputs as the run does: nothing is to be read again")
             return
         written = "; nothing was written" if dry_run else ""
-        print(f"{done.read} trials read again, {len(done.changed)} came out differently{written}")
+        print(
+            f"{result.read} trials read again, {len(result.changed)} came out differently{written}"
+        )
 
-    emit(done.rows, people)
+    emit(result.rows, people)
 
 
 @app.command(name="import")

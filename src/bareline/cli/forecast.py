@@ -49,15 +49,15 @@ class ForecastOptions:
 @app.command()
 @prints("forecast", "session.forecast.Forecast")
 @prints("forecast-dry-run", "session.forecast.StepRow")
-def forecast(asked: ForecastOptions) -> None:
+def forecast(options: ForecastOptions) -> None:
     """Forecast the time of a program on another platform: profile, measure, predict."""
-    if asked.source is not None:
-        _of_run(asked, asked.source)
+    if options.source is not None:
+        _of_run(options, options.source)
         return
-    question = _question(asked)
-    max_age_s = _max_age_s(asked.max_age)
-    if asked.dry_run:
-        rows = _step_rows(question, max_age_s, check=asked.check)
+    question = _question(options)
+    max_age_s = _max_age_s(options.max_age)
+    if options.dry_run:
+        rows = _step_rows(question, max_age_s, check=options.check)
         emit_blocks(lambda: rows, lambda: _step_blocks(rows))
         return
     from bareline.session.begin import refuse_unusable
@@ -65,31 +65,31 @@ def forecast(asked: ForecastOptions) -> None:
 
     refuse_unusable([question.base, *question.targets])
     base = question.base.name
-    profiled = _run_of(question.profiling, base, max_age_s, quiet=asked.quiet)
+    profiled = _run_of(question.profiling, base, max_age_s, quiet=options.quiet)
     launch = launches_of(profiled, base).typical
-    ladder = _run_of(question.ladder(launch.profile), base, max_age_s, quiet=asked.quiet)
+    ladder = _run_of(question.ladder(launch.profile), base, max_age_s, quiet=options.quiet)
     checked = None
-    if asked.check:
+    if options.check:
         first = question.targets[0].name
-        checked = _run_of(question.checking, first, max_age_s, quiet=asked.quiet)
+        checked = _run_of(question.checking, first, max_age_s, quiet=options.quiet)
     try:
-        answers = _answers(launch.path, ladder, base, asked.to, checked)
+        answers = _answers(launch.path, ladder, base, options.to, checked)
     except AnalysisError:
         complain(
             "`--max-age 0d` measures all again, best when other programs let the machine alone"
         )
         raise
-    by_hand = _by_hand(asked, launch.path, ladder)
+    by_hand = _by_hand(options, launch.path, ladder)
     _print(answers, by_hand)
 
 
-def _question(asked: ForecastOptions) -> Question:
+def _question(options: ForecastOptions) -> Question:
     from bareline.platforms.config import choose_platforms
     from bareline.session.forecast import Question
     from bareline.study.launch import parse_launch
 
-    program = parse_launch(asked.command)
-    base, *targets = choose_platforms([asked.on or "bare", *asked.to], asked.platforms)
+    program = parse_launch(options.command)
+    base, *targets = choose_platforms([options.on or "bare", *options.to], options.platforms)
     return Question(program, Path.cwd(), base, tuple(targets))
 
 
@@ -127,20 +127,20 @@ def _answers(
     from bareline.session.forecast import Forecast, predicted
 
     records = read_records(ladder.path, unlike=False)
-    found = []
+    answers = []
     for name in to:
         with printing_measures():
-            done = predicted(profile, ladder, base, name, check)
-        found.append(
+            prediction = predicted(profile, ladder, base, name, check)
+        answers.append(
             Forecast(
                 profile=str(profile),
                 ladder=str(ladder.path),
                 check=None if check is None else str(check.path),
-                prediction=done,
+                prediction=prediction,
                 changes=call_changes(profile, records, base, name),
             )
         )
-    return found
+    return answers
 
 
 def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> None:
@@ -157,16 +157,17 @@ def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> Non
     emit_blocks(rows, blocks)
 
 
-def _by_hand(asked: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
+def _by_hand(options: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
     """Return the equivalent separate commands."""
-    base, of_ladder = asked.on or "bare", str(ladder.path)
-    on = [word for name in (base, *asked.to) for word in ("--on", name)]
+    base = options.on or "bare"
+    of_ladder = str(ladder.path)
+    on = [word for name in (base, *options.to) for word in ("--on", name)]
     predict = ["bareline", "predict", str(profile), "--from", of_ladder, "--base", base, "--to"]
     return [
-        ["bareline", "profile", "--trace", "-o", "app.profile", "--", *asked.command],
+        ["bareline", "profile", "--trace", "-o", "app.profile", "--", *options.command],
         ["bareline", "predict", "--plan", str(profile), ">", "ladder.toml"],
         ["bareline", "run", "ladder.toml", *on, "--out", of_ladder],
-        *([*predict, name] for name in asked.to),
+        *([*predict, name] for name in options.to),
     ]
 
 
@@ -210,16 +211,16 @@ def _row(step: ForecastStep, max_age_s: float) -> StepRow:
 
     standing = step.standing(max_age_s)
     time = step.estimate if standing.measures else None
-    known = time if time is not None and not time.undeclared else None
+    declared = time if time is not None and not time.undeclared else None
     return StepRow(
         step=step.title,
         platforms=[spec.name for spec in step.platforms],
         run=None if standing.run is None else str(standing.run.path),
         measures=standing.measures,
         state=standing.words,
-        expected_s=None if known is None else round(known.middle_s, 1),
-        at_least_s=None if known is None else round(known.lo_s, 1),
-        at_most_s=None if known is None else round(known.hi_s, 1),
+        expected_s=None if declared is None else round(declared.middle_s, 1),
+        at_least_s=None if declared is None else round(declared.lo_s, 1),
+        at_most_s=None if declared is None else round(declared.hi_s, 1),
         time="" if time is None else str(time),
     )
 
@@ -234,25 +235,26 @@ def _step_blocks(rows: Sequence[StepRow]) -> Iterator[Block]:
     yield table.table()
 
 
-def _of_run(asked: ForecastOptions, source: Path) -> None:
+def _of_run(options: ForecastOptions, source: Path) -> None:
     """Answer from a run that has the program, profiled, and the ladders."""
     from bareline.predict.applications import applications, name_of, usable
     from bareline.store.run import Run
 
-    if len(asked.command) != 1:
+    if len(options.command) != 1:
         raise UsageError(
             "--from needs the name of one program of the run", hint="add e.g. app.ocean"
         )
     records = read_records(source, unlike=False)
-    base = asked.on or records.baseline
-    found = applications(records)
-    name = name_of(found, asked.command[0])
-    (own,) = usable(records, name, found[name], (base,))
+    base = options.on or records.baseline
+    programs = applications(records)
+    name = name_of(programs, options.command[0])
+    (program,) = usable(records, name, programs[name], (base,))
     run = Run.open(source)
-    answers = _answers_of_run(name, own.typical.path, run, base, asked.to)
+    answers = _answers_of_run(name, program.typical.path, run, base, options.to)
+    predict = ["bareline", "predict", options.command[0]]
     by_hand = [
-        ["bareline", "predict", asked.command[0], "--from", str(source), "--base", base, "--to", to]
-        for to in asked.to
+        [*predict, "--from", str(source), "--base", base, "--to", platform]
+        for platform in options.to
     ]
     _print(answers, by_hand)
 
@@ -265,18 +267,18 @@ def _answers_of_run(
     from bareline.session.forecast import Forecast
 
     records = read_records(run.path, unlike=False)
-    found = []
+    answers = []
     for platform in to:
         with printing_measures():
-            done = answer(name, records, base=base, to=platform)
+            prediction = answer(name, records, base=base, to=platform)
         changes = call_changes(profile, records, base, platform)
-        found.append(
+        answers.append(
             Forecast(
                 profile=str(profile),
                 ladder=str(run.path),
-                check=str(run.path) if done.measured_s else None,
-                prediction=done,
+                check=str(run.path) if prediction.measured_s else None,
+                prediction=prediction,
                 changes=changes,
             )
         )
-    return found
+    return answers

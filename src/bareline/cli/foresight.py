@@ -24,15 +24,15 @@ def see_to_answers(planned: Planned) -> None:
 
     Raises UsageError: less than a third of the claims can be judged, and there is no terminal.
     """
-    asked = planned.asked
-    goes_on = asked.yes or asked.anyway or bool(asked.on)
-    if goes_on and asked.quiet:
+    options = planned.options
+    goes_on = options.yes or options.anyway or bool(options.on)
+    if goes_on and options.quiet:
         return  # the count takes seconds, and would not be read
     answered = planned.answers()
     if answered is None:
         return
     answers, source = answered
-    if not asked.quiet:
+    if not options.quiet:
         for line in answers.lines(source):
             complain(line)
         complain(f"  {planned.time_line()}")
@@ -68,10 +68,10 @@ def answers_here(name: str, platforms: Path | None) -> Iterator[HostCheck]:
     except StudyError:
         return  # no role has a platform, which the other checks tell
     specs = choose_platforms(study.platforms, platforms)
-    found = look_ahead(whole, study, specs, choose_baseline(study, specs, None))
-    if found is None:
+    outlook = look_ahead(whole, study, specs, choose_baseline(study, specs, None))
+    if outlook is None:
         return
-    answers, source = found
+    answers, source = outlook
     status = Health.WARN if answers.few else Health.OK
     counted = f"{answers.claims} of {answers.of}"
     better = "; ".join(map(str, answers.better))

@@ -35,9 +35,9 @@ def doctor(
         from bareline.doctor.study import needs
         from bareline.study.catalogue import find_study
 
-        asked = find_study(study)
-        probes = [name for name in asked.probes if not asked.source_of(name)]
-        checks = list(needs(asked.named_platforms, probes, platforms))
+        chosen_study = find_study(study)
+        probes = [name for name in chosen_study.probes if not chosen_study.source_of(name)]
+        checks = list(needs(chosen_study.named_platforms, probes, platforms))
         checks += answers_here(study, platforms)
     elif not on:
         checks = examine(deep=deep)

@@ -120,8 +120,8 @@ def _refuse_two(arguments: Sequence[str]) -> None:
     """Raise UsageError where an option that decides alone is given twice: the last would win."""
     if arguments[:1] == ["profile"]:  # the options of the program may follow without --
         return
-    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    names = [text.partition("=")[0] for text in own]
+    ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    names = [text.partition("=")[0] for text in ours]
     for name in _ONCE:
         if names.count(name) > 1:
             raise UsageError(f"{name} is given twice", hint="give it once")
@@ -129,9 +129,9 @@ def _refuse_two(arguments: Sequence[str]) -> None:
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
     """Add values to options without one: click would take the next argument for it."""
-    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}
-    return [*(alone.get(text, text) for text in own), *arguments[len(own) :]]
+    return [*(alone.get(text, text) for text in ours), *arguments[len(ours) :]]
 
 
 def _print_version(wanted: bool) -> None:

@@ -47,31 +47,32 @@ app = typer.Typer()
 @app.command()
 @prints("run", "session.status.Standing")
 @prints("run-dry-run", "session.begin.PlannedTrial")
-def run(asked: RunOptions) -> None:
+def run(options: RunOptions) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
     from bareline.session.pauses import look, see_to_quiet
 
-    began, wait_s = look(), seconds(asked.wait_quiet)
-    planned = planned_of(asked)
-    if asked.dry_run:
+    began = look()
+    wait_s = seconds(options.wait_quiet)
+    planned = planned_of(options)
+    if options.dry_run:
         rows = planned.rows()
         emit_blocks(lambda: rows, lambda: planned.blocks(rows))
         return
     begin.refuse_unusable(planned.platforms)
     see_to_answers(planned)
-    if not asked.on:
+    if not options.on:
         complain(f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses")
     made = planned.make()
     see_to_quiet(planned.platforms, began, wait_s, complain)
-    _execute(made, stop_on_failure=asked.stop_on_failure, quiet=asked.quiet)
+    _execute(made, stop_on_failure=options.stop_on_failure, quiet=options.quiet)
 
 
 @app.command()
 @prints("submit", "session.submission.Submission")
 @prints("submit-dry-run", "session.submission.Submitting", alone=True)
 def submit(
-    asked: RunOptions,
+    options: RunOptions,
     system: Annotated[
         str, option("--with", "SYSTEM", "Batch system: slurm, pbs, torque, lsf, flux.")
     ] = "slurm",
@@ -97,11 +98,11 @@ def submit(
     from bareline.session import submission as jobs
     from bareline.session.batch import JobRequest
 
-    planned = planned_of(asked, in_a_job=True)
+    planned = planned_of(options, in_a_job=True)
     request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
-    order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
+    order = jobs.Order(system, request, chain, tuple(options.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
-    if asked.dry_run:
+    if options.dry_run:
         rows = planned.rows()
         job = order.shown(planned.folder, rows)
         emit_blocks(lambda: job, lambda: [*job_blocks(job), *planned.blocks(rows)])
@@ -151,7 +152,8 @@ def continue_(
     from bareline.session.submission import see_to_jobs
     from bareline.store.run import Run
 
-    began, wait_s = look(), seconds(wait_quiet)
+    began = look()
+    wait_s = seconds(wait_quiet)
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
     for line in see_to_jobs(opened):
@@ -238,7 +240,7 @@ def runs(
     from bareline.report.terminal.runs import run_list_blocks
     from bareline.store.naming import RUNS, list_runs, run_row
 
-    rows = [run_row(one) for one in list_runs(folder or RUNS)]
+    rows = [run_row(run) for run in list_runs(folder or RUNS)]
     emit_blocks(lambda: rows, lambda: run_list_blocks(rows))
 
 

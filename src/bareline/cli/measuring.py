@@ -45,8 +45,8 @@ def measure(
     from bareline.session.runner import execute
 
     try:
-        shown = console(stderr=True, quiet=quiet)
-        with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
+        progress_console = console(stderr=True, quiet=quiet)
+        with progress_on(progress_console, stop_on_failure=stop_on_failure) as progress:
             return execute(made, progress, retry_failed=retry_failed, anyway=anyway, limits=limits)
     except tuple(_EARLY) as end:
         step, is_told, code = _EARLY[type(end)]

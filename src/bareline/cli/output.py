@@ -123,21 +123,21 @@ def fails_undecided(undecided: str | None) -> bool:
 
 def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
     """Yield the result of a condition with the nearest row, then other rows that it is about."""
-    asked = f"{outcome.condition}: "
+    condition = f"{outcome.condition}: "
     tested = f"{count(outcome.tested, 'row')} tested"
     number = len(outcome.undecided)
     if outcome.violations:
         met = len(outcome.violations)
         verb = outcome.verb_of_one if met == 1 else outcome.verb
         others = f", {number} may" if number else ""
-        yield f"FAIL {asked}{tested}, {met} {verb}{others}"
+        yield f"FAIL {condition}{tested}, {met} {verb}{others}"
         yield from _some(outcome.head, outcome.violations)
     elif outcome.undecided:
-        yield f"UNDECIDED {asked}{tested}, {number} cannot be decided; {outcome.remedy}"
+        yield f"UNDECIDED {condition}{tested}, {number} cannot be decided; {outcome.remedy}"
         yield from _some("not decided", outcome.undecided)
     else:
         nearest = f"; {outcome.nearest}" if outcome.nearest else ""
-        yield f"PASS {asked}{tested}, none {outcome.verb}{nearest}"
+        yield f"PASS {condition}{tested}, none {outcome.verb}{nearest}"
 
 
 def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
@@ -278,8 +278,8 @@ def printed_type(name: str) -> Any:
     """Return the type of all that a command prints: a list of rows, or a row alone."""
     where, alone = declared_outputs()[name]
     module, _, row = where.rpartition(".")
-    found = getattr(import_module(f"bareline.{module}"), row)
-    return found if alone else GenericAlias(list, found)
+    printed = getattr(import_module(f"bareline.{module}"), row)
+    return printed if alone else GenericAlias(list, printed)
 
 
 def _files() -> dict[str, Callable[[], dict[str, Any]]]:
@@ -299,8 +299,12 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
 
 def schema_rows() -> list[SchemaListed]:
     """List the schemas: of files by their names, of outputs by their commands."""
-    every = {"a file": _files(), "--json": sorted(declared_outputs())}
-    return [SchemaListed(schema=name, of=what) for what, names in every.items() for name in names]
+    names_by_kind = {"a file": _files(), "--json": sorted(declared_outputs())}
+    return [
+        SchemaListed(schema=name, of=kind)
+        for kind, names in names_by_kind.items()
+        for name in names
+    ]
 
 
 def schema_of(name: str) -> dict[str, Any]:
@@ -313,7 +317,7 @@ def schema_of(name: str) -> dict[str, Any]:
     outputs = declared_outputs()
     if name in outputs:
         title = f"bareline {name.replace('-', ' ', 1)} --json"
-        found = TypeAdapter(printed_type(name)).json_schema()
-        return {"$schema": _DIALECT, "title": title, **found}
+        definition = TypeAdapter(printed_type(name)).json_schema()
+        return {"$schema": _DIALECT, "title": title, **definition}
     hint = did_you_mean(name, [*files, *outputs], "`bareline schema` lists them")
     raise UsageError(f"no schema is named '{name}'", hint=hint)

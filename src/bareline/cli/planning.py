@@ -40,7 +40,7 @@ class Planned:
     - `notes`: lines about the plan that people need before it is measured.
     """
 
-    asked: RunOptions
+    options: RunOptions
     study: Study
     platforms: list[PlatformSpec]
     baseline: str
@@ -59,13 +59,13 @@ class Planned:
         """The run directory that would be made."""
         from bareline.session.begin import default_folder
 
-        return self.asked.out or default_folder(self.study)
+        return self.options.out or default_folder(self.study)
 
     def rows(self) -> list[PlannedTrial]:
         """Return the trials in their order."""
         from bareline.session.begin import plan_rows
 
-        return plan_rows(self.study, self.platforms, self.asked.seed, control=self.control)
+        return plan_rows(self.study, self.platforms, self.options.seed, control=self.control)
 
     def blocks(self, rows: list[PlannedTrial]) -> Iterator[Block]:
         """Return the plan for people."""
@@ -76,12 +76,13 @@ class Planned:
         from bareline.session.outlook import wall_time, wall_time_line
         from bareline.study.plan import make_plan
 
-        study, specs = self.study, self.platforms
+        study = self.study
+        specs = self.platforms
         plan = make_plan(study, specs)
         costs = outlook(study, specs, plan)
         looks = look_lines(study, planned_looks(study, plan))
         exact = exact_among(specs)
-        found = self.answers()
+        answers_and_names = self.answers()
         return plan_blocks(
             rows,
             scale=study.scale,
@@ -94,7 +95,7 @@ class Planned:
                 *study.source_lines(),
                 wall_time_line(wall_time(study, plan, exact)),
                 *outlook_lines(costs, study.max_core_hours),
-                *(found[0].lines(found[1]) if found else ()),
+                *(answers_and_names[0].lines(answers_and_names[1]) if answers_and_names else ()),
             ],
         )
 
@@ -104,7 +105,7 @@ class Planned:
 
         if not self.study.publications:
             return None
-        whole = find_study(self.asked.study)
+        whole = find_study(self.options.study)
         return look_ahead(whole, self.study, self.platforms, self.baseline)
 
     def time_line(self) -> str:
@@ -144,7 +145,7 @@ class Planned:
             self.folder,
             baseline=self.baseline,
             control=self.control,
-            seed=self.asked.seed,
+            seed=self.options.seed,
         )
 
 
@@ -165,19 +166,19 @@ def look_ahead(
     return (answers, names_of(study.publications)) if answers.of else None
 
 
-def planned_of(asked: RunOptions, *, in_a_job: bool = False) -> Planned:
+def planned_of(options: RunOptions, *, in_a_job: bool = False) -> Planned:
     """Return the study of the command line as it is measured, here or by a batch job."""
     from bareline.session.submission import inheriting
 
-    study, specs, lacking = _chosen(asked)
+    study, specs, lacking = _chosen(options)
     specs, largest = inheriting(specs) if in_a_job else (specs, None)
     for line in lacking:
         complain(line)
-    return plan_on(asked, study, specs, largest).tell()
+    return plan_on(options, study, specs, largest).tell()
 
 
 def plan_on(
-    asked: RunOptions,
+    options: RunOptions,
     study: Study,
     specs: list[PlatformSpec],
     largest: SlurmOptions | None = None,
@@ -187,40 +188,41 @@ def plan_on(
     from bareline.session.variants import with_control, with_variants
     from bareline.study.plan import choose, left_out_lines, unlike
 
-    built = with_variants(study, specs, asked.build_a or [], asked.build_b or [])
-    base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
+    built = with_variants(study, specs, options.build_a or [], options.build_b or [])
+    base = begin.choose_baseline(built.study, built.platforms, options.baseline)
     names = [spec.name for spec in built.platforms]
     built.study.check_question(names, where="the question")
     asking = begin.without_emulated(built.study, built.platforms, base)
-    added = with_control(asking, built.platforms, base, asked.control)
+    added = with_control(asking, built.platforms, base, options.control)
     left_out = left_out_lines(choose(added.study, added.platforms).left_out)
     notes = (
         *filter(None, [built.note, added.note]),
         *(f"left out on {line}" for line in left_out),
         *unlike(added.study, added.platforms, base),
     )
-    return Planned(asked, added.study, added.platforms, base, added.name, largest, notes)
+    return Planned(options, added.study, added.platforms, base, added.name, largest, notes)
 
 
-def _chosen(asked: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
+def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     """Find a study and its platforms, and the missing parts, in lines."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
 
-    study, on = find_study(asked.study), asked.on or []
-    if asked.scale is not None:
-        study = study.at_scale(asked.scale)
-    if asked.launches is not None:
-        study = study.with_launches(asked.launches)
-    if asked.question is not None:
-        study = study.asking(asked.question)
-    limits = limits_of(asked.max_core_hours, asked.not_between)
+    study = find_study(options.study)
+    on = options.on or []
+    if options.scale is not None:
+        study = study.at_scale(options.scale)
+    if options.launches is not None:
+        study = study.with_launches(options.launches)
+    if options.question is not None:
+        study = study.asking(options.question)
+    limits = limits_of(options.max_core_hours, options.not_between)
     study = study.model_copy(update=limits.model_dump(exclude_none=True))
     study, lacking = begin.cast_study(
-        study, asked.as_ or [], on, asked.platforms, anyway=asked.anyway or asked.dry_run
+        study, options.as_ or [], on, options.platforms, anyway=options.anyway or options.dry_run
     )
     names = study.platforms if study.roles else on or study.platforms
     if not names:
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
-    return study, choose_platforms(names, asked.platforms), lacking
+    return study, choose_platforms(names, options.platforms), lacking

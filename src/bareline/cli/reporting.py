@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,7 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 
 if TYPE_CHECKING:
     from bareline.report.content.document import Document
+    from bareline.report.content.fleet import Deviation
 
 app = typer.Typer()
 
@@ -81,12 +83,11 @@ def report(
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
     """Collect a page's content: a comparison, or the latest of many runs with their history."""
-    from bareline.analysis.judgements.timeline import latest_of
+    from bareline.analysis.judgements.timeline import latest_at
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
-    from bareline.store.run import Run
 
-    latest = latest_of([Run.open(path) for path in paths]) if baseline is None else None
+    latest = latest_at(paths) if baseline is None else None
     if latest is None:
         return document_of(Comparison(read_records(*paths), baseline, margin))
     records = read_records(latest.path)
@@ -105,11 +106,11 @@ def _check_address(address: str) -> None:
         ) from error
 
 
-def _form(asked: str | None, out: Path | None) -> str:
+def _form(chosen: str | None, out: Path | None) -> str:
     from bareline.report.page.files import FORMATS
 
     ending = out.suffix.removeprefix(".") if out is not None else ""
-    form = asked or (ending if ending in FORMATS else "html")
+    form = chosen or (ending if ending in FORMATS else "html")
     if form not in FORMATS:
         raise UsageError(f"'{form}' is not a form of report", hint=f"use {', '.join(FORMATS)}")
     return form
@@ -132,19 +133,24 @@ def nodes(
     from bareline.report.terminal.surveys import survey_blocks
 
     records = read_records(path, unlike=False)
-    found = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
-    if not found:
+    surveys = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
+    if not surveys:
         raise AnalysisError(
             "no node was measured by itself",
             where=str(path),
             hint="`bareline run node-survey --on PLATFORM` measures each",
         )
-    rows = (deviating_rows, node_rows) if everything else (deviating_rows,)
-    emit_blocks(
-        lambda: [row for one in found for give in rows for row in give(one)],
-        lambda: [block for one in found for block in survey_blocks(one)],
-    )
-    if fail and any(one.deviating for one in found):
+
+    def rows() -> list[Deviation]:
+        deviations = []
+        for fleet in surveys:
+            deviations += deviating_rows(fleet)
+            if everything:
+                deviations += node_rows(fleet)
+        return deviations
+
+    emit_blocks(rows, lambda: list(chain.from_iterable(map(survey_blocks, surveys))))
+    if fail and any(fleet.deviating for fleet in surveys):
         raise typer.Exit(EXIT_CONDITION)
 
 
@@ -206,16 +212,16 @@ def trend(
     conditions = [parse_condition(text) for text in fail_if or []]
     runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
     against = level.since if level.last is None else level.last
-    found = trend_of(runs, margin, only.selection(), against)
+    history = trend_of(runs, margin, only.selection(), against)
     if level.accept is not None and level.reason is not None:
-        accept_changes(found, level.accept, level.reason)
-        found = trend_of(runs, margin, only.selection(), against)
-    outcomes = [check_trend(found, condition) for condition in conditions]
+        accept_changes(history, level.accept, level.reason)
+        history = trend_of(runs, margin, only.selection(), against)
+    outcomes = [check_trend(history, condition) for condition in conditions]
     if reference:
-        latest = found.runs[-1]
+        latest = history.runs[-1]
         records = read_records(latest.path)
         outcomes += reference_outcomes(reference, records, f"run {latest.name}")
-    emit_blocks(found.rows, lambda: trend_blocks(found, details=everything))
+    emit_blocks(history.rows, lambda: trend_blocks(history, details=everything))
     complain_of(outcomes)
 
 

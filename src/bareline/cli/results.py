@@ -81,7 +81,7 @@ def show(
         _show_summary(path, shown, reference or ())
 
 
-def _show_summary(path: Path, shown: _Shown, references: Sequence[Path]) -> None:
+def _show_summary(path: Path, view: _Shown, references: Sequence[Path]) -> None:
     from bareline.analysis.numbers.summary import as_rows, failures, summarize
     from bareline.analysis.words.references import reference_outcomes
     from bareline.report.content.method import cost_texts
@@ -89,18 +89,18 @@ def _show_summary(path: Path, shown: _Shown, references: Sequence[Path]) -> None
     from bareline.report.profile.terminal import profile_line_blocks
     from bareline.report.terminal.results import cost_blocks, failed_blocks, summary_blocks
 
-    asked = shown.selection
+    selection = view.selection
     records = read_records(path)
     outcomes = reference_outcomes(references, records)
-    if shown.control:
+    if view.control:
         records = records.with_controls
-    summary = asked.of(summarize(records), records)
-    failed = asked.of(failures(records), records)
+    summary = selection.of(summarize(records), records)
+    failed = selection.of(failures(records), records)
 
     def blocks() -> Iterator[Block]:
-        yield from summary_blocks(summary, details=shown.details)
+        yield from summary_blocks(summary, details=view.details)
         yield from failed_blocks(failed)
-        if not asked:
+        if not selection:
             yield from profile_line_blocks(profile_lines(records))
             for run in records.runs:
                 yield from cost_blocks(cost_texts(run))
@@ -180,29 +180,29 @@ class _Shown:
     control: bool
 
 
-def _emit_comparison(comparison: Comparison, shown: _Shown) -> None:
+def _emit_comparison(comparison: Comparison, view: _Shown) -> None:
     from bareline.analysis.numbers.row import read_rows
     from bareline.analysis.numbers.summary import as_rows
     from bareline.report.terminal.results import headline_blocks, selected_blocks
     from bareline.report.terminal.sizes import size_blocks
 
     def blocks() -> Iterator[Block]:
-        if shown.sizes:
+        if view.sizes:
             for part in comparison.parts:
                 yield from headline_blocks(part)
             yield from size_blocks(read_rows(None, rows))
-        elif shown.selection:
-            yield from selected_blocks(rows, every, details=shown.details)
+        elif view.selection:
+            yield from selected_blocks(rows, every, details=view.details)
         else:
             for part in comparison.parts:
-                yield from _compared(part, control=shown.control, details=shown.details)
+                yield from _compared(part, control=view.control, details=view.details)
 
-    if not shown.selection and not shown.sizes:
+    if not view.selection and not view.sizes:
         emit_blocks(lambda: as_rows(comparison.rows_with_controls), blocks)
         return
     table = comparison.rows_with_controls
     every = table.height
-    rows = shown.selection.of(table, comparison.records)
+    rows = view.selection.of(table, comparison.records)
     emit_blocks(lambda: as_rows(rows), blocks)
 
 

@@ -51,42 +51,59 @@ def prints(
     - `to_file`: whether it also has ``-o FILE``, if it has no ``--out`` of its own.
     """
     OUTPUTS[name] = rows, alone
-    return lambda verb: verb if hasattr(verb, "__signature__") else _flat(verb, to_file=to_file)
+
+    def declare(verb: _Verb) -> _Verb:
+        # A verb that prints several kinds of rows is made flat once.
+        if hasattr(verb, "__signature__"):
+            return verb
+        return _flat(verb, to_file=to_file)
+
+    return declare
 
 
 def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
+    """Return a verb as typer takes it: each field of its dataclasses is a parameter."""
+    parameters = inspect.signature(verb).parameters
     hints = get_type_hints(verb, include_extras=True)
-    taken: dict[str, inspect.Parameter] = {}
-    bundles: dict[str, type[Any]] = {}
-    own = inspect.signature(verb).parameters
-    for name, one in own.items():
-        kind = hints[name]
-        if is_dataclass(kind) and isinstance(kind, type):
-            bundles[name] = kind
-            hints |= get_type_hints(kind, include_extras=True)
-            taken |= inspect.signature(kind).parameters
+    bundles = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
+    flat_parameters: dict[str, inspect.Parameter] = {}
+    for name, parameter in parameters.items():
+        if name in bundles:
+            hints |= get_type_hints(bundles[name], include_extras=True)
+            flat_parameters |= inspect.signature(bundles[name]).parameters
         else:
-            taken[name] = one
-    # Neither reaches the verb: parsed is all that they need, `emit` does the rest.
-    emitting = {"as_json": JsonOption} | ({"_out": FileOption} if to_file else {})
-    for name, hint in emitting.items():
-        if name.removeprefix("_") not in taken:
-            default = None if hint is FileOption else False
-            taken[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-            hints[name] = hint
-    every = [
-        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
-        for name, one in taken.items()
-    ]
+            flat_parameters[name] = parameter
+    # These do not reach the verb: their callbacks set up `emit`.
+    _add(flat_parameters, hints, "as_json", JsonOption, False)
+    if to_file:
+        _add(flat_parameters, hints, "out", FileOption, None)
 
     @functools.wraps(verb)
-    def flat(**given: Any) -> None:
-        made = {
-            name: kind(**{field.name: given[field.name] for field in fields(kind)})
-            for name, kind in bundles.items()
-        }
-        verb(**{name: made[name] if name in made else given[name] for name in own})
+    def call(**values: Any) -> None:
+        given = {name: value for name, value in values.items() if name in parameters}
+        for name, kind in bundles.items():
+            given[name] = kind(**{field.name: values[field.name] for field in fields(kind)})
+        verb(**given)
 
-    flat.__annotations__ = {one.name: one.annotation for one in every} | {"return": None}
-    flat.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-    return flat  # type: ignore[return-value]
+    signature = inspect.Signature(
+        [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+            for name, parameter in flat_parameters.items()
+        ]
+    )
+    call.__annotations__ = {name: hints[name] for name in flat_parameters} | {"return": None}
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def _add(
+    parameters: dict[str, inspect.Parameter],
+    hints: dict[str, Any],
+    name: str,
+    hint: Any,
+    default: object,
+) -> None:
+    """Add a parameter, unless the verb has one of this name."""
+    if name not in parameters:
+        parameters[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        hints[name] = hint

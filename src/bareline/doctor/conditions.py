@@ -105,7 +105,8 @@ def _memory(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
         text = f"on, {nodes} NUMA nodes: the kernel moves pages during a trial"
         hint = "as root: `sysctl kernel.numa_balancing=0`"
         yield HostCheck("NUMA balancing", Health.WARN, text, hint)
-    total, free = facts.get("memory.total_bytes"), facts.get("memory.available_bytes")
+    total = facts.get("memory.total_bytes")
+    free = facts.get("memory.available_bytes")
     if isinstance(total, int) and isinstance(free, int) and total:
         text = format_fact("memory.available_bytes", free) + " available"
         hint = "end programs that use the memory"
@@ -113,12 +114,14 @@ def _memory(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
 
 
 def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
-    load, usable = facts.get("load.one_minute"), facts.get("cpu.logical")
+    load = facts.get("load.one_minute")
+    usable = facts.get("cpu.logical")
     if isinstance(load, float) and isinstance(usable, int):
         text = f"{load:g} on {usable} processors"
         busy = f"{text}: other programs run on this machine"
         yield judged("load", load <= 0.5 * usable, busy, text, "measure when the machine is idle")
-    steal, hypervisor = facts.get("cpu.steal_ratio"), facts.get("virt.hypervisor")
+    steal = facts.get("cpu.steal_ratio")
+    hypervisor = facts.get("virt.hypervisor")
     inside = hypervisor not in (None, "none")
     if isinstance(steal, float) and inside:
         text = f"{format_fact('cpu.steal_ratio', steal)} since boot"
@@ -130,7 +133,8 @@ def _neighbours(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
             "measure on a machine that is not shared",
         )
     if "virt.kind" in facts:
-        kind, under = facts["virt.kind"], format_fact("virt.hypervisor", hypervisor)
+        kind = facts["virt.kind"]
+        under = format_fact("virt.hypervisor", hypervisor)
         yield judged(
             "hardware",
             not inside,

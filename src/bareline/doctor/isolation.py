@@ -168,7 +168,8 @@ def runtimes() -> Iterable[HostCheck]:
             try:
                 check_runtime(runtime)
             except PlatformError as error:
-                detail, hint = error.what.removeprefix(f"{runtime.title} "), error.hint or ""
+                detail = error.what.removeprefix(f"{runtime.title} ")
+                hint = error.hint or ""
                 found = HostCheck(runtime.title, Health.WARN, detail, hint)
         yield found
     if missing:

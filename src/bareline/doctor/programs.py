@@ -24,7 +24,9 @@ def find_program(name: str) -> str | None:
 
 def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> HostCheck:
     """Look for a program and, if the table has an option for it, read its version."""
-    tool, path, title = TOOLS.get(name), find_program(name), title or name
+    tool = TOOLS.get(name)
+    path = find_program(name)
+    title = title or name
     if path is None:
         why = [tool.purpose] if tool else []
         why += [f"for {listing(list(needed_by))}"] if needed_by else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -11,21 +10,30 @@ from typing_extensions import TypedDict
 
 from bareline.doctor.check import Area, Health, HostCheck
 from bareline.doctor.purposes import lines, next_command
+from bareline.report.writers.console import print_paragraph
 from bareline.vocabulary.rows import row_of
 
 _MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISSING: ("–", "dim")}
+#: Marks where the output has no letters beyond ASCII.
+_ASCII = {"✓": "+", "–": "-", "→": ">"}
+#: The least width of a finding, in cells: on a narrower terminal its name has a line of its own.
+_LEAST_WIDTH = 30
 
 
 def render(checks: Sequence[HostCheck], console: Console) -> None:
     """Print findings and next steps; wrapped only on a terminal: elsewhere commands stay whole."""
     indent = 5 + max((len(check.name) for check in checks), default=0)
+    if console.width - indent < _LEAST_WIDTH:
+        indent = 5
     for area in Area:
-        if group := [check for check in checks if check.group is area]:
-            _print(console, Text(area.value, style="bold"))
-            for check in group:
-                _print_check(check, indent, console)
-            _print(console)
-    _print(console, Text(summary(checks), style="bold"))
+        group = [check for check in checks if check.group is area]
+        if not group:
+            continue
+        _print(Text(area.value, style="bold"), console)
+        for check in group:
+            _print_check(check, indent, console)
+        console.print()
+    _print_item(Text(), Text(summary(checks), style="bold"), console)
 
 
 def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
@@ -33,47 +41,46 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
     last = ""
     for head, text in lines(checks):
         title = head if head != last else ""
-        _print_lines(console, f"{title:12} ", text)
+        _print_item(Text(f"{title:12} ", "bold"), Text(text), console)
         last = head
-    _print_lines(console, f"{'next':12} ", next_command(checks))
-    _print(console)
+    _print_item(Text(f"{'next':12} ", "bold"), Text(next_command(checks)), console)
+    console.print()
     about = f"{len(checks)} checks, with the fix of each: `bareline doctor --all`"
-    _print(console, Text(f"{about}; for a study: `--for nebula`", style="dim"))
-
-
-def _print_lines(console: Console, head: str, text: str) -> None:
-    first, *rest = _wrapped(text, console, len(head))
-    _print(console, Text.assemble((head, "bold"), first))
-    for line in rest:
-        _print(console, Text(" " * len(head) + line))
+    _print_item(Text(), Text(f"{about}; for a study: `--for nebula`", style="dim"), console)
 
 
 def _print_check(check: HostCheck, indent: int, console: Console) -> None:
+    """Print the finding of a check, and below it the fix."""
     mark, colour = _MARKS[check.status]
-    arrow = "→ "
-    if "utf" not in console.encoding.lower():
-        mark, arrow = {"✓": "+", "–": "-"}.get(mark, mark), "> "
+    head = Text.assemble("  ", (_sign(mark, console), colour), " ", check.name)
+    if head.cell_len >= indent:
+        _print(head, console)
+        head = Text()
+    head.pad_right(indent - head.cell_len)
     style = "dim" if check.status is Health.MISSING else ""
-    lines = [Text(line, style=style) for line in _wrapped(check.detail, console, indent)]
+    _print_item(head, Text(check.detail, style=style), console)
     if check.hint and check.status is not Health.OK:
-        first, *rest = _wrapped(arrow + check.hint, console, indent)
-        lines += [Text(line, style="cyan") for line in (first, *("  " + line for line in rest))]
-    head = Text.assemble("  ", (mark, colour), " ", check.name)
-    head.append(" " * (indent - len(head.plain)))
-    _print(console, head + lines[0])
-    for line in lines[1:]:
-        _print(console, Text(" " * indent) + line)
+        arrow = Text(" " * indent).append(f"{_sign('→', console)} ", "cyan")
+        _print_item(arrow, Text(check.hint, style="cyan"), console)
 
 
-def _wrapped(text: str, console: Console, indent: int) -> list[str]:
-    if not console.is_terminal:
-        return [" ".join(text.split())]
-    width = max(30, console.width - indent) - 2
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+def _print_item(head: Text, text: Text, console: Console) -> None:
+    """Print a text after its head: wrapped on a terminal, elsewhere in one line."""
+    if console.is_terminal:
+        print_paragraph(text, console, lead=head)
+        return
+    _print(head + Text(" ".join(text.plain.split()), style=text.style), console)
 
 
-def _print(console: Console, *line: Text) -> None:
-    console.print(*line, soft_wrap=True)
+def _sign(sign: str, console: Console) -> str:
+    """Return a sign, or its substitute where the output cannot show it."""
+    if "utf" in console.encoding.lower():
+        return sign
+    return _ASCII.get(sign, sign)
+
+
+def _print(text: Text, console: Console) -> None:
+    console.print(text, soft_wrap=True)
 
 
 def summary(checks: Sequence[HostCheck]) -> str:

@@ -62,7 +62,8 @@ def python() -> Iterable[HostCheck]:
     found = f"{__version__}, Python {platform.python_version()} in {sys.prefix}"
     enough = sys.version_info >= (3, 11)
     yield judged("bareline", enough, found, found, "use Python 3.11 or later")
-    versions, absent = [], []
+    versions = []
+    absent = []
     for name in _LIBRARIES:
         try:
             versions.append(f"{name} {metadata.version(name)}")

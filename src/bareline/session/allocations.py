@@ -114,7 +114,8 @@ class Allocations:
         again_at = self._again_at.get(name, math.inf)
         due = time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
         if name in self._current:
-            same, broken = self._epochs.get(name) == epoch, self._is_broken(name)
+            same = self._epochs.get(name) == epoch
+            broken = self._is_broken(name)
             if same and broken:
                 self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: {MADE_AGAIN}")
                 self._repairs[name] += 1
@@ -178,7 +179,9 @@ class Allocations:
 
     def _describe(self, name: str, allocation: Allocation) -> None:
         """Write its facts with the programs' reports, and compare it with earlier sessions."""
-        kind, spec, facts = self._type(name), self._specs[name], allocation.facts()
+        kind = self._type(name)
+        spec = self._specs[name]
+        facts = allocation.facts()
         # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
         here = allocation.helpers_s() is not None and not kind.exact
         self._machine.meet(name, facts, here=here, named=not kind.borrows)
@@ -292,7 +295,8 @@ class Allocations:
         return failure
 
     def _acquire(self, name: str) -> Allocation:
-        kind, spec = self._type(name), self._specs[name]
+        kind = self._type(name)
+        spec = self._specs[name]
         if name in self._to_build and kind.borrows:  # nodes cost as long as they are reserved
             self._to_build.discard(name)
             if built := kind.build_ahead(spec, cache_folder()):
@@ -344,7 +348,8 @@ def failure_of(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None
-        full, fails = number in (errno.ENOSPC, errno.EDQUOT), number in (errno.EIO, errno.EROFS)
+        full = number in (errno.ENOSPC, errno.EDQUOT)
+        fails = number in (errno.EIO, errno.EROFS)
         if isinstance(cause, OSError) and (full or (fails and cause.filename)):
             raise StoreError(
                 f"cannot be written: {cause.strerror}",

@@ -174,7 +174,8 @@ class Foresight:
         given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
         name = self.whole.name
         others: list[StudyForm | None] = []
-        for scale in (None, *self.whole.scales):
+        is_cast = any(role.platform for role in study.roles.values())
+        for scale in (None, *self.whole.scales) if is_cast else ():
             if scale != study.scale:
                 words = f"`bareline run {name}{f' --scale {scale}' if scale else ''}`"
                 cast = self._at(scale).with_roles(given, [])

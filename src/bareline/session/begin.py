@@ -62,34 +62,47 @@ def cast_study(
     if not study.roles:
         return study.with_roles(given, on), []
     wrong: dict[str, PlatformError] = {}
-    known = load_platforms(platforms, wrong)
-    lacking = {
-        name: found
-        for name, role in study.roles.items()
-        if role.platform is not None
-        and not on
-        and not (found := _found(role.platform, known, wrong)).ok
-    }
-    roles = {
-        name: role.model_copy(update={"platform": None}) if name in lacking else role
-        for name, role in study.roles.items()
-    }
-    offered = study.model_copy(update={"roles": roles})
-    cast = offered
-    if on or given or any(role.platform for role in roles.values()):
-        cast = offered.with_roles(given, on)
+    loaded = load_platforms(platforms, wrong)
+    lacking = {} if on else _lacking(study, loaded, wrong)
+    offered = study.model_copy(
+        update={
+            "roles": {
+                name: role.model_copy(update={"platform": None}) if name in lacking else role
+                for name, role in study.roles.items()
+            }
+        }
+    )
+    has_platforms = on or given or any(role.platform for role in offered.roles.values())
+    cast = offered.with_roles(given, on) if has_platforms else offered
     left = [name for name, role in cast.roles.items() if role.platform is None]
-    if not (on or anyway) and len(study.roles) > 1 and len(cast.roles) - len(left) < _FEWEST_ROLES:
+    few = len(study.roles) > 1 and len(cast.roles) - len(left) < _FEWEST_ROLES
+    if few and not (on or anyway):
         dropped = {text.partition("=")[0] for text in given}
-        open_ = [name for name in left if name not in dropped]
-        raise _alone(cast, open_ or left, lacking, known)
-    if cast is offered:
-        cast = offered.with_roles(given, on)
-    return cast, [
-        f"role {name} is not measured here"
-        f"{f' ({lacking[name].reason})' if name in lacking else ''}; --as {name}=PLATFORM maps one"
-        for name in left
-    ]
+        open_roles = [name for name in left if name not in dropped]
+        raise _alone(cast, open_roles or left, lacking, loaded)
+    if not has_platforms:
+        cast = offered.with_roles(given, on)  # which refuses it
+    return cast, [_left_line(name, lacking) for name in left]
+
+
+def _lacking(
+    study: Study, loaded: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
+) -> dict[str, Availability]:
+    """Return the roles whose default platform cannot be used here, with the reason."""
+    lacking = {}
+    for name, role in study.roles.items():
+        if role.platform is None:
+            continue
+        availability = _availability(role.platform, loaded, wrong)
+        if not availability.ok:
+            lacking[name] = availability
+    return lacking
+
+
+def _left_line(name: str, lacking: Mapping[str, Availability]) -> str:
+    """Return the line about a role without a platform."""
+    why = f" ({lacking[name].reason})" if name in lacking else ""
+    return f"role {name} is not measured here{why}; --as {name}=PLATFORM maps one"
 
 
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
@@ -105,15 +118,16 @@ def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: 
     return study.without_computing_on(names)
 
 
-def _found(
-    name: str, known: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
+def _availability(
+    name: str, loaded: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
 ) -> Availability:
+    """Return whether a platform can be used here; the reason begins with its name."""
     if name in wrong:
         return Availability(False, str(wrong[name]))
-    if name not in known:
+    if name not in loaded:
         return Availability(False, f"no platform is named '{name}'")
-    found = availability_of(known[name])
-    return replace(found, reason=f"{name}: {found.reason}")
+    availability = availability_of(loaded[name])
+    return replace(availability, reason=f"{name}: {availability.reason}")
 
 
 def _alone(

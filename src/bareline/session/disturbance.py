@@ -9,8 +9,10 @@ from bareline.vocabulary.caveats import DISTURBANCES
 from bareline.vocabulary.model import Record
 from bareline.vocabulary.units import count, listing
 
-#: Of the latest trials so many must be disturbed before it is reported, and none before its end is.
-_WINDOW, _BEGINS = 5, 3
+#: Number of latest trials that are judged together; the end is reported when none is disturbed.
+_WINDOW = 5
+#: Number of disturbed ones among them from which the beginning is reported.
+_BEGINS = 3
 
 
 class DisturbanceWatch:
@@ -33,7 +35,8 @@ class DisturbanceWatch:
         disturbed = sum(map(bool, self._latest))
         if not self._lasts and disturbed >= _BEGINS:
             self._lasts = True
-            self._trials, self._disturbed = len(self._latest), disturbed
+            self._trials = len(self._latest)
+            self._disturbed = disturbed
             self._note(record.trial.platform, self._beginning(record))
         elif self._lasts:
             self._trials += 1

@@ -172,7 +172,8 @@ class _Pair:
     def _values(
         self, case: Case, nodes: int, obstacle: ClaimObstacle | None, detail: str
     ) -> Iterator[ExpectedRow]:
-        probe, params = self.study.find_probe(case.probe), self.study.params_of(case)
+        probe = self.study.find_probe(case.probe)
+        params = self.study.params_of(case)
         simulated = self.own.simulated or self.base.simulated
         alike = simulated and self.own.spec.options == self.base.spec.options
         ratio = 1.0 if alike else _PLANTED

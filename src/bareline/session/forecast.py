@@ -161,7 +161,8 @@ class ForecastStep:
         return max(runs, key=lambda run: run.header.created, default=None)
 
     def _free_path(self) -> Path:
-        number, path = 2, self.stem
+        number = 2
+        path = self.stem
         while path.exists():
             path = self.stem.with_name(f"{self.stem.name}-{number}")
             number += 1

@@ -15,6 +15,7 @@ from bareline.analysis.words.power import launches_words
 from bareline.formats.importer import load_importers
 from bareline.store.run import Run
 from bareline.vocabulary.units import count
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: So many losses are named for people.
 _NAMED_LOSSES = 20
@@ -75,20 +76,24 @@ class Intake:
             if len(new) < len(rows):
                 line += f", {len(rows) - len(new)} already there"
             lines.append(line)
-        lines += self.losses()
+        return [*lines, *self.losses(), *self._launch_lines()]
+
+    def _launch_lines(self) -> list[str]:
+        """Describe how many launches the cases have, and how many they need."""
+        lines = []
         platforms = {row["platform"] for row in self.rows}
         cases = Counter(
             (record.trial.platform, record.trial.case)
             for record in self.run.finished().values()
             if record.status == "measured" and record.trial.platform in platforms
         )
-        single = sum(count == 1 for count in cases.values())
-        few = sum(count < 6 for count in cases.values())
+        single = sum(number == 1 for number in cases.values())
+        few = sum(number < MIN_LAUNCHES for number in cases.values())
         if few:
             of_them = f" ({single} with one)" if single else ""
+            trials = f"cases with fewer than {MIN_LAUNCHES} trials: {few} of {len(cases)}{of_them}"
             lines.append(
-                f"cases with fewer than 6 trials: {few} of {len(cases)}{of_them}: no interval and "
-                "no verdict; import more outputs of the same cases"
+                f"{trials}: no interval and no verdict; import more outputs of the same cases"
             )
         if cases and (needed := launches_words(read_runs([self.run]))):
             lines.append(needed)

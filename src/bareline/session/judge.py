@@ -148,7 +148,8 @@ class Failures:
 
     def add(self, record: Record) -> str:
         """Take a record into account; say what fails everywhere, the first time that it is so."""
-        probe, platform = record.trial.case.probe, record.trial.platform
+        probe = record.trial.case.probe
+        platform = record.trial.platform
         self._left[probe, platform] -= 1
         outcome = record.outcome
         if not isinstance(outcome, Failed):

@@ -30,7 +30,8 @@ _WRITE_S = 5.0
 
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
     """Return what a node of a platform costs, and a core of it; nothing without a price."""
-    price, nodes = limits.price_per_hour, facts.get("node.count", 1)
+    price = limits.price_per_hour
+    nodes = facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
         return {}
     each = {PRICE_PER_HOUR: price, PRICE_PER_CORE_HOUR: price * nodes / cores}

@@ -25,14 +25,20 @@ from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Case, Layer, Record, Trial
 from bareline.vocabulary.units import format_duration, percent
 
-#: Runs that are looked at, the latest first, and how large their records may be.
-_MOST_RUNS, _MOST_BYTES = 12, 16 << 20
-#: Between two trials where nothing was measured: bareline itself, and what a launch takes to start.
-_BETWEEN_S, _START_S = 0.1, 0.3
+#: Number of earlier runs that are read, the latest first.
+_MOST_RUNS = 12
+#: Larger records are not read.
+_MOST_BYTES = 16 << 20
+#: Time of bareline itself between two trials, where nothing was measured.
+_BETWEEN_S = 0.1
+#: Time of a launch to start, where nothing was measured.
+_START_S = 0.3
 #: A longer gap between two trials was no pause of bareline's: somebody went on later.
 _LONGEST_GAP_S = 60.0
-#: Of a declared budget that is used: at least, as a rule, and at most, with warm-up and ends.
-_USED_LOW, _USED, _USED_HIGH = 0.2, 0.6, 1.5
+#: Share of a declared budget that is used: least, usual and most, with warm-up and ends.
+_USED_LOW = 0.2
+_USED = 0.6
+_USED_HIGH = 1.5
 #: What a launch takes of an MPI function that has no budget: start-up.
 _ONE_START = (0.2, 0.6, 3.0)
 #: A day's machine beside another's: what the median of earlier launches may be off by.
@@ -173,7 +179,8 @@ def wall_time(
         if estimate is None:
             undeclared.append(trial.case.probe)
             continue
-        middle, high = middle + estimate[1], high + estimate[2]
+        middle = middle + estimate[1]
+        high = high + estimate[2]
         if trial.block < _sure_blocks(study):
             low += estimate[0]
             sure += 1

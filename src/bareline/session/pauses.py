@@ -55,9 +55,11 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
         for begins, ends in parse_hours(not_between):
             clock = at.time()
             if begins < ends:
-                inside, later = begins <= clock < ends, 0
+                inside = begins <= clock < ends
+                later = 0
             else:  # over midnight
-                inside, later = clock >= begins or clock < ends, int(clock >= begins)
+                inside = clock >= begins or clock < ends
+                later = int(clock >= begins)
             if inside:
                 day = at.date() + timedelta(days=later)
                 at = datetime.combine(day, ends, tzinfo=at.tzinfo)
@@ -97,7 +99,8 @@ def foreign_load(
     """Return how many cores others kept busy since a reading, and whether that is a caveat."""
     if before is None or helpers_s is None:
         return None, ()
-    after, helpers_after_s = read_load(), allocation.helpers_s()
+    after = read_load()
+    helpers_after_s = allocation.helpers_s()
     if after is None or helpers_after_s is None:
         return None, ()
     cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
@@ -125,7 +128,8 @@ class Pauses:
 
     def begin(self) -> None:
         """A trial has ended."""
-        self._since, self._apart_s = time.monotonic(), 0.0
+        self._since = time.monotonic()
+        self._apart_s = 0.0
 
     def end(self) -> None:
         """The next one starts."""

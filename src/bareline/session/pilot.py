@@ -6,6 +6,7 @@ as the run, and is left out.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,8 +17,12 @@ from bareline.session.judge import judge_output
 from bareline.study.plan import choose
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Failed
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Failed, Layout
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import count
+
+#: An idle rank of Open MPI takes some 10 ms to start, and 30 MB.
+_MOST_RANKS_PER_CORE = 128
 
 
 def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
@@ -25,7 +30,8 @@ def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
 
     Nothing is launched, and nothing returned, where a platform does not simply run here.
 
-    Raises UsageError: a program fails, with the last that it wrote.
+    Raises UsageError: a program fails, with the end of its output; or there are far more ranks than
+    cores.
     """
     types = load_platform_types()
     kinds = [types[spec.type] for spec in platforms]
@@ -40,6 +46,7 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
         return 0.0  # the plan says why nothing fits
     (_, number), cell = next(iter(choice.cells.items()))
     case = choice.cases[number]
+    _refuse_crowd(cell.layout)
     command = _marked(spec.furnish(study.command_of(case, cell.layout)))
     platform = load_platform_types()[spec.type]
     with (
@@ -48,7 +55,8 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
     ):
         allocation.prepare(command)
         output = allocation.run(command, cell.layout, timeout_s=cell.timeout_s)
-    probe, params = study.find_probe(case.probe), study.params_of(case)
+    probe = study.find_probe(case.probe)
+    params = study.params_of(case)
     outcome, _ = judge_output(probe, params, output, cell.timeout_s)
     if isinstance(outcome, Failed):
         raise UsageError(
@@ -57,6 +65,18 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
             hint="run it by itself first; what it prints must not depend on a terminal",
         )
     return output.duration_s
+
+
+def _refuse_crowd(layout: Layout) -> None:
+    """Raise UsageError for so many ranks that starting them keeps the machine busy for minutes."""
+    cores = os.cpu_count() or 1
+    if layout.ranks > _MOST_RANKS_PER_CORE * cores:
+        asked = f"{layout.ranks:,} ranks on {count(cores, 'core')}"
+        raise UsageError(
+            f"{asked} would keep the machine busy for minutes",
+            where="--ranks",
+            hint=f"use at most {_MOST_RANKS_PER_CORE * cores:,}",
+        )
 
 
 def _marked(command: Command) -> Command:

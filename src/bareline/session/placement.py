@@ -112,7 +112,8 @@ def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
 
     - `allowed`: hardware threads of a node that its processes may use; 0 where that is not known.
     """
-    asked, threads = layout.pinning, layout.threads_per_rank
+    asked = layout.pinning
+    threads = layout.threads_per_rank
     if not ranks or not all(rank.cpus for rank in ranks):
         return asked
     if asked.binding == "none":
@@ -188,7 +189,8 @@ def _words(ranks: Sequence[Rank]) -> str:
         return ""
     first = [rank for rank in ranks if rank.node == ranks[0].node]
     cores = {_cores(rank) for rank in ranks}
-    least, most = min(cores), max(cores)
+    least = min(cores)
+    most = max(cores)
     many = str(least) if least == most else f"{least} to {most}"
     sockets = len(frozenset().union(*(rank.packages for rank in first)))
     parts = [f"{many} {'core' if most == 1 else 'cores'} a rank"]

@@ -76,7 +76,8 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
             for _, case in one.cases(specs)
         }
 
-    before, now = cases_of(study), cases_of(given)
+    before = cases_of(study)
+    now = cases_of(given)
     for text, cases, others in (
         ("does not measure", before, now),
         ("measures, unlike the run,", now, before),
@@ -88,7 +89,8 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
 
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
     """Name what is read otherwise of a program's outputs; refuse every other difference."""
-    old, new = before.model_dump(), now.model_dump()
+    old = before.model_dump()
+    new = now.model_dump()
     for key in old:
         if key not in (*_READING, *_WORDS) and old[key] != new[key]:
             text = f"[app.{name}]: '{key}' is not what the run measured with"
@@ -121,7 +123,8 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
     for name in changed:
         if name not in probes:
             continue  # described, and never measured
-        old, new = probes[name], study.find_probe(name).declaration()
+        old = probes[name]
+        new = study.find_probe(name).declaration()
         declared = {metric: old["metrics"][metric] for metric in sampled[name]}
         for metric, table in declared.items():
             now = new["metrics"].get(metric, table)
@@ -240,7 +243,9 @@ class _Rereading:
 
     def keep(self) -> None:
         """Write what came out, the header first: all that it declares may stand in records."""
-        run, correction, changed = self._run, self._correction, self.done.changed
+        run = self._run
+        correction = self._correction
+        changed = self.done.changed
         if correction:
             run.replace_header(correction.header)
         elif self._study is not None:
@@ -270,7 +275,8 @@ class _Rereading:
             self._facts[number] = self._run.facts_of(number)
         trial = record.trial
         here = self._facts[number].setdefault(trial.platform, {})
-        probe, params = self._study.find_probe(trial.case.probe), self._study.params_of(trial.case)
+        probe = self._study.find_probe(trial.case.probe)
+        params = self._study.params_of(trial.case)
         old = {GENERIC_BLAS}
         if record.status == "measured":
             # An output that was damaged since then may raise anything: `judge_output` says so.

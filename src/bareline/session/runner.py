@@ -133,7 +133,8 @@ class Runner:
     """Executes what is left of a run's plan."""
 
     def __init__(self, run: Run, observer: Observer, limits: Limits, *, anyway: bool) -> None:
-        study, platforms = study_of(run), platforms_of(run)
+        study = study_of(run)
+        platforms = platforms_of(run)
         self._run = run
         self._study = study
         self._observer = observer
@@ -268,7 +269,8 @@ class Runner:
         seen = self._placements.of(trial)
         self._between.end()
         self._announce(trial)
-        started, clock_start = now(), time.monotonic()
+        started = now()
+        clock_start = time.monotonic()
         if isinstance(job, Failed):
             done = Done(job)
         else:

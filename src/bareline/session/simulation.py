@@ -90,7 +90,8 @@ class Simulations:
     ) -> Iterator[tuple[dict[str, Any], tuple[Sample, ...]]]:
         spec = make_spec("calibration", table, where="the calibrated platform")
         missing = [] if left_out is None else left_out
-        kind, layout = load_platform_types()[spec.type], Layout(spec.options.node_count)
+        kind = load_platform_types()[spec.type]
+        layout = Layout(spec.options.node_count)
         with (
             scratch_folder("calibration") as scratch,
             kind(spec, Context(scratch)).acquire(layout) as cluster,
@@ -108,7 +109,8 @@ class Simulations:
     def _simulate(
         self, cluster: Allocation, spec: PlatformSpec[Any], case: dict[str, Any]
     ) -> tuple[Sample, ...]:
-        probe, layout = find_probe(case["probe"]), Layout.parse(case["layout"])
+        probe = find_probe(case["probe"])
+        layout = Layout.parse(case["layout"])
         # As it was measured.
         given = {**self._defaults.get(probe.name, {}), **parse_point(case["params"])}
         given.pop("profile", None)

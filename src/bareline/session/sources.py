@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -240,34 +240,49 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
         raise
     for match in re.finditer(r"^\[", text, re.MULTILINE):  # behind what it may have warned of
         try:
-            found, _ = json_decoder(OUTPUT).raw_decode(text, match.start())
+            builds, _ = json_decoder(OUTPUT).raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        hashes = [one.get("hash") if isinstance(one, dict) else None for one in found]
-        if all(isinstance(text, str) and _HASH.fullmatch(text) for text in hashes):
-            return list(found)
+        if all(_has_hash(build) for build in builds):
+            return list(builds)
     raise _NotThereError("what `spack find --json` prints is no list of builds")
 
 
-def _spec_of(one: Mapping[str, Any]) -> str:
-    """Write a build as Spack does: name, version, variants, target."""
+def _has_hash(build: object) -> bool:
+    """Whether this is a build of Spack, by which it can be asked for again."""
+    if not isinstance(build, dict):
+        return False
+    text = build.get("hash")
+    return isinstance(text, str) and _HASH.fullmatch(text) is not None
 
-    def parts() -> Iterator[str]:
-        yield f"{one.get('name', '')}@{one.get('version', '')}"
-        compiler, variants, arch = (one.get(key) for key in ("compiler", "parameters", "arch"))
-        if isinstance(compiler, dict):
-            yield f"%{compiler.get('name', '')}@{compiler.get('version', '')}"
-        for name, value in sorted(variants.items()) if isinstance(variants, dict) else ():
-            if isinstance(value, bool):
-                yield f"{'+' if value else '~'}{name}"
-            elif value not in ([], "", None):
-                yield f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
-        target = arch.get("target") if isinstance(arch, dict) else None
-        target = target.get("name") if isinstance(target, dict) else target
-        if target:
-            yield f"target={target}"
 
-    return one_line(" ".join(parts()))[:400]
+def _spec_of(build: Mapping[str, Any]) -> str:
+    """Write a build as Spack does: name, version, compiler, variants, target."""
+    parts = [f"{build.get('name', '')}@{build.get('version', '')}"]
+    compiler = build.get("compiler")
+    if isinstance(compiler, dict):
+        parts.append(f"%{compiler.get('name', '')}@{compiler.get('version', '')}")
+    variants = build.get("parameters")
+    if isinstance(variants, dict):
+        parts += [_variant_words(name, value) for name, value in sorted(variants.items())]
+    architecture = build.get("arch")
+    target = architecture.get("target") if isinstance(architecture, dict) else None
+    if isinstance(target, dict):
+        target = target.get("name")
+    if target:
+        parts.append(f"target={target}")
+    return one_line(" ".join(filter(None, parts)))[:400]
+
+
+def _variant_words(name: str, value: object) -> str:
+    """Write a variant of a build as Spack does; "" for one without a value."""
+    if isinstance(value, bool):
+        return f"{'+' if value else '~'}{name}"
+    if value in ([], "", None):
+        return ""
+    if isinstance(value, list):
+        return f"{name}={','.join(map(str, value))}"
+    return f"{name}={value}"
 
 
 def _module(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]) -> LoadedSource:

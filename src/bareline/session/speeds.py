@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -22,11 +22,15 @@ from bareline.vocabulary.model import Case, Measured, Record, Trial, format_poin
 #: Of a launch at the slower speed that no other one replaced.
 SPEED_CAVEAT = "two-speeds"
 
-#: A launch is at another speed where a fifth of its points take so many times as long as they do
-#: in the case's other launches there, and as the other platforms' of the block take of theirs.
-_SLOWER, _SHARE = 1.5, 0.2
-#: So many probes at once are the machine's; fewer launches of a case have no middle.
-_PROBES, _LAUNCHES = 3, 4
+#: A launch is at another speed where its slowest points take so many times as long as they do in
+#: the case's other launches there, and as the other platforms' of the block take of theirs.
+_SLOWER = 1.5
+#: Share of a launch's points that must be so slow.
+_SHARE = 0.2
+#: Number of probes that are slow at once where the cause is the machine.
+_PROBES = 3
+#: Fewer launches of a case have no usual time.
+_LAUNCHES = 4
 #: Beyond it no number is printed: a call that usually takes nothing had to wait once.
 _MOST_TIMES = 100
 #: Larger runs are not looked through: their launches are many enough.
@@ -54,26 +58,49 @@ class Switch:
 
 def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[Switch]:
     """Find where launches of several probes switch together on one platform."""
-    found = [record for record in records if isinstance(record.outcome, Measured)]
-    slowness = _slowness(found, probes)
+    measured = [record for record in records if isinstance(record.outcome, Measured)]
+    slow: dict[tuple[str, int], list[_SlowLaunch]] = defaultdict(list)
+    for launch in _slow_launches(measured, _slowness(measured, probes)):
+        trial = launch.record.trial
+        slow[trial.platform, trial.block].append(launch)
+    return [
+        Switch(
+            platform,
+            block,
+            tuple(launch.record for launch in launches),
+            math.exp(median(launch.slowness for launch in launches)),
+        )
+        for (platform, block), launches in sorted(slow.items())
+        if len({launch.record.trial.case.probe for launch in launches}) >= _PROBES
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _SlowLaunch:
+    """A launch that was slower than usual; `slowness`: the logarithm of how many times."""
+
+    record: Record
+    slowness: float
+
+
+def _slow_launches(
+    measured: Sequence[Record], slowness: Mapping[int, float]
+) -> Iterator[_SlowLaunch]:
+    """Yield the launches that were slower than usual, and than those of other platforms then."""
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)
-    for record in found:
+    for record in measured:
         trial = record.trial
         if trial.index in slowness:
             by_place[trial.case, trial.block][trial.platform] = slowness[trial.index]
-    slow: dict[tuple[str, int], list[tuple[Record, float]]] = defaultdict(list)
-    for record in found:
+    for record in measured:
         trial = record.trial
-        every = by_place[trial.case, trial.block]
-        others = [value for name, value in every.items() if name != trial.platform]
-        own = every.get(trial.platform)
-        if own is not None and others and own - max(0.0, median(others)) > math.log(_SLOWER):
-            slow[trial.platform, trial.block].append((record, own))
-    return [
-        Switch(platform, block, tuple(one for one, _ in of), math.exp(median(own for _, own in of)))
-        for (platform, block), of in sorted(slow.items())
-        if len({one.trial.case.probe for one, _ in of}) >= _PROBES
-    ]
+        by_platform = by_place[trial.case, trial.block]
+        others = [value for name, value in by_platform.items() if name != trial.platform]
+        if trial.platform not in by_platform or not others:
+            continue
+        value = by_platform[trial.platform]
+        if value - max(0.0, median(others)) > math.log(_SLOWER):
+            yield _SlowLaunch(record, value)
 
 
 def see_speeds(
@@ -94,27 +121,39 @@ def see_speeds(
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:
         return
-    found = run.finished(lambda name: (probes[name].headline,))
+    records = run.finished(lambda name: (probes[name].headline,))
     repeats: dict[int, Record] = {}
-    for switch in switches(found.values(), probes):
-        if any(one.attempt > 1 or SPEED_CAVEAT in one.caveats for one in switch.records):
-            continue
-        note(switch.platform, str(switch))
-        repeats |= {one.trial.index: one for one in _beside(switch, found.values())}
+    for switch in switches(records.values(), probes):
+        if not _was_repeated(switch):
+            note(switch.platform, str(switch))
+            repeats |= {one.trial.index: one for one in _beside(switch, records.values())}
     for number, record in enumerate(repeats.values(), start=1):
         fresh = again(record.trial, record.attempt + 1, (number, len(repeats)))
         if fresh is not None:
             run.append(fresh)
-            found[record.trial.index] = fresh
-    left = {
-        one.trial.index
-        for switch in switches(found.values(), probes)
-        for one in switch.records
-        if SPEED_CAVEAT not in one.caveats
+            records[record.trial.index] = fresh
+    _add_caveats(run, switches(records.values(), probes))
+
+
+def _was_repeated(switch: Switch) -> bool:
+    """Whether a launch of the switch was measured again, or has the caveat."""
+    return any(record.attempt > 1 or SPEED_CAVEAT in record.caveats for record in switch.records)
+
+
+def _add_caveats(run: Run, left: Iterable[Switch]) -> None:
+    """Record the launches of the switches that are left once more, with the caveat."""
+    doubtful = {
+        record.trial.index
+        for switch in left
+        for record in switch.records
+        if SPEED_CAVEAT not in record.caveats
     }
-    whole = run.finished() if left else {}
-    for index in sorted(left):
-        run.append(replace(whole[index], caveats=(*whole[index].caveats, SPEED_CAVEAT)))
+    if not doubtful:
+        return
+    records = run.finished()
+    for index in sorted(doubtful):
+        record = records[index]
+        run.append(replace(record, caveats=(*record.caveats, SPEED_CAVEAT)))
 
 
 def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
@@ -127,23 +166,34 @@ def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
     ]
 
 
-def _slowness(found: list[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
+def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
     """Return by trial the logarithm of how many times as long its slower points took as usual."""
+    deviations: dict[int, list[float]] = defaultdict(list)
+    for by_trial in _logarithms(measured, probes).values():
+        if len(by_trial) < _LAUNCHES:
+            continue
+        usual = median(by_trial.values())
+        for index, value in by_trial.items():
+            deviations[index].append(value - usual)
+    slowness = {}
+    for index, of_trial in deviations.items():
+        slowest_first = sorted(of_trial, reverse=True)
+        slowness[index] = slowest_first[int(_SHARE * len(of_trial))]
+    return slowness
+
+
+def _logarithms(
+    measured: Sequence[Record], probes: Mapping[str, Probe[Any]]
+) -> Mapping[tuple[str, Case, str], Mapping[int, float]]:
+    """Return by platform, case and point the logarithms of headline values, larger if slower."""
     values: dict[tuple[str, Case, str], dict[int, float]] = defaultdict(dict)
-    for record in found:
-        trial, probe = record.trial, probes[record.trial.case.probe]
+    for record in measured:
+        trial = record.trial
+        probe = probes[trial.case.probe]
         sign = 1 if probe.metrics[probe.headline].better == "lower" else -1
         assert isinstance(record.outcome, Measured)
         for sample in record.outcome.samples:
             if sample.metric == probe.headline and sample.value > 0:
                 place = (trial.platform, trial.case, format_point(sample.point))
                 values[place][trial.index] = sign * math.log(sample.value)
-    deviations: dict[int, list[float]] = defaultdict(list)
-    for of_place in values.values():
-        if len(of_place) >= _LAUNCHES:
-            middle = median(of_place.values())
-            for index, value in of_place.items():
-                deviations[index].append(value - middle)
-    return {
-        index: sorted(of, reverse=True)[int(_SHARE * len(of))] for index, of in deviations.items()
-    }
+    return values

@@ -71,7 +71,8 @@ class Standing(TypedDict):
 
 def status_of(run: Run) -> Standing:
     """Describe how a run stands: counts over all and by platform, and its latest failures."""
-    study, plan = study_of(run), plan_of(run)
+    study = study_of(run)
+    plan = plan_of(run)
     history = History(
         study,
         plan,
@@ -114,7 +115,8 @@ def status_of(run: Run) -> Standing:
 
 
 def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record]) -> dict[str, Any]:
-    used, facts = run.cost(), {}
+    used = run.cost()
+    facts = {}
     with suppress(StoreError):  # A damaged file says nothing; whoever compares the run is told.
         facts = run.facts()
     counted: dict[str, dict[str, Any]] = {}

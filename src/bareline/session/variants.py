@@ -196,9 +196,12 @@ def with_control(
         plain = study.model_copy(update={"control": False})
         return Varied(plain, list(platforms), note=why if exact and asked else "")
     specs = {spec.name: spec for spec in platforms}
-    spec, name, number = specs[baseline], f"{baseline}-again", 2
+    spec = specs[baseline]
+    name = f"{baseline}-again"
+    number = 2
     while name in specs:
-        name, number = f"{baseline}-again-{number}", number + 1
+        name = f"{baseline}-again-{number}"
+        number = number + 1
     again = replace(spec, name=name, title=f"the negative control: {baseline}, measured again")
     asking = study.asking_also(baseline, [name]).model_copy(update={"control": True})
     return Varied(asking, [*platforms, again], name)

@@ -25,14 +25,12 @@ from bareline.stats.stack import FloatArray
 _ABOUT = 2
 
 
-def criterion(square: float, n: int, parameters: int, independent: float | None = None) -> float:
+def criterion(square: float, n: int, parameters: int) -> float:
     """Return Schwarz's criterion of a model.
 
     - `square`: the sum of squares that it leaves of n runs.
-    - `independent`: the number that the runs count as; n by default.
     """
-    weight = n if independent is None else independent
-    return weight * math.log(max(square, n * LEAST_SPREAD**2)) + parameters * math.log(n)
+    return n * math.log(max(square, n * LEAST_SPREAD**2)) + parameters * math.log(n)
 
 
 def centred_time(n: int) -> FloatArray:

@@ -20,6 +20,7 @@ import numpy as np
 
 from bareline.stats.change import NORMAL_MAD
 from bareline.stats.criterion import base, criterion, rest_of, square_of, with_steps
+from bareline.stats.line import further_step
 from bareline.stats.stack import FloatArray, IntArray
 
 #: Beyond so many normal standard deviations a difference is a change of level or an outlier.
@@ -88,10 +89,8 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
     )
 
 
-def lead_over_wandering(
-    values: FloatArray, cuts: Sequence[int], *, drifts: bool
-) -> tuple[float, float]:
-    """Return by how much changes explain a stretch better than dependence alone, and its phi.
+def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
+    """Return by how much changes, or one more than those, beat dependence without a change.
 
     The runs about levels (or about a line with steps) may depend on each other, too.
 
@@ -102,14 +101,22 @@ def lead_over_wandering(
     n = values.size
     columns = base(n, drifts=drifts)
     without = rest_of(values, columns)
-    changed = rest_of(values, with_steps(columns, cuts))
-    parameters = columns.shape[1] + 2 * len(cuts)
-    changes = min(
-        criterion(square_of(changed), n, parameters),
-        criterion(_square_of_steps(changed), n, parameters + 1),
-    )
+    changes = _criterion_of_changes(values, columns, cuts)
+    further = further_step(values, columns, cuts)
+    if further is not None:
+        changes = min(changes, _criterion_of_changes(values, columns, [*cuts, further]))
     wandering = criterion(_square_of_steps(without), n, columns.shape[1] + 1)
-    return wandering - changes, float(np.clip(_lag_one(without), 0.0, _MOST))
+    return wandering - changes
+
+
+def _criterion_of_changes(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
+    """Return Schwarz's criterion of changes about which runs depend on each other, or do not."""
+    rest = rest_of(values, with_steps(columns, cuts))
+    parameters = columns.shape[1] + 2 * len(cuts)
+    return min(
+        criterion(square_of(rest), values.size, parameters),
+        criterion(_square_of_steps(rest), values.size, parameters + 1),
+    )
 
 
 def _lag_one(rest: FloatArray) -> float:

@@ -22,7 +22,7 @@ a certain change also where that may be chance.
 A stretch that a straight line explains better drifts. What the line leaves is tested again, for
 steps upon it. Runs that resemble each other look like levels, too: a change must explain a stretch
 better than an autoregression without one. A page of m series has m chances to take either for a
-step: a change must be better by a Bayes factor of m^2.
+step: a change must be better by a Bayes factor of m, and of m^2 where a line is the other model.
 
 Where a few random orders show that nothing changed, no further ones are made.
 
@@ -212,7 +212,7 @@ class _Search:
             elif rivals.is_line(self._least_lead):
                 self._drifting[stretch.series].append(stretch)
                 parts.append(replace(stretch, drifts=True))
-            elif rivals.wandering < self._least_lead + _wandering_chances(len(stretch.runs)):
+            elif rivals.wandering < self._least_lead / 2.0 + _wandering_chances(len(stretch.runs)):
                 closed.append(one)
             else:
                 certain = strict_p < self._alpha and rivals.least >= self._least_lead + _STRONG
@@ -227,11 +227,10 @@ class _Search:
         """Return by how much changes explain a stretch better than other models."""
         stretch = tested.stretch
         values = without_spikes(self._test.values(stretch), self._zone)
-        phi = float(self._test.dependence.shown[stretch.series])
-        wandering, _ = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
+        wandering = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
         if stretch.drifts:
-            return _Rivals(wandering, lead_of_steps(values, tested.cuts, phi), None)
-        lead = lead_over_line(values, tested.cuts, phi)
+            return _Rivals(wandering, lead_of_steps(values, tested.cuts), None)
+        lead = lead_over_line(values, tested.cuts)
         return _Rivals(wandering, lead.plain, lead.stepped)
 
     # The courses -----------------------------------------------------------------------------

@@ -47,37 +47,33 @@ class LineLead:
     stepped: float
 
 
-def lead_over_line(values: FloatArray, cuts: Sequence[int], phi: float = 0.0) -> LineLead:
+def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
     """Return by how much levels, even with further steps, explain a stretch better than a line.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
-    - `phi`: autoregression, by which n runs count as fewer.
     """
     n = values.size
-    independent = n * (1.0 - phi) / (1.0 + phi)
     level, line = base(n, drifts=False), base(n, drifts=True)
-    levels = _least_criterion(values, level, cuts, independent)
+    levels = _least_criterion(values, level, cuts)
     stepped = min(
-        _least_criterion(values, line, cuts, independent),
-        _least_criterion(values, line, (), independent),
+        _least_criterion(values, line, cuts),
+        _least_criterion(values, line, ()),
     )
-    plain = criterion(square_of(rest_of(values, line)), n, 2, independent)
+    plain = criterion(square_of(rest_of(values, line)), n, 2)
     return LineLead(plain - levels, stepped - levels)
 
 
-def lead_of_steps(values: FloatArray, cuts: Sequence[int], phi: float = 0.0) -> float:
+def lead_of_steps(values: FloatArray, cuts: Sequence[int]) -> float:
     """Return by how much a line with steps explains a stretch better than one without.
 
     Parameters as `lead_over_line`.
     """
     n = values.size
-    independent = n * (1.0 - phi) / (1.0 + phi)
     line = base(n, drifts=True)
     without = square_of(rest_of(values, line))
     stepped = square_of(rest_of(values, with_steps(line, cuts)))
-    parameters = 2 + 2 * len(cuts)
-    return criterion(without, n, 2, independent) - criterion(stepped, n, parameters, independent)
+    return criterion(without, n, 2) - criterion(stepped, n, 2 + 2 * len(cuts))
 
 
 def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> LevelRatio:
@@ -97,9 +93,7 @@ def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> Leve
     return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
 
 
-def _least_criterion(
-    values: FloatArray, columns: FloatArray, cuts: Sequence[int], independent: float
-) -> float:
+def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
     """Return the least criterion of a model with steps at cuts, and of those with further ones."""
     n = values.size
     chosen = list(cuts)
@@ -108,12 +102,21 @@ def _least_criterion(
         basis = np.linalg.qr(with_steps(columns, chosen))[0]
         rest = values - basis @ (basis.T @ values)
         parameters = columns.shape[1] + 2 * len(chosen)
-        least = min(least, criterion(square_of(rest), n, parameters, independent))
+        least = min(least, criterion(square_of(rest), n, parameters))
         further = _next_step(rest, basis, chosen)
         if further is None:
             break
         chosen.append(further)
     return least
+
+
+def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> int | None:
+    """Return where one more step explains most of what a model leaves; None where there is no room.
+
+    - `columns`: those of a level or a line.
+    """
+    basis = np.linalg.qr(with_steps(columns, cuts))[0]
+    return _next_step(values - basis @ (basis.T @ values), basis, cuts)
 
 
 def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:

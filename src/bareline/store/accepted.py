@@ -7,6 +7,7 @@ accepted. A later line about the same run replaces the earlier one.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,14 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from bareline.store.beside import now
 from bareline.store.files import MOST_FILE_BYTES, appended, whole_lines
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import step_to_write
+from bareline.vocabulary.files import open_regular, step_to_write
 from bareline.vocabulary.texts import cleaned
 
 ACCEPTED_FILE = "accepted.jsonl"
 _MOST_REASON = 500
+#: A last line without its newline is not longer.
+_MOST_TORN = 8192
+_MEND = "remove the line: the change at its run counts as not accepted"
 
 
 @with_config(ConfigDict(defer_build=True, strict=True))
@@ -50,6 +54,11 @@ def accept(run: Path, reason: str) -> Acceptance:
     path = run.parent / ACCEPTED_FILE
     try:
         with appended(path) as file:
+            last = _last_line(path)
+            if last and _unended(path) is None:
+                os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - len(last))
+            elif last:
+                file.write("\n")
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
         why = f"cannot be written: {error.strerror}"
@@ -60,12 +69,36 @@ def accept(run: Path, reason: str) -> Acceptance:
 def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
     """Return the acceptances in the folders of runs, by the paths of the runs that they name.
 
+    A last line without its newline counts where it is whole: an editor may leave it so.
+
     Raises StoreError: a line other than a torn last one is damaged.
     """
     found: dict[Path, Acceptance] = {}
     for folder in {run.parent for run in runs}:
-        if not (folder / ACCEPTED_FILE).is_symlink() and not (folder / ACCEPTED_FILE).exists():
+        path = folder / ACCEPTED_FILE
+        if not os.path.lexists(path):
             continue
-        lines = whole_lines(folder, ACCEPTED_FILE, _ACCEPTANCE.validate_json, MOST_FILE_BYTES)
+        lines = whole_lines(
+            folder, ACCEPTED_FILE, _ACCEPTANCE.validate_json, MOST_FILE_BYTES, _MEND
+        )
         found.update({folder / line.run: line for line in lines})
+        last = _unended(path)
+        if last is not None:
+            found[folder / last.run] = last
     return found
+
+
+def _last_line(path: Path) -> bytes:
+    """Return the part of a file after its last newline, of at most `_MOST_TORN` bytes."""
+    with open_regular(path, within=path.parent) as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - _MOST_TORN))
+        return file.read().rpartition(b"\n")[2]
+
+
+def _unended(path: Path) -> Acceptance | None:
+    """Return the acceptance of a whole last line without its newline, if there is one."""
+    try:
+        return _ACCEPTANCE.validate_json(_last_line(path))
+    except ValueError:
+        return None

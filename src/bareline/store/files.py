@@ -113,9 +113,15 @@ def cut_torn_line(descriptor: int) -> None:
 
 
 def whole_lines(
-    run: Path, name: str, read: Callable[[bytes], T], most_bytes: int | None = None
+    run: Path,
+    name: str,
+    read: Callable[[bytes], T],
+    most_bytes: int | None = None,
+    hint: str = MEND_LINE,
 ) -> Iterator[T]:
     """Read the lines of a file of a run, without a torn last one; `most_bytes` bounds the file.
+
+    - `hint`: the next step where a line is damaged.
 
     Raises StoreError: the file cannot be read, or `read` raised ValueError on a line.
     """
@@ -131,7 +137,7 @@ def whole_lines(
                     raise StoreError(
                         f"line {number} is longer than {MOST_LINE_BYTES >> 20} MiB",
                         where=str(file),
-                        hint=MEND_LINE,
+                        hint=hint,
                     )
                 if not line.endswith(b"\n"):
                     return
@@ -141,8 +147,8 @@ def whole_lines(
                     raise StoreError(
                         f"line {number} is damaged: {first_problem(error)}",
                         where=str(file),
-                        hint=MEND_LINE,
+                        hint=hint,
                     ) from error
     except OSError as error:
-        hint = step_to_read(error, "read a copy of the run")
-        raise StoreError(f"cannot be read: {error.strerror}", where=str(file), hint=hint) from error
+        step = step_to_read(error, "read a copy of the run")
+        raise StoreError(f"cannot be read: {error.strerror}", where=str(file), hint=step) from error

@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import MAXYEAR, MINYEAR, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -282,6 +283,8 @@ def _header(content: dict[str, Any]) -> Header:
         raise ValueError(f"the baseline '{checked.baseline}' is not one of its platforms")
     if checked.control and checked.control not in set(checked.platform) - {checked.baseline}:
         raise ValueError(f"the control '{checked.control}' is not one of its other platforms")
+    if not is_date(checked.created):
+        raise ValueError(f"key 'created': '{checked.created}' is not a date and time (ISO 8601)")
     return Header(
         study=content["study"],
         probes={
@@ -295,6 +298,15 @@ def _header(content: dict[str, Any]) -> Header:
         created=checked.created,
         versions=checked.versions,
     )
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text is a date of ISO 8601, in a year that has whole days in all zones."""
+    try:
+        year = datetime.fromisoformat(text).year
+    except ValueError:
+        return False
+    return MINYEAR < year < MAXYEAR
 
 
 def first_problem(error: Exception) -> str:

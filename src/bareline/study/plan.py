@@ -129,6 +129,15 @@ def _launches_of(
     return launches
 
 
+def _reasons(study: Study, platforms: Sequence[PlatformSpec], choice: Choice) -> str | None:
+    """Return why nothing of a study is measured, and the scale at which something would be."""
+    reasons = left_out_lines(choice.left_out)[:_MOST_REASONS]
+    if study.scale is None:
+        fitting = [name for name in study.scales if choose(study.at_scale(name), platforms).cells]
+        reasons += [f"--scale {name} fits" for name in fitting[:1]]
+    return "; ".join(reasons) or None
+
+
 def make_plan(
     study: Study, platforms: Sequence[PlatformSpec], *, seed: int | None = None
 ) -> tuple[Trial, ...]:
@@ -143,7 +152,7 @@ def make_plan(
     if not choice.cells:
         raise StudyError(
             f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
-            hint="; ".join(left_out_lines(choice.left_out)[:_MOST_REASONS]) or None,
+            hint=_reasons(study, platforms, choice),
         )
     count = sum(cell.launches for cell in choice.cells.values())
     if count > MOST_TRIALS:

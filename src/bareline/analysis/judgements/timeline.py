@@ -13,7 +13,7 @@ from bareline.analysis.numbers.selection import Selection
 from bareline.store.accepted import accept
 from bareline.store.naming import list_runs
 from bareline.store.run import Run
-from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.errors import AnalysisError, StoreError, UsageError
 
 _NAMED = 5
 
@@ -79,6 +79,24 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
             hint=f"changes are at {names}" if names else "there is no change to accept",
         )
     accept(trend.runs[at].path, reason)
+
+
+def latest_at(paths: Sequence[Path]) -> Run | None:
+    """Return the latest of the runs at paths, as `latest_of`; damaged ones are left out.
+
+    Raises StoreError: a run is damaged, and the others have no history.
+    """
+    runs: list[Run] = []
+    damaged: list[StoreError] = []
+    for path in paths:
+        try:
+            runs.append(Run.open(path))
+        except StoreError as error:
+            damaged.append(error)
+    latest = latest_of(runs)
+    if latest is None and damaged:
+        raise damaged[0]
+    return latest
 
 
 def latest_of(runs: Sequence[Run]) -> Run | None:

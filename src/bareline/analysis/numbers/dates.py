@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bareline.store.header import is_date
 from bareline.store.run import Run
 from bareline.vocabulary.dates import DATED_FACT, DateSource
 
@@ -44,7 +45,8 @@ def date_of(run: Run) -> RunDate:
     """
     if not run.header.imported:
         return RunDate(run.header.created)
-    texts = [record.started for record in run.heads().values()]
+    started = [record.started for record in run.heads().values()]
+    texts = [text for text in started if is_date(text)]
     if not texts:
         return RunDate(run.header.created)
     named = {

@@ -19,6 +19,7 @@ from bareline.analysis.numbers.dates import RunDate, date_of
 from bareline.analysis.numbers.parameters import Params, defaults_of
 from bareline.analysis.numbers.records import margin_of, read_runs
 from bareline.analysis.numbers.summary import summarize
+from bareline.store.accepted import ACCEPTED_FILE
 from bareline.store.digests import content_key, find_digest, keep_digest
 from bareline.store.header import RECORDS_FILE
 from bareline.store.run import Run
@@ -186,7 +187,8 @@ def _digest(path: Path, content: _Content) -> RunDigest:
 
 def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:
     """Return the digests of runs, the oldest first, and the runs that have none."""
-    found = [read_digest(path) for path in paths]
+    # `nights/*` also gives the file of acceptances.
+    found = [read_digest(path) for path in paths if path.name != ACCEPTED_FILE]
     complete = [one for one in found if isinstance(one, RunDigest)]
     complete.sort(key=lambda one: (one.date.moment, one.name))
     return complete, [one for one in found if isinstance(one, Incomplete)]

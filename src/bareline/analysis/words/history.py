@@ -98,7 +98,7 @@ def promise_words(trend: Trend) -> str:
     if not alpha:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"
     return (
-        "likely: wrong in at most one of 20 looks that name anything; "
-        f"certain: p below {significant(100 * alpha, 2)} % here, and wrong in at most one of ten "
-        "histories that are looked at after every run"
+        "likely: at most 1 in 20 checks that report a change is wrong; "
+        f"certain: p below {significant(100 * alpha, 2)} % in this check, so that at most 1 in 10 "
+        "histories that are checked after every run has a wrong one"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from bareline.analysis.judgements.present import ChangePoint
 from bareline.analysis.judgements.trend import Trend, TrendSeries
@@ -22,6 +24,8 @@ from bareline.vocabulary.verdicts import Grade
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _FACTS = 4
+#: More runs would not fit a line of a terminal.
+_MOST_BLOCKS = 60
 
 
 def trend_blocks(trend: Trend, *, details: bool = False) -> Iterator[Block]:
@@ -98,11 +102,26 @@ def _known(one: TrendSeries) -> list[float]:
 
 
 def _line(one: TrendSeries) -> str:
-    """Draw values as blocks, their height a tenth of the level at least; a gap is a dot."""
-    low, high = min(_known(one)), max(_known(one))
+    """Draw values as blocks, their height a tenth of the level at least; a gap is a dot.
+
+    Of a long history several neighbours share a block: their median.
+    """
+    drawn = _condensed(one.medians)
+    present = [value for value in drawn if value is not None]
+    low, high = min(present), max(present)
     reach = max(high - low, 0.1 * abs(low))
     return "".join(
         "·" if value is None
         else _LEVELS[round((value - low) / reach * (len(_LEVELS) - 1)) if reach else 0]
-        for value in one.medians
+        for value in drawn
     )  # fmt: skip
+
+
+def _condensed(values: Sequence[float | None]) -> list[float | None]:
+    """Return at most `_MOST_BLOCKS` values, each the median of as many neighbours."""
+    width = math.ceil(len(values) / _MOST_BLOCKS)
+    drawn: list[float | None] = []
+    for begin in range(0, len(values), width):
+        present = [value for value in values[begin : begin + width] if value is not None]
+        drawn.append(median(present) if present else None)
+    return drawn

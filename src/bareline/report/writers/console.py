@@ -57,17 +57,18 @@ def _clean_sign(sign: str) -> str:
     return "" if sign in _INVISIBLE else "\ufffd"
 
 
-def print_paragraph(text: Text, console: Console, *, lead: str = "") -> None:
+def print_paragraph(text: Text, console: Console, *, lead: str | Text = "") -> None:
     """Print text wrapped to the console's width, without spaces at the ends of lines.
 
     So copied text is clean. The first line begins with `lead`, further ones with as many spaces.
     """
-    width = max(console.width - len(lead), 1)
-    begin = lead
-    for line in text.wrap(console, width):
+    begin = Text(lead) if isinstance(lead, str) else lead
+    indent = Text(" " * begin.cell_len)
+    width = max(console.width - begin.cell_len, 1)
+    for line in text.wrap(console, width) or [Text()]:
         line.rstrip()
-        console.print(Text(begin).append_text(line), soft_wrap=True)
-        begin = " " * len(lead)
+        console.print(begin + line, soft_wrap=True)
+        begin = indent
 
 
 def print_next(commands: Sequence[str], console: Console) -> None:
