@@ -185,7 +185,10 @@ class Maker:
         along = call.key.along
         alike = [s for s in self._seen.alike[place, call.at] if s.is_root == samples[0].is_root]
         groups = [samples, alike, *_by_place(samples, place)]
-        found = self._seen.laws_of(groups, index, along, place)
+        found: list[Law] = []
+        # The means of sizes that vary follow an exact law by chance only.
+        if not (self.spread and self._are_means(call, samples, index)):
+            found = self._seen.laws_of(groups, index, along, place)
         # What is written and read may follow no law: the mean of the counts is taken.
         if not found and (self.spread or call.key.step.kind in FILES):
             found = self._seen.close_laws(samples, index, along)
@@ -195,6 +198,11 @@ class Maker:
             why = f"no law in the grid's sides gives its sizes ({shown} B){self._seen.unclear}"
             raise self.refused(call, why)
         return found
+
+    def _are_means(self, call: PlaceCall, samples: Sequence[ProfiledCall], index: int) -> bool:
+        """Whether some of the sizes are not whole elements, as the means of several sizes are."""
+        element = self._element(call)
+        return any(sample.moved(index) % element for sample in samples)
 
     def _tag_laws(
         self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place, *, sends: bool
