@@ -148,7 +148,7 @@ probe = "app.a"
         ("fifo", "not a regular file"),
         ("\\u0000", "null"),
         ("y" * 20_000, "too long"),
-        ("gone", "beside the study"),
+        ("gone", "in the study.s folder"),
     ],
 )
 def test_a_programs_input_is_a_file(tmp_path, bounded, name, said):
