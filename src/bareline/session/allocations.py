@@ -42,7 +42,7 @@ _LATER_S = 30.0
 _LONGEST_S = 960.0
 
 
-#: Beginnings of the keys of facts that only programs tell which run there.
+#: Beginnings of the keys of facts that only programs on the platform report.
 _STARTUP_FAILURES = "mpi.startup_failures"
 _BY_PROGRAMS = (
     *(BLAS_KERNELS, "native.", "mpi.library", "mpi.carrier.", "placement.", "from."),
@@ -53,7 +53,7 @@ _BY_PROGRAMS = (
 class Allocations:
     """The platforms of a run, each acquired at its first use; a context that ends them all.
 
-    - `tell`: called with a platform, and what happened to it.
+    - `tell`: called with a platform and an event of it.
     - `machine`: where the session measures: each platform is compared with its earlier state.
     - `blocks_per_boot`: after so many blocks a platform that boots is made again; 0 never.
     - `native`: platforms on which bareline's own programs run.
@@ -275,7 +275,7 @@ class Allocations:
         return allocation
 
     def _waits(self, name: str) -> bool:
-        """Return whether trials wait for a platform as its `queue_s` says: no other can run."""
+        """Whether trials wait for a platform as long as its `queue_s`: no other one can run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -335,7 +335,7 @@ class Allocations:
         self._resumed = None
 
     def note(self, name: str, text: str, seconds: float | None = None) -> None:
-        """Report what happened to a platform, and keep it in the run."""
+        """Report an event of a platform, and record it in the run."""
         self._tell(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
 

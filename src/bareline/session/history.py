@@ -84,7 +84,7 @@ class History:
 
     A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
     once more: it shares the baseline's fate, and no case goes on for its sake. At a planned look
-    `answered` tells whether the run's records answer the question.
+    `answered` returns whether the run's records answer the question.
     """
 
     def __init__(

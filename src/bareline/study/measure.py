@@ -65,7 +65,7 @@ class StudyScale(_Table):
     baseline: str | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
-        """Lay this over the content of a ``[study]``, whose looks other launches replace."""
+        """Return the content of a ``[study]`` with these changes; new launches remove its looks."""
         changes = self.model_dump(exclude_none=True)
         if "launches" in changes or "looks" in changes:
             head = {key: value for key, value in head.items() if key not in ("launches", "looks")}
@@ -93,7 +93,7 @@ class MeasureScale(_Table):
     skip: bool = False
 
     def over(self, measure: dict[str, Any]) -> dict[str, Any]:
-        """Lay this over the content of a ``[[measure]]``."""
+        """Return the content of a ``[[measure]]`` with the values of this scale."""
         new = {name: getattr(self, name) for name in _PARAMETERS}
         named = {name for table in new.values() for name in table}
         plain = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})

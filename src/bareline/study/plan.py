@@ -231,7 +231,7 @@ def fresh_seed() -> int:
 def lay_out(
     case: Case, capacity: Capacity, wanted: int | None = None, *, within_cores: bool = False
 ) -> tuple[Layout | None, str]:
-    """Lay a case's ranks over a platform.
+    """Distribute a case's ranks over the nodes of a platform.
 
     - `wanted`: number of nodes that the probe measures between, whatever the ranks are; the case's
       own number goes before it.

@@ -48,10 +48,10 @@ BLOCKS_PER_BOOT = 1
 class Study(Limits, BaseModel):
     """A checked study; its limits apply to all its platforms together.
 
-    `docs/reference/study.md` defines each key. `scale` and `scale_changes` are of a run:
-    the scale that the study was brought to, and its changes. In a run the platform of each
-    role is the one that took it, and `baseline` a platform; `emulated` names platforms that are not
-    asked to compute.
+    `docs/reference/study.md` defines each key. `scale` and `scale_changes` belong to a run:
+    the scale that the study was brought to, and its changes. In a run, the platform of each role
+    is the platform that took it, and `baseline` is a platform; `emulated` names platforms on which
+    no computation is measured.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
