@@ -100,7 +100,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Go on counting the boots where earlier executions of the run ended."""
+        """Continue the count of boots from the end of earlier executions of the run."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -138,11 +138,11 @@ class Allocations:
         return allocation
 
     def boot(self, name: str) -> int | None:
-        """Return which coming up of a platform this is, from 1; None where nodes stay the same."""
+        """Return how often a platform has come up, from 1; None where its nodes stay the same."""
         return self._boots.get(name) if self._is_new_each_time(name) else None
 
     def broke(self, name: str, *, broken: bool) -> None:
-        """Take note of whether the platform itself broke in a trial."""
+        """Count the trials in a row in which the platform itself broke; a good trial resets it."""
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
 
     def saw(self, name: str, caveats: Collection[str]) -> None:
@@ -182,7 +182,7 @@ class Allocations:
         kind = self._type(name)
         spec = self._specs[name]
         facts = allocation.facts()
-        # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
+        # A platform whose helpers use this machine's time runs on it; a simulated one does not.
         here = allocation.helpers_s() is not None and not kind.exact
         self._machine.meet(name, facts, here=here, named=not kind.borrows)
         facts = {**build_facts(spec, allocation), **facts}

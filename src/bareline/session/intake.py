@@ -222,7 +222,7 @@ class Spool:
         pickler.dump(content)
 
     def read(self, titles: Iterable[str]) -> Iterator[FoundTrial]:
-        """Yield the trials whose platforms are called so, in the order in which they came."""
+        """Yield the trials whose platforms have one of these titles, in the order of `add`."""
         importers = load_importers()
         for offset in sorted(offset for title in titles for offset in self._offsets[title]):
             self._file.seek(offset)
@@ -233,7 +233,7 @@ class Spool:
 
 
 def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[dict[Any, Any]]]:
-    """Return how a read-only mapping is made again, which pickle does not know."""
+    """Return the function and arguments that rebuild a read-only mapping, for pickle."""
     return _read_only, (dict(mapping),)
 
 
