@@ -26,10 +26,7 @@ def run_path(text: str) -> Path:
 
 
 def read_records(*paths: Path, unlike: bool = True) -> Records:
-    """Read runs.
-
-    - `unlike`: print where they measured with different defaults.
-    """
+    """Read runs; `unlike`: print where they measured with different defaults."""
     from bareline.store.run import Run
 
     return records_of([Run.open(path) for path in paths], unlike=unlike)

@@ -101,8 +101,7 @@ def profile_command(
     - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`, else of
       ``mpirun``), a flavour, or the path of a launcher.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
-    - `trace`: also write every call, for a replay, next to the profile.
-    - `trace_limit_bytes`: largest size of the trace.
+    - `trace`: also write all calls next to the profile, for a replay: `trace_limit_bytes` at most.
     - `period`: also keep one period of its calls (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
     - `wait_s`: how long ranks wait for each other, after MPI_Init and before MPI_Finalize.
