@@ -52,8 +52,8 @@ class ClaimRow:
     - `place`: the part of the document: "abstract", "conclusions" or "text".
     - `sides`: the platforms or programs that are compared here; empty where none are.
     - `why`: why it is not measured, or a remark on the measured values.
-    - `bars`, `dots`: drawn toward the claim: above 1 is its direction. Of a growth
-      the first and the last of either.
+    - `bars`, `dots`: drawn toward the claim: above 1 is its direction. Of a growth the first and
+      the last of either.
     - `results`: ids of the published results of which it is the row, also second printings.
     """
 
