@@ -75,7 +75,7 @@ def drawing(
 def _divided_evenly(
     groups: Mapping[str, Sequence[Bar]], most: int
 ) -> list[dict[str, Sequence[Bar]]]:
-    """Divide groups into panels of one height, rather than a last one with what is left."""
+    """Divide groups into panels of one height, rather than a last one with the rest."""
     items = list(groups.items())
     size = len(items)
     if most:
@@ -163,7 +163,7 @@ class _Bars:
         ]
 
     def _printed(self, cell: Row, base: Row | None) -> list[tuple[float, str, str]]:
-        """Return what a platform would have measured with each published ratio to the baseline."""
+        """Return the platform's value by each published ratio to the baseline, tip and place."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         factor = self.chosen.unit.factor
@@ -195,13 +195,13 @@ def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
 def medians(
     chosen: Chosen, write: WriteValue = _median_text, parts: Parts | None = None
 ) -> Drawing:
-    """Draw the rows' values from zero, with the trials behind them and what was published."""
+    """Draw the rows' values from zero, with the trials behind them and published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
 
 def trial_notes(chosen: Chosen) -> tuple[str, ...]:
-    """Describe what must be known of trials and diamonds."""
+    """Return the notes on trials and diamonds."""
     return chosen.trials.note, _EXPECTED if chosen.published else ""
 
 
@@ -305,7 +305,7 @@ def _loss_summary(cell: Row) -> str:
     return ""
 
 
-#: What a diamond on an axis of values means.
+#: The meaning of a diamond on an axis of values.
 PALE = "measured elsewhere than here, which is written beside."
 _EXPECTED = (
     f"Diamonds: the baseline's value changed by the published ratio, pale where that was {PALE}"

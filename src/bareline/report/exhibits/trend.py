@@ -35,7 +35,7 @@ from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-#: Most panels of a figure: those with steps come first, the table has the others, too.
+#: Most panels of a figure: those with steps come first, and the table has all series.
 MOST_PANELS = 12
 
 
@@ -211,7 +211,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
 
 
 class _Axes:
-    """The axes that all panels share, and what is drawn on them."""
+    """The axes that all panels share, and the marks on them."""
 
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
@@ -341,7 +341,7 @@ _DAY_S = 86400
 
 
 def _dates(times: Sequence[float]) -> Ticks:
-    """Lay out an axis from the first run to the last; dates, or hours of a day, where runs are."""
+    """Return an axis from the first run to the last, with dates or hours of a day at runs."""
     first, last = times[0], times[-1]
     length = last - first
     pad = max(0.04 * length, 1.0)
