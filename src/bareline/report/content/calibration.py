@@ -76,7 +76,7 @@ def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
 
 
 def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
-    """Put together the points of a probe on the same ranks."""
+    """Group the points of a probe on the same ranks."""
     groups: dict[tuple[str, int], list[CalibrationPoint]] = {}
     for one in points:
         groups.setdefault((one.probe, one.ranks), []).append(one)

@@ -56,7 +56,7 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
-    """Put a probe's headline metric before its other metrics."""
+    """Sort cells: a probe's headline metric before its other metrics."""
     return sorted(cells, key=lambda cell: not cell.headline)
 
 

@@ -73,7 +73,7 @@ class ClaimRow:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the run has something to say to it."""
+        """Whether the run measured values for it."""
         return self.status is not ClaimStatus.NOT_MEASURED
 
     @property
@@ -95,7 +95,7 @@ class Claims:
 
     @property
     def rows(self) -> tuple[ClaimRow, ...]:
-        """All of them."""
+        """All rows: the statements, then the ratios."""
         return (*self.statements, *self.ratios)
 
     @property
@@ -163,8 +163,8 @@ class ClaimScore:
     def answer(self) -> str:
         """Whether the study repeats here, in a word or two.
 
-        Undecided claims count for neither side. "Mostly" is more than half of the rest, "no" is no
-        more than a coin would have.
+        Undecided claims count for neither side. "Mostly" is more than half of the rest, "no" at
+        most the share that a coin would have.
         """
         as_printed = self.counts.get(ClaimStatus.YES, 0)
         chance = self.coin / self.ranges if self.ranges else 0.0
@@ -218,7 +218,7 @@ _JUDGED = frozenset(_SCORED)
 
 
 def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
-    """Return the range of ratios that would say yes to a row, where both ends are printed."""
+    """Yield the range of ratios that would confirm a row, where both ends are printed."""
     for bar in row.bars[-1:]:
         low, high = accepted(Effect(bar.low, bar.high, bar.at))
         if low is not None and high is not None:

@@ -42,7 +42,7 @@ def is_share(check: ClaimCheck) -> bool:
 
 
 def _share_span(bar: PrintedRange) -> str:
-    """Write times below the peak as the share of it that is printed."""
+    """Format times below the peak as the share of it that is printed."""
     ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
     return " to ".join(dict.fromkeys(ends))
 

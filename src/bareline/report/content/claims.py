@@ -118,7 +118,7 @@ _PLACES = ("abstract", "conclusions", "text")
 def casts_of(
     roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Return who took the part of each platform, for each publication that has anybody."""
+    """Return the run's platform in the role of each published one, by publication."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -310,7 +310,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return the effect that a word such as "much" stands for; it is not bound to ranks."""
+    """Return the effect that a word such as "much" means; it is not bound to ranks."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 

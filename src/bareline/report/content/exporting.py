@@ -38,7 +38,7 @@ _Writer = Callable[[Records, BinaryIO, Selection], int]
 
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
-    """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
+    """Write samples as CSV, JSON lines or Parquet, by the file's ending; return their number.
 
     The column "control" marks samples of controls; ``.prom`` and ``.openmetrics`` get the medians.
 
@@ -130,7 +130,7 @@ _FAMILIES = {
 
 
 def write_openmetrics(records: Records, file: BinaryIO, asked: Selection) -> int:
-    """Write the medians of runs; give the number of points."""
+    """Write the medians of runs; return the number of points."""
     table = asked.of(summarize(records), records)
     about = {"run": "+".join(run.path.name for run in records.runs)}
     try:

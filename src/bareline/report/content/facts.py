@@ -147,7 +147,7 @@ class FactLine:
 
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
-    """Put facts side by side; identities and volatile readings say nothing about a platform."""
+    """Arrange facts side by side, without identities and volatile readings."""
     return [
         FactLine(
             row.fact.group.value,

@@ -45,7 +45,7 @@ def layers_of(findings: Iterable[Finding]) -> list[Layer]:
 
 
 def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
-    """Put platforms in the order of their losses, the largest first: of programs, then of all."""
+    """Sort platforms by their losses, the largest first: of programs, then of all."""
 
     def loss(name: str) -> tuple[float, float]:
         most = 0.0
@@ -86,7 +86,7 @@ def mark_of(finding: Finding) -> str:
 
 
 def ratio_text(finding: Finding) -> str:
-    """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
+    """Format a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
     mark = mark_of(finding)
     if finding.grade.is_claim:
         return f"{mark} {_claimed_ratio(finding)}".lstrip()
@@ -103,7 +103,7 @@ def ratio_text(finding: Finding) -> str:
 
 
 def _claimed_ratio(finding: Finding) -> str:
-    """Write the ratio of a claim; of programs that did not finish, the least that was lost."""
+    """Format the ratio of a claim; of programs that did not finish, the least that was lost."""
     if finding.ratio:
         return with_interval(finding.ratio)
     lost = finding.worst.lost if finding.worst else None
@@ -177,7 +177,7 @@ def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
 
 
 def brief_sizes(words: str) -> str:
-    """Write a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
+    """Format a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
     if not words:
         return ""
     if words.startswith("below"):
@@ -301,7 +301,7 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
 
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
-    """Write a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
+    """Format a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
         return _claimed_square(square, claims)

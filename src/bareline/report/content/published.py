@@ -75,7 +75,7 @@ class PublishedPoint:
 
     @property
     def factor(self) -> str:
-        """Write the ratio, e.g. ``71 to 139``, ``at least 3``."""
+        """Format the ratio, e.g. ``71 to 139``, ``at least 3``."""
         return str(self.ratio.span)
 
     @property
@@ -130,7 +130,7 @@ class PublishedPoint:
     def elsewhere(self, place: Place) -> str:
         """Describe where it was measured if that is not this place, e.g. ``128 ranks``.
 
-        Else nothing, as where ranks play no part: one of them, and none named.
+        Return "" there, and where ranks play no part: one rank here, and none named.
         """
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
@@ -317,7 +317,7 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios, each number once.
 
-    Those for its ranks or for its place, else those that name no ranks, else all.
+    Ratios for its ranks or for its place, else ratios that name no ranks, else all.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]

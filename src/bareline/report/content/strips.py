@@ -85,7 +85,7 @@ def _place(finding: Finding) -> _Place:
 
 
 def _part(finding: Finding | None) -> Field:
-    """Write a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
+    """Format a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
     if finding is None:
         return Field("")
     grade = finding.grade

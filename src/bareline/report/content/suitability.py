@@ -18,7 +18,7 @@ _TONES: Mapping[Suitability, Tone] = {
 
 
 def answered(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return those that something was measured for."""
+    """Return the judgements that rest on a measurement."""
     return [row for row in judgements if row.answer is not Suitability.NOT_MEASURED]
 
 

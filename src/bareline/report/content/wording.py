@@ -36,7 +36,7 @@ _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per
 
 
 def metric_name(metric: str) -> str:
-    """Write a metric for people, e.g. ``loop mean``."""
+    """Format a metric for people, e.g. ``loop mean``."""
     return " ".join(_ACRONYMS.get(word, word) for word in metric.replace("_", " ").split(" "))
 
 
@@ -51,7 +51,7 @@ def axis_title(name: str) -> str:
 
 
 def verdict_word(verdict: Verdict | None) -> str:
-    """Write a verdict as a word of a table; nothing where there is none."""
+    """Format a verdict as a word of a table; nothing where there is none."""
     return (verdict or "").replace("-", " ")
 
 
@@ -89,7 +89,7 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
 
 
 def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
-    """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
+    """Format the caveats of drawn cells, each with its platforms, for a picture of its own."""
     groups: dict[Caveat, list[str]] = {}
     for cell in cells:
         for caveat in cell.caveats if cell.value is not None else ():

@@ -94,12 +94,12 @@ class RatioLine:
 
     @property
     def counting(self) -> tuple[Meeting, ...]:
-        """Those that count."""
+        """The meetings that count."""
         return tuple(meeting for meeting in self.meetings if meeting.counts)
 
     @property
     def inside(self) -> int:
-        """Number of them inside."""
+        """Number of counting meetings inside."""
         return sum(meeting.inside for meeting in self.counting)
 
     @property

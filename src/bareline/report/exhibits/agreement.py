@@ -136,7 +136,7 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Return where ours measures the same, with whatever parameters; None where nothing does."""
+    """Return the place where our probe measures the same, without its parameters, or None."""
     place, point, size = cell.place, cell.place.point, cell.place.size_bytes
     program = _program(place)
     probe, metric = _COUNTERPARTS.get((place.probe, program.lower(), place.metric), ("", ""))

@@ -76,7 +76,7 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
 
 
 def parameter_words(chosen: Chosen, cell: Row) -> str:
-    """Write the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
+    """Format the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
     return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
 
 
@@ -279,7 +279,7 @@ def largest(
 ) -> int | None:
     """Choose a panel by its place; None where all have room.
 
-    That is the one at whose ranks and nodes most of the published figures were measured, as the
+    It is the panel at whose ranks and nodes most of the published figures were measured, as the
     publication drew it; without any, the one with the most ranks, where losses are the largest.
     """
     if len(groups) <= ALL_LARGE:

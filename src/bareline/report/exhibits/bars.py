@@ -225,7 +225,7 @@ def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def amount_words(cell: Row, unit: Scale) -> str:
-    """Write a platform and its median, or why it has none."""
+    """Format a platform and its median, or why it has none."""
     if cell.value is None:
         return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
@@ -270,7 +270,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Write a value with its loss: a rate's in percent, a time's as times that of the baseline."""
+    """Format a value with its loss: a rate's in percent, a time's as times that of the baseline."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -281,7 +281,7 @@ def _with_loss(cell: Row, unit: Scale) -> str:
         # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; nothing lost 72 % of it.
         return f"{value}  ({plain(cell.ratio.value)}\u00a0×)\u2003"
     change = f"{-share.value:+.1f}".replace("-", "\u2212")
-    # The last space is slack: a reader's font may be wider than the one that was measured.
+    # The last space is slack: a reader's font may be wider than the measured font.
     return f"{value}  ({change} %)\u2003"
 
 
@@ -294,7 +294,7 @@ def _losses_summary(chosen: Chosen) -> str:
 
 
 def _loss_summary(cell: Row) -> str:
-    """Write the loss of a cell; empty where nothing is compared."""
+    """Format the loss of a cell; empty where nothing is compared."""
     share = lost(cell.ratio)
     if share is not None and cell.ratio is not None:
         if cell.rate:

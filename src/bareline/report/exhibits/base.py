@@ -88,7 +88,7 @@ def figure_of(
 ) -> Figure:
     """Return a figure with its id, caption, caveats, sources and data.
 
-    - `title`, `label`: without a title in the specification; an addition that tells figures apart.
+    - `title`, `label`: without a title in the specification; an addition to distinguish figures.
     - `what`: distinguishes figures of one kind, for the id.
     - `notes`: sentences of the caption after the specification's own.
     - `cells`: the shown cells: they give the layer, the caveats and the data, unless given.

@@ -164,7 +164,7 @@ def _role_names(document: Document) -> set[str]:
 
 
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
-    """Write a printed characteristic; empty where the publication has none.
+    """Format a printed characteristic; empty where the publication has none.
 
     A model's name that the text before it contains is written once.
     """

@@ -107,7 +107,7 @@ class CellRows(Rows[R]):
         title: str = "published ratio",
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
-        """Add the published ratios that speak of the rows' cells, if any does."""
+        """Add the published ratios that are about the rows' cells, if any is."""
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
@@ -144,13 +144,13 @@ def _ratio(cell: Row) -> Field:
 
 
 def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> Field:
-    """Write a verdict; if it is likely and not certain, with that word."""
+    """Format a verdict; if it is likely and not certain, with that word."""
     words = with_sureness(verdict_word(verdict), grade, few_boots=few_boots)
     return Field(words, tone=verdict_tone(verdict))
 
 
 def loss_words(point: PublishedPoint) -> str:
-    """Write a published ratio as the performance that it loses, in percent."""
+    """Format a published ratio as the performance that it loses, in percent."""
     ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
     if point.low is None:
         return f"at most {ends[0]}"
@@ -162,7 +162,7 @@ def loss_words(point: PublishedPoint) -> str:
 def _published(
     points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
 ) -> Field:
-    """Write published ratios; they lead to their sources, and say where else they were measured."""
+    """Format published ratios with links to their sources, and where else they were measured."""
     if not points:
         return Field("")
     factors: dict[str, list[str]] = {}

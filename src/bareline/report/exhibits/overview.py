@@ -180,7 +180,7 @@ class _Drawing:
         for number, row in enumerate(rows):
             if number:
                 self.drawn["lines"].append({"y": self.height - gap / 2})
-            depth = max(len(row), 1) * pitch  # only what was planned takes room
+            depth = max(len(row), 1) * pitch  # only planned cases take room
             self._place_name(sentence_case(row[0].subject), depth)
             for place, finding in enumerate(row):
                 self._place(finding, self.height + (place + 0.5) * pitch)

@@ -1,8 +1,8 @@
 """A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio.
 
 With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
-with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the case with
-the fewest ranks that the platform measured.
+that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
+case with the fewest ranks that the platform measured.
 
 References
 ----------

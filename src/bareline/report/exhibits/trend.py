@@ -187,7 +187,7 @@ class _Line:
         return run_words(trend, self.change.at) if self.change else "–"
 
     def end(self, scale: Scale, index: int) -> Field:
-        """Write the median of the first run that has one, or with -1 of the last."""
+        """Format the median of the first run that has one, or with -1 of the last."""
         medians = [value for value in self.series.medians if value is not None]
         return Field(scale.show(medians[index]), medians[index])
 
@@ -321,7 +321,7 @@ class _Step:
     after: float
 
     def segments(self, end: float) -> list[_Segment]:
-        """Return the line up or down at the change, and that of the next level up to its end."""
+        """Return the line up or down at the change, and the line of the next level to its end."""
         top = (self.turn, self.before)
         bottom = (self.turn, self.after)
         return [(top, bottom), (bottom, (end, self.after))]

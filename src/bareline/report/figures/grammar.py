@@ -29,7 +29,7 @@ _CHANNELS: Mapping[str, Channel] = {
 
 
 def raw(field: str, kind: str = "nominal") -> Channel:
-    """Take a field's value as the colour, shape or size itself, without scale or legend."""
+    """Return a channel with a field's value as colour, shape or size, without scale or legend."""
     return {"field": field, "type": kind, "scale": None, "legend": None}
 
 
@@ -79,12 +79,12 @@ def axis(
 
 
 def pixels(field: str) -> Channel:
-    """Take a field as px from the left or the top, without an axis."""
+    """Return a channel of a field as px from the left or the top, without an axis."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
 def heading(text: str, width_px: float) -> dict[str, Any]:
-    """Write the name of the vertical axis above it, where it can be read without turning."""
+    """Return the name of the vertical axis above it, where it can be read without turning."""
     return {"text": text, "fontWeight": "normal", "fontSize": 11.5, "limit": width_px, "offset": 6}
 
 

@@ -51,7 +51,7 @@ def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
 
 
 def rule_at(value: float, x: Channel, width_px: float = 1.2) -> Chart:
-    """Draw the line that values are seen against, from top to bottom."""
+    """Draw the line that values are compared with, from top to bottom."""
     return layer("rule", [{"x": value}], x=x, color=colour("baseline"), strokeWidth=width_px)
 
 

@@ -24,11 +24,11 @@ class Scale:
     unit: str
 
     def show(self, value: float | None, digits: int = 3) -> str:
-        """Write a stored value in this unit, without the unit."""
+        """Format a stored value in this unit, without the unit."""
         return "–" if value is None else plain(value * self.factor, digits)
 
     def titled(self, name: str) -> str:
-        """Write an axis title or column head, e.g. ``latency (µs)``."""
+        """Format an axis title or column head, e.g. ``latency (µs)``."""
         return f"{name} ({self.unit})" if self.unit else name
 
 
@@ -127,7 +127,7 @@ def zero_ticks(values: Iterable[float]) -> Ticks:
     """Return a linear axis from zero to a little above the largest value."""
     top = max([value for value in values if math.isfinite(value)], default=1.0)
     if top <= 1e-300:
-        top = 1.0  # what is smaller has no decimal steps
+        top = 1.0  # smaller numbers have no decimal steps
     ticks = tuple(tick for tick in _round_steps(0.0, top, 4) if tick <= top * 1.0001)
     return Ticks((0.0, top * 1.04), ticks, _even_labels(ticks))
 
@@ -245,7 +245,7 @@ def _round_steps(low: float, high: float, count: int) -> list[float]:
 
 
 def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
-    """Write ticks with the fewest decimals that tell them apart exactly."""
+    """Format ticks with the fewest decimals that distinguish them exactly."""
     for decimals in range(7):
         if all(_is_exact(tick, decimals) for tick in ticks):
             return tuple(grouped(f"{tick:.{decimals}f}") for tick in ticks)

@@ -133,7 +133,7 @@ def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, st
             own[name] = variables[own[name]]
     if "stroke" not in own and element.tag == _PATH:
         own.pop("stroke-width", None)
-    # How opaque its only paint is a group can say, its opacity it cannot.
+    # A group can pass on the opacity of a paint, but not that of an element.
     painted = [name for name in ("fill", "stroke") if own.get(name, "none") != "none"]
     if len(painted) == 1 and not len(element) and "opacity" in own:
         paint = f"{painted[0]}-opacity"
@@ -174,7 +174,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Move an outline of straight lines, relative from its first point; return "" for others."""
+    """Move an outline of straight lines, relative from its first point; return "" for curves."""
     written: list[str] = []
     at_x = at_y = 0.0
     for command, rest in _STROKE.findall(outline):
@@ -206,7 +206,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 
 
 def _share(group: Element, *, any_order: bool) -> None:
-    """Write neighbours' common look on a group around them; `any_order`: they may change places."""
+    """Move neighbours' common look to a group around them; `any_order`: they may be reordered."""
     children = list(group)
     if any_order:
         first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}

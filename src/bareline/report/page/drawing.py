@@ -143,7 +143,7 @@ def _choice(name: str, title: str, panel: Markup, *, large: bool) -> PanelChoice
 def draw_figure(
     figure: Figure, *, explained: bool = False, numbers: Mapping[str, int] | None = None
 ) -> DrawnFigure:
-    """Draw a figure's panels and lay out its data table.
+    """Draw a figure's panels and prepare its data table.
 
     - `explained`: the page has a glossary, which the titles of axes then name.
     - `numbers`: of the page's list of published figures, by their place.
