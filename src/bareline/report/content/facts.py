@@ -147,7 +147,7 @@ class FactLine:
 
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
-    """Arrange facts side by side, without identities and volatile readings."""
+    """Arrange facts side by side; identities and volatile readings do not describe a platform."""
     return [
         FactLine(
             row.fact.group.value,

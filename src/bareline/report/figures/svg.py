@@ -174,7 +174,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Move an outline of straight lines, relative from its first point; return "" for curves."""
+    """Move an outline of straight lines, relative from its first point; "" for any other one."""
     written: list[str] = []
     at_x = at_y = 0.0
     for command, rest in _STROKE.findall(outline):
