@@ -2,7 +2,7 @@
 
 import gc
 
-# The parser and the models are made of very many objects, all of which stay: to look for circles
-# among them takes a tenth of the start, even once. Here, because it is needed before typer is
-# imported.
+# The parser and the models have very many objects, and all of them stay. Even one search for
+# circular references among them takes a tenth of the start. The call is here since it must come
+# before the import of typer.
 gc.set_threshold(200_000)

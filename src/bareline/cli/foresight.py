@@ -66,7 +66,7 @@ def answers_here(name: str, platforms: Path | None) -> Iterator[HostCheck]:
     try:
         study, _ = cast_study(whole, [], [], platforms, anyway=True)
     except StudyError:
-        return  # no role has a platform, which the other checks tell
+        return  # no role has a platform, which the other checks report
     specs = choose_platforms(study.platforms, platforms)
     outlook = look_ahead(whole, study, specs, choose_baseline(study, specs, None))
     if outlook is None:

@@ -26,14 +26,14 @@ def run_path(text: str) -> Path:
 
 
 def read_records(*paths: Path, unlike: bool = True) -> Records:
-    """Read runs; `unlike`: say where they measured unlike things."""
+    """Read runs; `unlike`: print where they measured with different defaults."""
     from bareline.store.run import Run
 
     return records_of([Run.open(path) for path in paths], unlike=unlike)
 
 
 def records_of(runs: Sequence[Run], *, unlike: bool = True) -> Records:
-    """Read runs that are open; `unlike`: say where they measured unlike things."""
+    """Read runs that are open; `unlike` as of `read_records`."""
     from bareline.analysis.numbers.records import read_runs
 
     records = read_runs(runs)
@@ -70,7 +70,7 @@ PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platfor
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The rows that a reader asks for, a kind of name in each field."""
+    """The rows that the user selects, with one kind of name in each field."""
 
     probes: Annotated[
         _Names,

@@ -2,7 +2,7 @@
 
 `bareline schema` prints the JSON Schemas of the rows and of the files that people and programs
 write. Each is made from the class of the rows, or from the model that checks the file, whenever it
-is asked for: there is no second description to go stale.
+is requested, so that no second description can become outdated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EXIT_USAGE = 2
 EXIT_TRIALS_FAILED = 3
 EXIT_UNDECIDED = 4
 EXIT_INTERRUPTED = 130
-#: So many rows that a condition is about are printed.
+#: Most rows that are printed for one condition.
 _NAMED_ROWS = 10
 
 
@@ -149,7 +149,7 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def printing_measures() -> Iterator[None]:
-    """Print the measures that a refused ladder lacks before the one line that says so."""
+    """Print the measures that a refused ladder lacks before the one line that reports it."""
     from bareline.predict.ladder import LadderGaps
 
     try:

@@ -99,9 +99,9 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
 
     - `name`: the plug-in's name.
     - `folder`: folder to make; ``bareline-NAME`` here without it.
-    Gives the files, the folder's ``pyproject.toml`` first.
+    Returns the files, the folder's ``pyproject.toml`` first.
 
-    Raises UsageError: there is no such kind, the name is none, or the folder exists.
+    Raises UsageError: there is no such kind, the name is not valid, or the folder exists.
     """
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")

@@ -47,7 +47,7 @@ def prints(
 
     - `name`: the verb; an option that changes its rows follows it.
     - `rows`: the type of its rows, by its module.
-    - `alone`: whether one of them is printed, and no list.
+    - `alone`: whether a single row is printed instead of a list.
     - `to_file`: whether it also has ``-o FILE``, if it has no ``--out`` of its own.
     """
     OUTPUTS[name] = rows, alone

@@ -47,7 +47,7 @@ class Area(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostCheck:
-    """One thing that was looked at.
+    """The result of one check.
 
     - `detail`: the finding, or the reason why it does not work.
     - `hint`: the next step, as an imperative; empty where there is none.
@@ -64,12 +64,12 @@ class HostCheck:
 def judged(
     name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
 ) -> HostCheck:
-    """Return a check that came out well where `good` is true, else `ill`: with the words for it."""
+    """Return a check that is OK with the words `well` if `good` is true, else `ill` with `bad`."""
     return HostCheck(name, Health.OK, well) if good else HostCheck(name, ill, bad, hint)
 
 
 def refused(name: str, error: BarelineError) -> HostCheck:
-    """Return the check of an unusable thing, in the words of its error."""
+    """Return the check of a part that cannot be used, with the message and hint of its error."""
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 

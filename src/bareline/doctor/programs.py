@@ -18,7 +18,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.]?[a-z]\w*)?")
 
 
 def find_program(name: str) -> str | None:
-    """Find a program on the path or where only root's path looks."""
+    """Return the file of a program on PATH, else in root's ``/usr/sbin`` or ``/sbin``, or None."""
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
 
 

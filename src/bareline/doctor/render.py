@@ -37,7 +37,7 @@ def render(checks: Sequence[HostCheck], console: Console) -> None:
 
 
 def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print the purposes that this machine is ready for, the others, and a first command."""
+    """Print the purposes that this machine is ready for, other purposes, and a first command."""
     last = ""
     for head, text in lines(checks):
         title = head if head != last else ""

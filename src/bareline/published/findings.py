@@ -29,12 +29,13 @@ class ClaimCheck(_Table):
       in `probe` than in the mean of `than`. ``order``: worse, or better, than each of `against` at
       every number of ranks.
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
-    - `platform`, `against`: ids of the document's platforms; only ``order`` has several of the
-      second.
+    - `platform`, `against`: ids of the document's platforms; only ``order`` has several in
+      `against`.
     - `expect`, `within`: the document's statement; "equal" up to so many times.
-    - `degree`: how many times "much", "clearly" or "by far" are, where no figure is printed.
+    - `degree`: the ratio that "much", "clearly" or "by far" means, where no figure is printed.
     - `ties`: being equal satisfies it: "fastest" means that nothing is certainly faster.
-    - `printed`, `printed_first`: ids of results that print it; the second where `kind` begins.
+    - `printed`: ids of results that print it; `printed_first`: of results that print the figure
+      with which ``grows``, ``rise`` or ``more`` begins.
     """
 
     kind: CheckKind
@@ -73,7 +74,7 @@ class ClaimCheck(_Table):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """All platforms of the document that it needs."""
+        """All platforms of the document that the check needs."""
         return (self.platform, *self.against)
 
 
@@ -82,7 +83,7 @@ class PublishedFinding(_Table):
 
     - `claim`: the statement in a line of a table; empty where it is short enough.
     - `checks`: its comparisons with a run; the first counts that the run measures.
-    - `unmeasured`: why no probe can decide it; one of both is given.
+    - `unmeasured`: why no probe can decide it. Either `checks` or `unmeasured` is given.
     """
 
     benchmark: str = ""

@@ -1,7 +1,7 @@
-"""What a file of published figures holds, checked.
+"""The content of a file of published figures, checked.
 
 Figures stay as they are printed: decimals are kept, ranges and bounds stay ranges and bounds, and
-each leads to the table, figure, slide or section that it stands in.
+each refers to the table, figure, slide or section that contains it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.published.findings import PublishedFinding
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
-#: What a published value is: measured itself, or told against a baseline.
+#: Kinds of published values: measured itself, or relative to a baseline.
 Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
 #: The baseline of a share of the hardware's limit; no platform of a document has this name.
 PEAK = "peak"
@@ -27,7 +27,7 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """What stands in a part, given by its id, at a place, given in words."""
+    """An entry with its part, by id, and its place in the part, in words."""
 
     part: str
     where: str
@@ -87,8 +87,8 @@ class Publication(_Table):
     """A ``[publication]``: the document, and the built-in study that repeats it.
 
     - `id`, `short`: its name in a reference (``nebula:table-4``) and among people.
-    - `title`: that of its source where the document prints none.
-    - `notes`: what must be known of all its figures.
+    - `title`: the title of its source where the document prints none.
+    - `notes`: remarks that apply to all its figures.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -105,9 +105,9 @@ class Publication(_Table):
 class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
-    - `id`, `label`: its name in a reference, and as the document calls it.
+    - `id`, `label`: its name in a reference, and its name in the document.
     - `plotted_only`: the document draws its values; only its text gives some.
-    - `weight`: the place of its statements: those of the abstract come first.
+    - `weight`: the place of its statements: statements of the abstract come first.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
@@ -120,8 +120,9 @@ class Part(_Table):
 class PublishedPlatform(_Placed):
     """A ``[[platform]]`` of the document.
 
-    - `against`: the platform that its figures are read against where the document gives no ratio.
-    - `variant_of`, `part_of`: another one that it differs from by settings only, or belongs to.
+    - `against`: the platform with which its figures are compared where the document has no ratio.
+    - `variant_of`: another platform, from which it differs only in settings.
+    - `part_of`: another platform, to which it belongs.
     """
 
     id: str
@@ -143,7 +144,7 @@ class Likewise(_Table):
 
 
 class Benchmark(_Table):
-    """A ``[[benchmark]]``: which probe measures what the document's benchmark measured.
+    """A ``[[benchmark]]``: the probe that measures the same as a benchmark of the document.
 
     - `probe`: its name; ``*`` matches anything.
     - `metrics`: its metric for each metric of the document.
@@ -167,8 +168,8 @@ class Result(Printed, _Placed):
       readings are kept.
     - `cited`: the figure comes from another study.
     - `restates`: results of which this is another printing.
-    - `members`, `excludes`: the programs over which the figure is a range, and those that it leaves
-      out.
+    - `members`, `excludes`: the programs over which the figure is a range, and the programs that it
+      leaves out.
     """
 
     id: str
@@ -203,7 +204,7 @@ class Result(Printed, _Placed):
 
     @property
     def words(self) -> str:
-        """The figure with its unit and direction, as a sentence would give it."""
+        """The figure with its unit and direction, as part of a sentence."""
         behind: Mapping[Kind, str] = {
             "absolute": self.unit,
             "factor": f"times {'worse' if self.relation == 'worse_by' else 'better'}",
@@ -240,7 +241,7 @@ class Trials(_Placed):
 
 
 class NotCompleted(_Placed):
-    """A ``[[not_completed]]``: what the authors could not or did not run, and why."""
+    """A ``[[not_completed]]``: a benchmark that the authors could not or did not run, and why."""
 
     benchmark: str
     platform: str
@@ -275,7 +276,7 @@ class InstanceType(_Placed):
 
 
 class PrintedFact(Printed, _Placed):
-    """A ``[[fact]]``: a number that is no measurement."""
+    """A ``[[fact]]``: a number that was not measured."""
 
     quantity: str
     unit: str
@@ -284,7 +285,7 @@ class PrintedFact(Printed, _Placed):
 
 
 class PublishedStudy(_Table):
-    """A whole file."""
+    """The content of a file of published figures."""
 
     publication: Publication
     parts: Annotated[list[Part], Field(alias="part")]
@@ -335,19 +336,22 @@ class PublishedStudy(_Table):
         return self
 
     def part(self, name: str) -> Part:
-        """Return a part by its id; KeyError without one."""
+        """Return a part by its id.
+
+        Raises KeyError: there is no such part.
+        """
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Return a platform by its id; None for one that the document merely names."""
+        """Return a platform by its id; None for a platform that the document only mentions."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:
-        """Return which probe measures a benchmark of the document; None where none does."""
+        """Return a benchmark of the document by its name; None if no probe measures it."""
         return next((row for row in self.benchmarks if row.name == name), None)
 
     def doubts(self, result: str) -> list[str]:
-        """Return what is inconsistent about a result."""
+        """Return the descriptions of the inconsistencies of a result."""
         return [row.says for row in self.inconsistencies if result in row.results]
 
 

@@ -1,4 +1,4 @@
-"""Whether a place of a run is one that a publication speaks of."""
+"""Comparison of a place of a run with the conditions of a publication."""
 
 from __future__ import annotations
 

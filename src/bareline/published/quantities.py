@@ -44,7 +44,7 @@ class Spread(BaseModel):
     inferred: int | None = None
 
     def holds(self, value: float) -> bool:
-        """Return whether a place on the axis belongs to it; a mere label contains none."""
+        """Whether a place on the axis belongs to it; a spread with only a label contains none."""
         if self.inferred is not None and value == self.inferred:
             return True
         if self.low is None and self.high is None and self.above is None:

@@ -1,8 +1,7 @@
 """Published figures as ratios: how many times worse than the baseline, the way bareline compares.
 
-A ratio above 1 is worse than the baseline, whatever the metric's direction. What the document
-prints as a factor, a percentage or two absolute values becomes a span of ratios; a bound leaves
-one end of it open.
+A ratio above 1 is worse than the baseline, for every direction of a metric. A factor, a percentage
+or two absolute values of the document become a span of ratios; a bound leaves one end of it open.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from statistics import median
 from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
-#: Conditions that describe a platform's own size rather than what is compared.
+#: Conditions that describe a platform's own size, which may differ between compared values.
 _OWN = frozenset({"cores", "threads"})
 
 
@@ -38,10 +37,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRatio:
-    """What a publication says of a platform against a baseline, as a ratio.
+    """A published figure of a platform against a baseline, as a ratio.
 
     - `computed`: the document prints both values, and this is their ratio.
-    - `probe`, `probe_metric`: what measures the same here; None where nothing does.
+    - `probe`, `probe_metric`: the probe and metric that measure the same here; None without one.
     """
 
     publication: str
@@ -70,11 +69,11 @@ class PublishedRatio:
         return dict(self.at)
 
     def leaves_out(self, probe: str) -> bool:
-        """Return whether the document leaves out what a probe runs: ``npb.cg`` where CG is."""
+        """Whether the document leaves out the program of a probe: ``npb.cg`` if it excludes CG."""
         return probe.rpartition(".")[2].upper() in self.excludes
 
     def measured_by(self, probe: str) -> bool:
-        """Return whether a probe measures it."""
+        """Whether a probe measures this ratio."""
         alike = self.probe is not None and fnmatchcase(probe, self.probe)
         return alike and not self.leaves_out(probe)
 
@@ -82,7 +81,7 @@ class PublishedRatio:
 def span_of(result: Result) -> Span | None:
     """Return how many times worse than its baseline a result is.
 
-    None for what is no ratio to another platform.
+    None for a result that is not a ratio to another platform.
     """
     if result.baseline in (None, PEAK) or result.better == "none":
         return None
@@ -90,7 +89,7 @@ def span_of(result: Result) -> Span | None:
 
 
 def _times_worse(result: Result) -> Span:
-    """Return a result that has a baseline as times worse than it."""
+    """Return how many times worse than its baseline, which may be a peak, a result is."""
 
     def span(form: Callable[[Decimal], Decimal]) -> Span:
         return Span(*(None if end is None else form(end) for end in result.ends))
@@ -104,13 +103,13 @@ def _times_worse(result: Result) -> Span:
         return span(lambda end: 1 + end / 100)
     if result.kind == "efficiency":
         return inverse(lambda end: end / 100)
-    # A loss of performance: what is left is a share of the baseline.
+    # A loss of performance: the rest is a share of the baseline.
     rates = span(lambda end: 1 / (1 - end / 100))
     return Span(span(lambda end: 1 + end / 100).low, rates.high) if result.unclear else rates
 
 
 def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
-    """Yield every ratio to a platform that the document prints; no second printings."""
+    """Yield every ratio to a platform that the document prints, without second printings."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline in (result.platform, PEAK):
@@ -124,7 +123,7 @@ def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def peak_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
-    """Yield every share of a peak that the document prints, as the times that it is below it."""
+    """Yield every share of a peak that the document prints, as how many times it is below it."""
     for result in study.results:
         if result.restates or result.baseline != PEAK:
             continue
@@ -135,7 +134,7 @@ def peak_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
-    """Return the other printings of a ratio, and those of these, in the document's order."""
+    """Return all other printings of a ratio, direct and indirect, in the document's order."""
     printings = set(ratio.results)
     for _ in study.results:
         restated = {row.id for row in study.results if not printings.isdisjoint(row.restates)}
@@ -146,14 +145,14 @@ def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
 
 
 def own_bases(study: PublishedStudy) -> list[Result]:
-    """Return the results that are printed against their own platform: 1 by definition."""
+    """Return the results that are printed relative to their own platform: 1 by definition."""
     return [row for row in study.results if row.baseline == row.platform]
 
 
 def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
-    """Yield the ratios of the absolute values that the document prints of two platforms.
+    """Yield the ratios of the absolute values that the document prints for two platforms.
 
-    The median stands for listed trials. A pair with a printed ratio is left out.
+    The median represents listed trials. A pair with a printed ratio is left out.
     """
     printed = {
         (row.benchmark, row.metric, row.platform, row.baseline, *_texts(row.conditions))
@@ -194,13 +193,13 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all that a publication says of two platforms as ratios, once for each probe of it."""
+    """Return all ratios of a publication between two platforms, once for each probe of them."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     return [*ratios, *(again for ratio in ratios for again in likewise(study, ratio))]
 
 
 def likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
-    """Return a ratio as the other probes of its benchmark measure it."""
+    """Yield a ratio for each other probe of its benchmark that measures it."""
     benchmark = study.benchmark(ratio.benchmark)
     for other in benchmark.also if benchmark else ():
         if ratio.metric in other.metrics:
@@ -260,6 +259,6 @@ def _texts(at: Mapping[str, Condition]) -> tuple[str, ...]:
 
 
 def _key(result: Result, platform: str) -> tuple[object, ...]:
-    """Return what two absolute values must share to be of one comparison."""
+    """Return the key that two absolute values must share to be compared, and the platform."""
     at = {key: value for key, value in result.at.items() if key not in _OWN}
     return result.benchmark, result.metric, result.unit, *_texts(at), platform

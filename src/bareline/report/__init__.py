@@ -1,1 +1,1 @@
-"""What people read: the terminal's tables, the page, and the figures."""
+"""The readable output: the terminal's tables, the page, and the figures."""

@@ -1,4 +1,4 @@
-"""What a report shows, declared once for every writer: tables, prose, notes and figures."""
+"""Blocks of a report, declared once for every writer: tables, prose, notes and figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ R = TypeVar("R")
 #: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left and wraps,
 #: "whole" aligns left and stays on one line.
 Kind = Literal["number", "light", "text", "whole"]
-#: Ink: "worse" and "better" of a ratio whose verdict says so, "caution" of what must be known.
+#: Ink: "worse" and "better" of a ratio with that verdict, "caution" of facts that must be known.
 Tone = Literal["", "worse", "better", "muted", "bold", "caution", "alarm"]
 #: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.
 Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
@@ -25,7 +25,7 @@ Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; the unit stands in the head. Only text wraps."""
+    """A column of a table; the unit is in the head. Only text wraps."""
 
     title: str
     kind: Kind = "text"
@@ -33,7 +33,7 @@ class Column:
 
     @property
     def figures(self) -> bool:
-        """Whether it holds figures, which stand at the right and in one piece."""
+        """Whether it contains figures, which are aligned right and stay in one piece."""
         return self.kind != "text"
 
 
@@ -41,13 +41,13 @@ class Column:
 class Field:
     """One field of a table.
 
-    - `order`: what the column is sorted by; the text itself without it.
-    - `platform`: name of the platform whose mark stands before the text.
-    - `link`: id of what on the page it leads to, e.g. the source of a published figure.
+    - `order`: the key by which the column is sorted; without it, the text itself.
+    - `platform`: name of the platform whose mark is before the text.
+    - `link`: id of the place on the page that it leads to, e.g. the source of a published figure.
     - `wrap`: whether it is running text, which breaks into lines.
     - `note`: a second line in lighter ink.
     - `look`: the shade of a cell of a heat strip.
-    - `anchor`: id under which others lead to it.
+    - `anchor`: id under which other places of the page lead to it.
     """
 
     text: str | Sentence
@@ -64,7 +64,7 @@ class Field:
 
     @property
     def plain(self) -> str:
-        """Its words without what sets them apart."""
+        """Its words without the marks of a sentence's parts."""
         return self.text if isinstance(self.text, str) else self.text.text
 
 
@@ -75,7 +75,7 @@ class Table:
     - `starts`: rows that begin a group.
     - `foot`: a last row that sorting leaves in its place.
     - `groups`: rows of heads over columns from the second on: the words and how many they span.
-    - `label`: what it shows, for whoever cannot see it.
+    - `label`: a description of it for readers who cannot see it.
     - `whole`: whether a terminal keeps its columns together, however narrow it is.
     """
 
@@ -90,7 +90,7 @@ class Table:
 
     @property
     def caveats(self) -> tuple[Caveat, ...]:
-        """What becomes footnotes, in the order of the rows."""
+        """The caveats that become footnotes, in the order of the rows."""
         fields = (field for row in (*self.rows, self.foot) for field in row)
         return tuple(dict.fromkeys(caveat for field in fields for caveat in field.caveats))
 
@@ -104,7 +104,7 @@ class Table:
 class Rows(Generic[R]):
     """A table of some rows, to which columns are added one after the other.
 
-    - `group`: what rows that stand together share; all of them without it.
+    - `group`: returns the value that all rows of a group share; without it all rows are one group.
     """
 
     def __init__(self, rows: Iterable[R], group: Callable[[R], object] | None = None) -> None:
@@ -145,7 +145,7 @@ class Rows(Generic[R]):
         absent: str = "–",
         tone: Callable[[R], Tone] = lambda _: "",
     ) -> Self:
-        """Add a column of figures; `absent` stands where there is none."""
+        """Add a column of figures; `absent` is written where there is no figure."""
 
         def field(row: R) -> Field:
             own = value(row)
@@ -211,14 +211,14 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What must be known of a block beside it, in lighter ink."""
+    """A fact that must be known of a neighbouring block, in lighter ink."""
 
     text: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line that stands with its neighbours; an empty one sets them apart.
+    """A line directly next to its neighbours; an empty one separates them.
 
     - `lead`: words in bold before it.
     - `unbroken`: whether a terminal leaves it in one piece.
@@ -272,15 +272,15 @@ class Figure:
 
     - `id`: unique on the page; also the name of the figure's files.
     - `probe`, `layer`: where it belongs; empty for the whole page.
-    - `panels`: the drawing, in pieces that the page may put beside each other; none for a table.
-    - `names`: what tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
-    - `large`: place of the panel that is drawn large at first, beside small ones to choose from.
+    - `panels`: the drawing, in pieces that the page may put next to each other; none for a table.
+    - `names`: how the panels differ, e.g. ``16 nodes, 128 ranks``; none where there is one.
+    - `large`: place of the panel that is drawn large at first, with small ones to choose from.
     - `narrow`: the drawing for screens of less than 40 em; `panels` serve both without it.
     - `folded`: whether its table is folded away even though nothing is drawn.
-    - `text_summary`: what the figure shows, for whoever cannot see it.
+    - `text_summary`: a description of the figure for readers who cannot see it.
     - `caveats`: of the values, in words, for a drawing that is a file of its own.
     - `sources`: of published figures: place in the page's list, publication and place in that.
-    - `data`: the numbers in base units for its CSV file; without them, what the table shows.
+    - `data`: the numbers in base units for its CSV file; without them, those that the table shows.
     """
 
     id: str

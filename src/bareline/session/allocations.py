@@ -42,7 +42,7 @@ _LATER_S = 30.0
 _LONGEST_S = 960.0
 
 
-#: Beginnings of the keys of facts that only programs tell which run there.
+#: Beginnings of the keys of facts that only programs on the platform report.
 _STARTUP_FAILURES = "mpi.startup_failures"
 _BY_PROGRAMS = (
     *(BLAS_KERNELS, "native.", "mpi.library", "mpi.carrier.", "placement.", "from."),
@@ -53,7 +53,7 @@ _BY_PROGRAMS = (
 class Allocations:
     """The platforms of a run, each acquired at its first use; a context that ends them all.
 
-    - `tell`: called with a platform, and what happened to it.
+    - `tell`: called with a platform and an event of it.
     - `machine`: where the session measures: each platform is compared with its earlier state.
     - `blocks_per_boot`: after so many blocks a platform that boots is made again; 0 never.
     - `native`: platforms on which bareline's own programs run.
@@ -100,7 +100,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Go on counting the boots where earlier executions of the run ended."""
+        """Continue the count of boots from the end of earlier executions of the run."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -138,11 +138,11 @@ class Allocations:
         return allocation
 
     def boot(self, name: str) -> int | None:
-        """Return which coming up of a platform this is, from 1; None where nodes stay the same."""
+        """Return how often a platform has come up, from 1; None where its nodes stay the same."""
         return self._boots.get(name) if self._is_new_each_time(name) else None
 
     def broke(self, name: str, *, broken: bool) -> None:
-        """Take note of whether the platform itself broke in a trial."""
+        """Count the trials in a row in which the platform itself broke; a good trial resets it."""
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
 
     def saw(self, name: str, caveats: Collection[str]) -> None:
@@ -182,7 +182,7 @@ class Allocations:
         kind = self._type(name)
         spec = self._specs[name]
         facts = allocation.facts()
-        # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
+        # A platform whose helpers use this machine's time runs on it; a simulated one does not.
         here = allocation.helpers_s() is not None and not kind.exact
         self._machine.meet(name, facts, here=here, named=not kind.borrows)
         facts = {**build_facts(spec, allocation), **facts}
@@ -275,7 +275,7 @@ class Allocations:
         return allocation
 
     def _waits(self, name: str) -> bool:
-        """Return whether trials wait for a platform as its `queue_s` says: no other can run."""
+        """Whether trials wait for a platform as long as its `queue_s`: no other one can run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -335,7 +335,7 @@ class Allocations:
         self._resumed = None
 
     def note(self, name: str, text: str, seconds: float | None = None) -> None:
-        """Report what happened to a platform, and keep it in the run."""
+        """Report an event of a platform, and record it in the run."""
         self._tell(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
 

@@ -78,7 +78,7 @@ class Answers:
 
     @property
     def few(self) -> bool:
-        """Whether it is less than a third of them."""
+        """Whether the run judges less than a third of the claims."""
         return self.claims < _LEAST_SHARE * self.of
 
     @property

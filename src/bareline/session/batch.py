@@ -1,4 +1,4 @@
-"""Batch systems: how a job is asked for, and how it is asked after.
+"""Batch systems: the commands that submit, query and cancel a job.
 
 Each is used through its own commands. A job is a script without directives; its requests are
 on the command line, where nothing is quoted twice.
@@ -30,9 +30,12 @@ _ASK_S = 60.0
 class JobRequest:
     """A request to a batch system.
 
-    - `options`: further ones in that system's words; they come last, where most count the last.
-    - `resources`: how a platform of that very system asks for its nodes, instead of the two.
-    - `after`: job that has to end before, and to end well with `well`; "" for none.
+    - `options`: further options of the batch system; they come last, as most systems use the last
+      of two equal options.
+    - `resources`: a platform's own request for nodes of this system, in place of `nodes` and
+      `time_min`.
+    - `after`: job that has to end before; "" for none.
+    - `well`: whether that job has to end without an error.
     """
 
     nodes: int
@@ -44,7 +47,7 @@ class JobRequest:
 
     @property
     def dependency(self) -> str:
-        """Its dependency in the words of all systems but LSF; "" for none."""
+        """The dependency in the syntax of all systems except LSF; "" for none."""
         when = "afterok" if self.well else "afterany"
         return f"{when}:{self.after}" if self.after else ""
 
@@ -53,8 +56,8 @@ class JobRequest:
 class JobStanding:
     """The state of a job.
 
-    - `words`: for users: the system's word in small letters, and its reason if it has one.
-    - `waits`, `runs`: it will measure the rest, or does so now; neither where it is unknown.
+    - `words`: the system's word in small letters, and its reason if it has one, for users.
+    - `waits`, `runs`: whether it waits to begin, or runs now; both are false if that is unknown.
     """
 
     words: str
@@ -73,7 +76,7 @@ class BatchSystem:
 
 
 def find_system(name: str) -> BatchSystem:
-    """Return a batch system by its name, or raise UsageError: None is called so."""
+    """Return a batch system by its name; raises UsageError: no system has this name."""
     if name not in SYSTEMS:
         raise UsageError(
             f"no batch system is called '{name}'", hint=f"use one of: {', '.join(SYSTEMS)}"
@@ -82,7 +85,7 @@ def find_system(name: str) -> BatchSystem:
 
 
 def hand_over(system: str, request: JobRequest, path: Path) -> str:
-    """Submit a script; give the job's name.
+    """Submit a script; return the job's name.
 
     Raises ToolMissing: the system's commands are not here.
     Raises PlatformError: it refuses the job.
@@ -242,7 +245,7 @@ def _ended(code: str) -> JobStanding:
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
-    """Return a program's output; None where it does not know the job any more."""
+    """Return a program's output; None where it no longer knows the job."""
     _need(argv[0])
     done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
     if re.search(gone, done.stderr + done.stdout):

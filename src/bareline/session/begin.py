@@ -32,7 +32,7 @@ _STAND_INS = ("netns", "local", "null")
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
     """Return the baseline: that of the command line, else of the study, else the first platform.
 
-    Raises UsageError: the one that the command line names is not part of the run.
+    Raises UsageError: the platform that the command line names is not part of the run.
     """
     names = [spec.name for spec in platforms]
     if given is not None and given not in names:

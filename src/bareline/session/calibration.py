@@ -32,8 +32,8 @@ from bareline.vocabulary.model import parse_point
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
 _OVERHEAD = "mpi.overhead"
-#: One message at a time that crosses another, and windows of many: these were seen to reach half of
-#: what the nodes carry (docs/method/simulation.md).
+#: One message at a time that crosses another, and windows of many messages. The windows reached
+#: only about half of the nodes' rate in both directions (docs/method/simulation.md).
 _BOTH_WAYS = ("mpi.sendrecv", "mpi.bibandwidth")
 _Curve = list[tuple[int, float]]
 
@@ -196,7 +196,7 @@ def _overheads(
 ) -> dict[str, list[list[float]]]:
     """Return how long sender and receiver are busy with a message, and when it leaves, by its size.
 
-    The rate says how long the busier of both is, which is taken to be the sender: writing to a
+    The rate gives the time of the busier of both, which is taken to be the sender: writing to a
     socket or a queue does more of the work than finding the message there. The receiver's work for
     a message that has arrived was measured by itself. Both together may exceed the one-way time:
     then a message is delivered before its sender is done, and leaves earlier by as much.

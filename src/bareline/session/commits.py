@@ -37,9 +37,10 @@ def import_commits(
 ) -> list[Intake]:
     """Read existing outputs into a run for each commit, below a folder.
 
-    Runs are made if need be, and have the commit's name, or the file's where it names none. Their
-    date is the commit's where outputs say it: commits may be measured in any order. Nothing is
-    written unless every file is of a known format; parameters and errors as of `import_files`.
+    A run has the name of its commit, or of its file where the file names no commit. A missing run
+    is made. Its date is the date of the commit where outputs contain it, since commits may be
+    measured in any order. Nothing is written unless every file is of a known format. Parameters and
+    errors are the same as of `import_files`.
     """
     check_platform(platform, ranks)
     for _ in found_in(files, skip_unknown=skip_unknown, skipped=[]):

@@ -53,7 +53,7 @@ def launch_date(
 def parse_date(text: str) -> datetime:
     """Return the moment that ``2024-02-05`` or ``2024-02-05T10:30`` names, in UTC without a zone.
 
-    Raises UsageError: it names none.
+    Raises UsageError: the text is not a date.
     """
     try:
         moment = datetime.fromisoformat(text)

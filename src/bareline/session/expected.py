@@ -52,9 +52,9 @@ OF_ROWS = (
 class ExpectedRow:
     """A value that a run would deliver.
 
-    - `row`: it with its planted ratio.
+    - `row`: the row of the value, with its planted ratio.
     - `obstacle`, `detail`: why there will be no ratio; None where there will be one.
-    - `simulated`: its ratio comes from a simulation.
+    - `simulated`: whether its ratio comes from a simulation.
     """
 
     row: Row
@@ -63,7 +63,7 @@ class ExpectedRow:
     simulated: bool
 
     def behind(self, obstacles: Collection[ClaimObstacle]) -> Row:
-        """Return the row as it is where these obstacles are in the way."""
+        """Return the row as it would be with these obstacles: without ratio, or with a caveat."""
         if self.obstacle in obstacles:
             return replace(self.row, ratio=None, verdict=Verdict.MISSING, reason=self.detail)
         if self.simulated and ClaimObstacle.GIVEN in obstacles:

@@ -37,7 +37,7 @@ _TIMEOUTS_IN_A_ROW = 3
 
 _BUDGET_USED = "the time budget is used up"
 
-#: How much longer a time budget gets that was too short for any point, and at most.
+#: Factor by which a time budget grows each time that it was too short for any point, and the most.
 _LONGER, _LONGEST = 4.0, 64.0
 
 
@@ -45,11 +45,11 @@ _LONGER, _LONGEST = 4.0, 64.0
 class TrialCounts:
     """The state of a run, in numbers of trials.
 
-    - `skipped`: those whose program is not installed.
-    - `saved`: those that adaptive stopping made unnecessary.
-    - `not_run`: those that the time budget left no time for.
+    - `skipped`: trials whose program is not installed.
+    - `saved`: trials that adaptive stopping made unnecessary.
+    - `not_run`: trials that the time budget left no time for.
     - `on`: the platforms that have records.
-    - `blocks_had`: those begun before the time budget ended the run, if it did.
+    - `blocks_had`: blocks begun before the time budget ended the run, if it did.
     """
 
     planned: int
@@ -84,7 +84,7 @@ class History:
 
     A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
     once more: it shares the baseline's fate, and no case goes on for its sake. At a planned look
-    `answered` tells whether the run's records answer the question.
+    `answered` returns whether the run's records answer the question.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class History:
                 continue
             values = _headline_values(records, probe.headline, block)
             if values is None:
-                continue  # nothing but failures: more trials tell nothing new
+                continue  # only failures: more trials give no new information
             if len(values[0]) < MIN_LAUNCHES or not reached(values, target).all():
                 return False
         return True

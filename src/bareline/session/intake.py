@@ -1,9 +1,9 @@
 """``bareline import``: existing outputs into a run, so that they compare like measured ones.
 
-Their platform is the one that the user names, or the one that an output names itself, as
-ReFrame's do. A trial is one launch found in a file. Blocks hold the repetitions of a platform's
-cases and are never shared by platforms: they were not measured together, so nothing is paired. A
-launch that the run has already is not taken twice (`bareline.formats.launches`).
+The user names their platform, or an output itself does, as ReFrame's outputs do. A trial is one
+launch found in a file. Blocks contain the repetitions of a platform's cases, and platforms never
+share a block: they were not measured together, so nothing is paired. A launch that is already in
+the run is not imported again (`bareline.formats.launches`).
 
 The trials wait in a temporary file until every file is known to be of a known format, so that
 memory does not grow with their number.
@@ -77,14 +77,14 @@ def import_files(
     - `files`: outputs of one or more launches, gzipped or not; or folders, with every file.
     - `platform`: name that their platform gets in the run; None for outputs that name their own.
     - `out`: run directory: a new one, or one that an earlier import made.
-    - `ranks`: number of ranks of outputs that do not say it.
-    - `date`: when outputs were made that do not say it; else their files' times count.
+    - `ranks`: number of ranks of outputs that do not contain it.
+    - `date`: date of outputs that do not contain one; by default the times of their files.
     - `skip_unknown`: leave out files of no known format instead of refusing all.
     - `unnamed`: platform of outputs that do not name theirs.
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
-    the run holds measured results.
+    the run contains measured results.
     Raises StoreError: the run cannot be written.
     """
     check_platform(platform, ranks)
@@ -222,7 +222,7 @@ class Spool:
         pickler.dump(content)
 
     def read(self, titles: Iterable[str]) -> Iterator[FoundTrial]:
-        """Yield the trials whose platforms are called so, in the order in which they came."""
+        """Yield the trials whose platforms have one of these titles, in the order of `add`."""
         importers = load_importers()
         for offset in sorted(offset for title in titles for offset in self._offsets[title]):
             self._file.seek(offset)
@@ -233,7 +233,7 @@ class Spool:
 
 
 def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[dict[Any, Any]]]:
-    """Return how a read-only mapping is made again, which pickle does not know."""
+    """Return the function and arguments that rebuild a read-only mapping, for pickle."""
     return _read_only, (dict(mapping),)
 
 
@@ -312,7 +312,7 @@ def _declare(probes: dict[str, Mapping[str, Any]], imported: Reading) -> None:
 def _join_declaration(
     probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
 ) -> None:
-    """Add what a trial declares; outputs of one program may have more or fewer columns."""
+    """Add the declaration of a trial; outputs of one program may have more or fewer columns."""
     old = probes.get(probe, new)
     if old["metrics"].keys() == UNTOLD.keys():
         old = new
@@ -408,13 +408,13 @@ def _append(
 
 
 def _launch_of(run: Run, record: Record) -> str:
-    """Return the hash of a trial's launch; runs of before it was recorded have only the output."""
+    """Return the hash of a trial's launch; the records of older runs have only its output."""
     output = None if record.launch else run.read_raw(record.trial)
     return text_hash(output.stdout) if output else record.launch
 
 
 def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
-    """Return what numbers the repetitions of a platform's cases, apart from other platforms'."""
+    """Return a function that gives a block to each repetition of a platform's cases."""
     trials = [record.trial for record in records]
     own = sorted({trial.block for trial in trials if trial.platform == platform})
     unused = itertools.count(max((trial.block for trial in trials), default=-1) + 1)
@@ -461,7 +461,7 @@ def _facts(
     titles: Iterable[str],
     known: Mapping[str, Scalar],
 ) -> dict[str, Scalar]:
-    """Join what the outputs tell of the platform; where they disagree, all they say."""
+    """Join the facts of a platform in all outputs; where they disagree, all values of a fact."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in known.items():
         texts[key] = dict.fromkeys(str(value).split("; "))

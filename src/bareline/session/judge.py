@@ -1,4 +1,4 @@
-"""A trial's outcome, and programs that fail wherever they are tried."""
+"""The outcome of a trial, and programs that fail on every platform."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Scalar, Stage, Trial
 from bareline.vocabulary.units import listing
 
-#: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
+#: Launchers frame their own lines, for example that a process returned a non-zero exit code.
 _FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
-#: How bareline's own programs refuse what their build left out, by exit code and line: see
-#: ``BL_STATUS_LEFT_OUT`` in native/common/bl_error.h.
+#: The exit code and the line with which bareline's own programs refuse a function that their build
+#: left out: ``BL_STATUS_LEFT_OUT`` in native/common/bl_error.h.
 _LEFT_OUT_STATUS = 69
 _LEFT_OUT_LINE = re.compile(r"^.*\bbuilt without .+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a trial."""
+    """The result of a trial."""
 
     outcome: Measured | Failed
     caveats: tuple[str, ...] = ()
@@ -46,21 +46,21 @@ def judge_output(
     profile: bool = False,
     facts: Mapping[str, Scalar] = MappingProxyType({}),
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Turn what a launch printed into samples or a failure, with the caveats that the probe sees.
+    """Turn the output of a launch into samples or a failure, with the caveats that the probe finds.
 
-    - `profile`: the launch was to be profiled: without its profile it failed.
+    - `profile`: whether the launch was to be profiled: without its profile it failed.
     """
     doubts = ("output-cut",) if output.cut else ()
 
     def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
-        # The program's own words, if it wrote any.
+        # The messages of the program itself, if it wrote any.
         said = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
         tail = said[-600:].strip()
         parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
         return Failed(stage, "; ".join(parts)), doubts
 
     ended = _ended(output, timeout_s)
-    # Nothing is lost with a program that wrote all and then did not exit.
+    # A program that wrote all its output and then did not exit has lost no values.
     hung = output.timed_out and _wrote_its_end(output.stdout)
     if ended is not None and not hung:
         return failed(*ended)
@@ -73,7 +73,7 @@ def judge_output(
     except ParseError as error:
         failure, _ = failed(_stage_of(error), str(error))
         return replace(failure, code=code_of(error)), doubts
-    except Exception as error:  # a probe of a third party may raise anything
+    except Exception as error:  # a third party's probe may raise any error
         what = f"{type(error).__name__}: {error}"
         return failed(Stage.PARSE, f"{probe.name} cannot read its output: {what}")
     if profile:
@@ -113,7 +113,7 @@ def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:
 def _in_cache(
     samples: tuple[Sample, ...], arrays: Mapping[str, int], facts: Mapping[str, Scalar]
 ) -> tuple[Sample, ...]:
-    """Mark the rates of memory whose array is no larger than the last-level cache."""
+    """Mark the memory rates whose array is not larger than the last-level cache."""
     cache_bytes = facts.get("cpu.l3_bytes") or facts.get("cpu.l2_bytes") or 0
     begin = tuple(begin for begin, size in arrays.items() if size <= float(cache_bytes))
     return tuple(
@@ -131,23 +131,23 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-#: After so many failures on every platform, and not one success, somebody should look.
+#: After so many failures on every platform, and no success, the user should look at the program.
 ENOUGH = 2
 
 
 class Failures:
-    """Counts what fails, by probe and platform."""
+    """The number of failures, by probe and platform."""
 
     def __init__(self, plan: Sequence[Trial]) -> None:
         self._left = Counter((trial.case.probe, trial.platform) for trial in plan)
         self._planned = Counter(self._left)
         self._failed: Counter[tuple[str, str]] = Counter()
-        #: Probes that worked once, that are not installed anywhere, or that were told of.
+        #: Probes that worked once, or that were reported.
         self._settled: set[str] = set()
         self._absent: set[tuple[str, str]] = set()
 
     def add(self, record: Record) -> str:
-        """Take a record into account; say what fails everywhere, the first time that it is so."""
+        """Count a record; report a probe that fails everywhere, the first time only."""
         probe = record.trial.case.probe
         platform = record.trial.platform
         self._left[probe, platform] -= 1

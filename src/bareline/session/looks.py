@@ -1,4 +1,4 @@
-"""The planned looks of a run: when its question is asked, and whether it is answered then."""
+"""The planned looks of a run: when its records are read, and whether they answer its question."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bareline.vocabulary.model import Trial
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Grade
 
-#: What more launches may still decide.
+#: Grades that more launches may still decide.
 _UNDECIDED = (Grade.OPEN, Grade.LIKELY)
 
 
 def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[PlannedLook]:
-    """Return the looks of a study, none where it is looked at once; a run has so many `blocks`."""
+    """Return the looks of a study, none without planned looks; the run has `blocks` blocks."""
     looks = study.looks or []
     rows: list[PlannedLook] = []
     for look, alpha in zip(looks, spending(len(looks)), strict=True):
@@ -37,7 +37,7 @@ def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[
 
 
 def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
-    """Return the plan of looks in lines for people; none where there is a single look."""
+    """Return the plan of looks as lines for people; none without looks."""
     if not looks:
         return []
     first = looks[0]["blocks"]
@@ -62,5 +62,5 @@ def answers_its_question(run: Run) -> bool:
             return False
         rows = [cell for cell in comparison.asked if cell.grade is not None]
     except BarelineError:
-        return False  # whoever compares the run is told why it cannot be
+        return False  # a comparison of the run reports the reason
     return bool(rows) and not any(row.grade in _UNDECIDED for row in rows)

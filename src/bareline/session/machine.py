@@ -1,9 +1,9 @@
-"""The machine that a session of a run measures on: whether it is the one of before.
+"""The machine that a session of a run measures on: whether it is the previous machine.
 
-A run that was killed may be continued where something else answers to its platforms' names: another
-processor, kernel or MPI library, another host, another bareline. What came of that would be one
-figure of two machines. So a session is held against the sessions before it, at each platform that
-comes up; what differs is refused, or, where it was asked for, kept apart.
+A killed run may be continued where its platforms' names belong to other hardware or software:
+another processor, kernel, MPI library, host or bareline. A figure would then have values of two
+machines. So a session is compared with the sessions before it, at each platform that comes up. A
+different machine is refused or, on request, its launches are kept apart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bareline.vocabulary.nodeset import fold
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that measure today, by name."""
+    """Return the versions of bareline, Python and libraries in use now, by name."""
     found = {"bareline": __version__, "python": platform.python_version()}
     for library in ("polars", "numpy", "pydantic"):
         with suppress(PackageNotFoundError):
@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-#: What must be the same, by its name for people, and the facts that tell it.
+#: The properties that must be the same, by their names for people, and the facts that have them.
 _ASKED: Mapping[str, tuple[str, ...]] = {
     "processor": ("cpu.model",),
     "kernel": ("kernel.release",),
@@ -43,15 +43,15 @@ _ASKED: Mapping[str, tuple[str, ...]] = {
     "host": ("node.name",),
 }
 
-#: By what it is of (a platform, "" for bareline itself) and its name, all that the nodes say.
+#: The values of all nodes by owner (a platform, "" for bareline itself) and name of the property.
 _Description = dict[tuple[str, str], tuple[str, ...]]
 
 
 class Machine:
-    """Where a session of a run measures.
+    """The machine on which a session of a run measures.
 
-    - `anyway`: go on on another machine, too: its launches are kept apart.
-    - `tell`: called with what happened, and the platform that it is about.
+    - `anyway`: also go on on another machine, whose launches are kept apart.
+    - `tell`: called with a platform and the change of machine that it showed.
     """
 
     def __init__(self, run: Run, tell: Callable[[str, str], None], *, anyway: bool = False) -> None:
@@ -77,7 +77,7 @@ class Machine:
         return self._last
 
     def remember(self, records: Collection[Record]) -> None:
-        """Learn which sessions measured before, and on what."""
+        """Read which sessions measured before, and on which machines."""
         known = self._run.sessions()
         used = sorted({record.session for record in records})
         for number in used:
@@ -87,7 +87,7 @@ class Machine:
             self._last = session.machine
             described = self._before.setdefault(session.machine, {})
             described |= {**_bareline(session.versions), **_host(session.host)}
-            with suppress(StoreError):  # a damaged file says nothing; whoever reads it is told
+            with suppress(StoreError):  # its reader reports a damaged file
                 for name, facts in self._run.facts_of(number).items():
                     described |= _platform(name, facts)
         self._newest = max(used, default=0)
@@ -100,18 +100,19 @@ class Machine:
             self._decide("")
 
     def meet(self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool) -> None:
-        """Hold a platform that came up against what it was.
+        """Compare a platform that came up with its earlier state.
 
-        - `here`: on bareline's own machine; `named`: always on the same nodes, by their names.
+        - `here`: it is on bareline's own machine.
+        - `named`: it is always on the same nodes, by their names.
 
-        Raises OtherMachine: it is another one.
+        Raises OtherMachine: it is another machine.
         """
         assert self._session is not None, "meet before begin()"
         found = _platform(name, facts, named=named)
         if here:
             found |= _host(self._session.host)
         if any(_differences(self._now, found)):
-            # It came up anew within this session and is another one: nobody can be asked.
+            # It came up again in this session as another machine, when the user cannot be asked.
             self._anyway = True
             self._before[self._last] = self._now
             self._open(found)
@@ -120,7 +121,7 @@ class Machine:
         self.keep()
 
     def keep(self) -> None:
-        """Write the session down, before the first record that names it."""
+        """Write the session to the run, before the first record that names it."""
         if self._session is not None and not self._is_written:
             self._run.write_session(self._session)
             self._is_written = True
@@ -139,7 +140,7 @@ class Machine:
         self._now = {**_bareline(today), **found}
 
     def _decide(self, name: str) -> None:
-        """Find the machine that this is; the one of before goes before all others."""
+        """Find the machine among the known ones, the previous one first; else it is a new one."""
         if not self._before:
             return
         for number in sorted(self._before, key=lambda number: number != self._last):
@@ -156,7 +157,7 @@ class Machine:
                 "every figure says so",
             )
         self._highest = max(self._highest, self._last) + 1
-        self._before[self._highest] = self._now  # it grows with what comes up
+        self._before[self._highest] = self._now  # it grows with each platform that comes up
         self._move(self._highest, name, differs)
 
     def _move(self, machine: int, name: str, differs: tuple[str, ...]) -> None:
@@ -183,9 +184,9 @@ def _host(host: Mapping[str, str]) -> _Description:
 
 
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
-    """Describe what a platform is by the facts of all its nodes.
+    """Describe a platform by the facts of all its nodes.
 
-    A fact that is missing says nothing.
+    A property with a missing fact is left out.
     """
     found: _Description = {}
     said: dict[str, set[str]] = defaultdict(set)  # by all nodes
@@ -200,11 +201,11 @@ def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> 
 
 
 def _differences(before: _Description, today: _Description) -> Iterator[str]:
-    """Say, each in words, what is other than it was; what one of them does not know is not."""
+    """Yield a sentence for each property that differs; one that `before` lacks does not differ."""
     said = set()
     for (name, what), value in today.items():
         known = before.get((name, what), value)
-        # A platform that runs here says of its host what bareline says.
+        # A platform that runs here repeats the difference of bareline's own host.
         if known != value and (known, value) not in said:
             said.add((known, value))
             whose = f" of {name}" if name else ""
@@ -212,7 +213,7 @@ def _differences(before: _Description, today: _Description) -> Iterator[str]:
 
 
 def host_of_today() -> dict[str, str]:
-    """Return what a session says of the machine that bareline runs on: name, processor, kernel."""
+    """Return the name, processor, kernel and boot of the machine that bareline runs on."""
     found = {
         "name": socket.gethostname(),
         "processor": _line("/proc/cpuinfo", "model name"),
@@ -223,7 +224,7 @@ def host_of_today() -> dict[str, str]:
 
 
 def _line(file: str, key: str = "") -> str:
-    """Return the first line of a file, or what follows a key in the first that begins with it."""
+    """Return the first line of a file, or the value in the first line that begins with `key`."""
     try:
         with Path(file).open(encoding="utf-8", errors="replace") as lines:
             line = next((line for line in lines if line.startswith(key)), "")

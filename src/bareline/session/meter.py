@@ -1,7 +1,7 @@
-"""Core hours: what a plan asks for, what a run has used, and where it may use no more.
+"""Core hours: the estimate of a plan, the use of a run, and its limits.
 
 Nodes that a batch system or a cloud lends cost from the moment they are up until they are given
-back, whatever runs on them. Any other platform costs while its trials run.
+back, also while they are idle. Any other platform costs while its trials run.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from bareline.vocabulary.model import Case, Scalar, Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import HOUR_S, count
 
-#: The file is written so often at most: a kill loses no more than that.
+#: Shortest time between two writes of the file, in s: a kill loses no more than that.
 _WRITE_S = 5.0
 
 
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
-    """Return what a node of a platform costs, and a core of it; nothing without a price."""
+    """Return the price of a node and of a core of a platform; nothing without a price."""
     price = limits.price_per_hour
     nodes = facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
@@ -46,9 +46,9 @@ class _Nodes:
 
 
 class Meter:
-    """Counts the core hours of a run by platform, and knows its limits.
+    """The core hours of a run by platform, and its limits.
 
-    - `limit`: most core hours of the whole run, or None; those of platforms stand in their specs.
+    - `limit`: most core hours of the whole run, or None; each platform's spec has its own limit.
     """
 
     def __init__(
@@ -67,34 +67,34 @@ class Meter:
         self._written_s = -_WRITE_S
 
     def load(self) -> None:
-        """Go on counting where earlier sessions of the run ended."""
+        """Continue the count from the end of earlier sessions of the run."""
         self._used_s |= self._run.cost() or {}
 
     def lift(self, limit: float | None) -> None:
-        """Let another limit count in place of all that the run was begun with."""
+        """Replace all limits that the run was begun with by another one; None keeps them."""
         if limit is not None:
             self._limit = limit
             self._limits = dict.fromkeys(self._limits)
 
     @property
     def core_hours(self) -> Mapping[str, float]:
-        """Core hours so far by platform."""
+        """Core hours used so far, by platform."""
         return {name: used / HOUR_S for name, used in self._used_s.items()}
 
-    # What costs ----------------------------------------------------------------------------------
+    # Use -----------------------------------------------------------------------------------------
 
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
-        """Nodes are up."""
+        """Begin to count a platform, whose nodes are up."""
         self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
     def end(self, name: str) -> None:
-        """Nodes are given back."""
+        """End the count of a platform, whose nodes are given back."""
         self.count()
         self._nodes.pop(name, None)
         self.write()
 
     def ran(self, name: str, seconds: float) -> None:
-        """A trial took so long."""
+        """Count a trial that took so many seconds."""
         nodes = self._nodes.get(name)
         if nodes is not None and not nodes.lent:
             self._used_s[name] += nodes.cores * seconds
@@ -103,7 +103,7 @@ class Meter:
             self.write()
 
     def count(self) -> None:
-        """Count what is lent up to now."""
+        """Count the lent nodes up to now."""
         now = self._clock()
         for name, nodes in self._nodes.items():
             if nodes.lent:
@@ -111,21 +111,21 @@ class Meter:
             nodes.counted_s = now
 
     def write(self) -> None:
-        """Keep it in the run."""
+        """Write the core hours to the run."""
         self._written_s = self._clock()
         self._run.write_cost(self._used_s)
 
-    # What may be used ----------------------------------------------------------------------------
+    # Limits --------------------------------------------------------------------------------------
 
     def left_s(self, name: str) -> float:
-        """Return for how long a trial may run on a platform before a limit is reached."""
+        """Return how many seconds a trial may run on a platform before a limit is reached."""
         self.count()
         limits = [({other}, limit) for other, limit in self._limits.items()]
         limits.append((set(self._used_s), self._limit))
         return min(self._left_s(limit, of, name) for of, limit in limits)
 
     def _left_s(self, limit: float | None, of: set[str], running: str) -> float:
-        """Return after how many seconds some platforms have used a limit while one of them runs."""
+        """Return in how many seconds some platforms reach a limit while `running` runs a trial."""
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
@@ -139,7 +139,7 @@ class Meter:
         return left / rate if rate else float("inf")
 
     def limit_words(self, left: int) -> str:
-        """Explain that a limit is reached, what is used, and how many trials are left to do."""
+        """Report a reached limit, the core hours used, and the number of trials left to do."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
         if self._limit is not None:
@@ -152,9 +152,9 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class CostOutlook:
-    """What a platform is going to cost.
+    """The estimated cost of a platform.
 
-    - `cores`: None where nobody can tell before it is up.
+    - `cores`: None where the number is not known before it is up.
     - `expected_h`: core hours as in earlier runs here, else by the study's time budget, or None.
     - `most_h`: core hours if every trial took its time limit.
     """
@@ -174,7 +174,7 @@ class CostOutlook:
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
 ) -> list[CostOutlook]:
-    """Estimate what each platform costs, lent nodes to the end of the run; queues do not count."""
+    """Estimate the cost of each platform, of lent nodes to the end of the run; queues are free."""
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
     expected_s = _expected_s(study, plan)
@@ -194,7 +194,7 @@ def outlook(
 
 
 def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
-    """Return the time that some trials of a plan take; None where nothing is known of it."""
+    """Return the time in s that some trials of a plan take; None where it is not known."""
     expected = _expected_s(study, plan)
     if not expected:
         return None
@@ -236,6 +236,6 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
 
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
-    """Describe in a line what a plan costs, and which limit ends it before; nothing of no cost."""
+    """Describe in one line the cost of a plan and the limit that may end it; none for no rows."""
     ends = "" if limit is None else f"; it ends at {limit:g}"
     return [f"core hours: {'; '.join(map(str, rows))}{ends}"] if rows else []

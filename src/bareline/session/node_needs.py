@@ -1,4 +1,4 @@
-"""What the nodes of a submitted job need, checked before the job is handed over."""
+"""The needs of a submitted job's nodes, checked before the job is handed over."""
 
 from __future__ import annotations
 

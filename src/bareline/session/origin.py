@@ -1,7 +1,8 @@
-"""What a run was begun with, made again from its directory, and whose the run is.
+"""The study, platforms and plan of a run, made again from its directory, and the run's owner.
 
-A run says which programs run where, so whoever continues one does what its maker wrote: another
-user's is read under limits, and runs no program before it is trusted.
+A run names the programs that run on its platforms, so a user who continues it runs commands that
+its maker wrote. Another user's run is read under limits, and no program of it runs before the user
+trusts it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def study_of(run: Run) -> Study:
     """Return the study of a run, as it was when the run was made.
 
     Raises UsageError: the results were imported: nothing was planned.
-    Raises StoreError: it measured with a parameter that its probe does not have any more.
+    Raises StoreError: it measured with a parameter that its probe no longer has.
     """
     if run.header.imported:
         raise UsageError(
@@ -40,7 +41,7 @@ def study_of(run: Run) -> Study:
             hint="`bareline show` and `bareline compare` read it, `bareline import` adds to it",
         )
     content = dict(run.header.study)
-    # What bareline 0.1.0 wrote at first says none of these: its plan must come out as it was.
+    # The first headers of bareline 0.1.0 have none of these, and their plan must stay the same.
     before = {"order": "shuffled", "blocks_per_boot": 0, "emulated_launches": 0}
     content["study"] = {**before, **content.get("study", {})}
     known = load_probes()
@@ -69,12 +70,12 @@ def plan_of(run: Run) -> tuple[Trial, ...]:
 
 
 def declare_today(run: Run) -> None:
-    """Add to the header which metrics and parameters the run's probes have besides today.
+    """Add to the header the metrics and parameters that the run's probes have gained since then.
 
-    What the probes of today deliver must be declared, or the run could not be read. A parameter
-    that is new has as its default what was measured before.
+    The metrics of today's probes must be declared, or the run could not be read. The default of a
+    new parameter is the value that was measured before.
 
-    Raises StoreError: a metric that the run holds is of another unit or direction today.
+    Raises StoreError: a metric of the run has another unit or direction today.
     """
     known = load_probes()
     probes = dict(run.header.probes)
@@ -104,7 +105,7 @@ def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any
 
 
 def owner_of(path: Path) -> int | None:
-    """Return the number of the user that a run belongs to; None where it is the caller's own."""
+    """Return the number of the user who owns a run; None where it is the caller's own."""
     for place in (path, path / HEADER_FILE):
         owner = place.stat().st_uid
         if owner != os.geteuid():
@@ -113,16 +114,16 @@ def owner_of(path: Path) -> int | None:
 
 
 def see_to_trust(run: Run, *, trust: bool) -> None:
-    """Refuse to run what another user wrote, until the caller says once that he trusts it.
+    """Refuse to run another user's commands until the caller has trusted the run once.
 
-    What is trusted is this run as it is now: another study, platform or place is asked for anew.
+    The trust is for this run as it is now: another study, platform or place needs it again.
 
-    Raises UsageError: he never did, and does not now (`trust`).
+    Raises UsageError: the caller never trusted it, and does not now (`trust`).
     """
     owner = owner_of(run.path)
     if owner is None:
         return
-    # The run as it was read, not as its file may be by now.
+    # The header as it was read: its file may have changed since.
     text = f"{run.header.to_toml()}\0{run.path.resolve()}"
     mark = cache_folder() / "trusted" / hashlib.sha256(text.encode()).hexdigest()
     if trust:

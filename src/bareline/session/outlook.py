@@ -1,8 +1,8 @@
-"""How long a plan is going to take: by earlier runs on this machine, else by declared costs.
+"""The expected time of a plan: by earlier runs on this machine, else by declared budgets.
 
-A run's wall time is that of its trials, and what lies between them. Where a case was launched here
-before, its trials give both, and how they spread; else the time budgets that its parameters declare
-are an upper bound, of which a quiet machine needs a part.
+A run's wall time is the sum of its trials and of the gaps between them. Where a case was launched
+here before, its trials give both, with their spread; else the time budgets that its parameters
+declare are an upper bound, of which a quiet machine needs a part.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from bareline.vocabulary.units import format_duration, percent
 _MOST_RUNS = 12
 #: Larger records are not read.
 _MOST_BYTES = 16 << 20
-#: Time of bareline itself between two trials, where nothing was measured.
+#: Time of bareline itself between two trials, where no gap was measured, in s.
 _BETWEEN_S = 0.1
-#: Time of a launch to start, where nothing was measured.
+#: Time that a launch takes to start, where no launch was measured, in s.
 _START_S = 0.3
-#: A longer gap between two trials was no pause of bareline's: somebody went on later.
+#: A longer gap between two trials was not a pause of bareline: the run was continued later. In s.
 _LONGEST_GAP_S = 60.0
 #: Share of a declared budget that is used: least, usual and most, with warm-up and ends.
 _USED_LOW = 0.2
 _USED = 0.6
 _USED_HIGH = 1.5
-#: What a launch takes of an MPI function that has no budget: start-up.
+#: Least, usual and longest time of a launch of an MPI probe without a budget: its start, in s.
 _ONE_START = (0.2, 0.6, 3.0)
-#: A day's machine beside another's: what the median of earlier launches may be off by.
+#: Factor between the machine of one day and of another: the possible error of earlier times.
 _DAYS = 1.15
 
 
@@ -49,10 +49,10 @@ _DAYS = 1.15
 class WallTime:
     """How long a plan takes, with its uncertainty.
 
-    - `known`: share of the trials whose case was launched here before; the others are by what they
-      declare.
-    - `undeclared`: probes that were not launched here before and declare nothing: they are left
-      out, so that it is a lower bound.
+    - `known`: share of the trials whose case was launched here before; the rest is estimated by
+      declared budgets.
+    - `undeclared`: probes that were not launched here before and declare no budget. They are left
+      out, so that the time is a lower bound.
     """
 
     middle_s: float
@@ -78,13 +78,13 @@ class WallTime:
 
     @property
     def brief(self) -> str:
-        """The time without its source, as a bound where something is not known."""
+        """The time without its source, as a lower bound where a probe is left out."""
         if self.undeclared:
             return f"at least {format_duration(self.lo_s)}"
         return f"about {format_duration(self.middle_s)}"
 
     def then(self, other: WallTime) -> WallTime:
-        """Return the time of both, one after the other."""
+        """Return the time of this plan and another one, one after the other."""
         total = self.middle_s + other.middle_s
         share = (self.known * self.middle_s + other.known * other.middle_s) / total if total else 1
         return WallTime(
@@ -98,7 +98,7 @@ class WallTime:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What earlier runs on this machine took.
+    """The times of earlier runs on this machine.
 
     - `trials`: durations in s by platform and case.
     - `gaps`: times between trials in s.
@@ -116,7 +116,7 @@ class Earlier:
 def earlier_runs(runs: Iterable[Run] | None = None) -> Earlier:
     """Read how long trials took in the latest runs that this machine measured.
 
-    - `runs`: those of ``runs`` by default.
+    - `runs`: all runs in the folder ``runs`` by default.
     """
     trials: dict[tuple[str, Case], list[float]] = defaultdict(list)
     gaps: list[float] = []
@@ -140,7 +140,7 @@ def _measured_here(run: Run) -> bool:
 
 
 def _gaps_s(records: Sequence[Record]) -> list[float]:
-    """Return what lay between trials that follow each other, in s."""
+    """Return the gaps between trials that follow each other, in s."""
     moments = []
     for record in records:
         with suppress(ValueError):
@@ -158,11 +158,11 @@ def wall_time(
 ) -> WallTime:
     """Estimate how long a plan takes from its first trial to its last.
 
-    Platforms that boot or queue take their time in addition, which nobody knows before. The
-    shortest time is that of a run whose question is answered at the first planned look.
+    The time that platforms boot or wait in a queue is not known before, and not included. The
+    shortest time is the time of a run whose question is answered at the first planned look.
 
     - `exact`: platforms on which a case is launched once.
-    - `earlier`: what earlier runs took; those of this machine by default.
+    - `earlier`: times of earlier runs; by default of the runs on this machine.
     """
     known = earlier_runs() if earlier is None else earlier
     plan = [trial for trial in plan if trial.block == 0 or trial.platform not in exact]
@@ -196,13 +196,13 @@ def wall_time(
 
 
 def _sure_blocks(study: Study) -> int:
-    """Return how many blocks a run has, however early it is answered or precise enough."""
+    """Return the number of blocks that a run has even if it ends as early as possible."""
     may_end = study.looks is not None or study.precision != 0
     return study.required_launches if may_end else study.launches
 
 
 def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None:
-    """Return least, typical and longest time of a trial by earlier ones; None without any."""
+    """Return the short, usual and long time of a trial, in s, by earlier ones; None without one."""
     if not durations:
         return None
     low, middle, high = np.percentile(durations, [10, 50, 90])
@@ -210,7 +210,7 @@ def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None
 
 
 def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
-    """Return the same by the budget that a case declares; None where it declares none."""
+    """Return the three times, in s, by the budget that a case declares; None without a budget."""
     params = study.params_of(trial.case)
     duration_s = getattr(params, "duration_s", None)
     if duration_s is not None:
@@ -228,5 +228,5 @@ def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
 
 
 def wall_time_line(time: WallTime) -> str:
-    """Return it in a line."""
+    """Return the wall time as a line for people."""
     return f"wall time: {time}"

@@ -1,4 +1,4 @@
-"""What lies between trials: closed hours, a busy machine, pauses, an end from outside."""
+"""Events between trials: closed hours, a busy machine, pauses, signals that end the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bareline.vocabulary.limits import parse_hours
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
-#: A machine that slept through a longer wait would wake up late.
+#: Longest wait at once, in s: a machine that is suspended during a longer one would go on late.
 _LOOK_S = 30.0
 
 
@@ -32,11 +32,11 @@ def see_hours(
     wait: Callable[[str, str], None],
     now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
 ) -> None:
-    """Wait until none of several hours of the day holds any more.
+    """Wait until the time of day is in none of several spans of hours.
 
     - `every`: hours in which no trial begins, each as ``08:00-18:00``.
-    - `wait`: called before each wait with what is closed and until when, in words; it gives back
-      what need not be held, or ends the run.
+    - `wait`: called before each wait with the closed hours and their end, in words; it gives back
+      nodes that are not needed during the wait, or ends the run.
     """
     spans = [text for text in every if text]
     while found := [(until, text) for text in spans if (until := closed_until(text, now()))]:
@@ -50,7 +50,7 @@ def see_hours(
 def closed_until(not_between: str, now: datetime) -> datetime | None:
     """Return when trials may begin again, None if now; `now` is in the zone of the hours."""
     at = now
-    # An end may lie in another span, and each of them is left once.
+    # An end may be in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):
         for begins, ends in parse_hours(not_between):
             clock = at.time()
@@ -66,7 +66,7 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
     return None if at == now else at
 
 
-#: Begin to look at this machine's load; what is asked later then needs not wait.
+#: Take a first reading of this machine's load, so that a later question needs no wait.
 look = read_load
 
 
@@ -76,9 +76,9 @@ def see_to_quiet(
     wait_s: float | None,
     say: Callable[[str], None],
 ) -> None:
-    """Report that this machine is busy, or wait until it is not, where trials run on it.
+    """Report that this machine is busy, or wait until it is quiet, where trials run on it.
 
-    - `wait_s`: longest time to wait; None not at all.
+    - `wait_s`: longest time to wait; None for no wait.
     """
     types = load_platform_types()
     if not any(types[spec.type].here for spec in platforms):
@@ -96,7 +96,10 @@ def see_to_quiet(
 def foreign_load(
     before: LoadReading | None, helpers_s: float | None, allocation: Allocation
 ) -> tuple[float | None, tuple[str, ...]]:
-    """Return how many cores others kept busy since a reading, and whether that is a caveat."""
+    """Return how many cores other programs kept busy since a reading, and caveats.
+
+    The caveats are ``busy-machine`` and ``throttled``. None and no caveat if a reading is missing.
+    """
     if before is None or helpers_s is None:
         return None, ()
     after = read_load()
@@ -104,7 +107,7 @@ def foreign_load(
     if after is None or helpers_after_s is None:
         return None, ()
     cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
-    # Others disturb only if they kept cores busy for 50 ms: no rounding of ticks of 10 ms.
+    # Less than 50 ms of core time may be a rounding of ticks of 10 ms.
     busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > 0.05
     caveats = ("busy-machine",) if busy else ()
     if before.throttles is not None and (after.throttles or 0) > before.throttles:
@@ -113,7 +116,7 @@ def foreign_load(
 
 
 class Pauses:
-    """How long bareline itself takes between trials, apart from what is told apart."""
+    """The time of bareline itself between trials, without the work that `apart` leaves out."""
 
     def __init__(self) -> None:
         self._since: float | None = None
@@ -123,23 +126,23 @@ class Pauses:
 
     @property
     def mean_s(self) -> float:
-        """Mean pause; 0 before there was one."""
+        """Mean pause; 0 before the first one."""
         return self._sum_s / self._count if self._count else 0.0
 
     def begin(self) -> None:
-        """A trial has ended."""
+        """Begin a pause: a trial has ended."""
         self._since = time.monotonic()
         self._apart_s = 0.0
 
     def end(self) -> None:
-        """The next one starts."""
+        """End the pause: the next trial starts."""
         if self._since is not None:
             self._sum_s += time.monotonic() - self._since - self._apart_s
             self._count += 1
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Do something that does not count: a platform comes up, programs are built."""
+        """Leave the time of a block out of the pause: a platform comes up, programs are built."""
         began = time.monotonic()
         try:
             yield
@@ -151,8 +154,8 @@ class Pauses:
 def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
     """Let SIGTERM and SIGHUP release platforms as Ctrl-C does.
 
-    What is yielded raises the interruption again: Python drops what a signal raises where nobody
-    could catch it, such as in what it does at a fork, and would print it.
+    Yields a function that raises the interruption again. Python drops and prints an exception that
+    a signal raises where no code can catch it, for example in its own work at a fork.
     """
     asked: list[int] = []
     print_dropped = sys.unraisablehook
@@ -173,7 +176,7 @@ def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
         before = {
             number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
         }
-    except ValueError:  # not in the main thread: whoever called cares for signals
+    except ValueError:  # not in the main thread: the caller handles signals
         yield go_on
         return
     sys.unraisablehook = drop

@@ -1,7 +1,7 @@
-"""One launch of each variant before a run: it warms up, shows what fails, and how long each takes.
+"""One launch of each variant before a run: it warms up, and shows failures and durations.
 
-What it measures is in no record. On platforms whose nodes are lent or booted it would cost as much
-as the run, and is left out.
+Its values are not recorded. On platforms whose nodes are lent or booted it would cost as much as
+the run, and is left out.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _MOST_RANKS_PER_CORE = 128
 
 
 def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
-    """Launch the study's first case once on each platform; return how long each took in s.
+    """Launch the study's first case once on each platform; return the duration of each in s.
 
-    Nothing is launched, and nothing returned, where a platform does not simply run here.
+    Nothing is launched, and the list is empty, unless all platforms run here without boots and lent
+    nodes.
 
     Raises UsageError: a program fails, with the end of its output; or there are far more ranks than
     cores.
@@ -43,7 +44,7 @@ def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
 def _launched(study: Study, spec: PlatformSpec) -> float:
     choice = choose(study, [spec])
     if not choice.cells:
-        return 0.0  # the plan says why nothing fits
+        return 0.0  # the plan gives the reason why no case fits
     (_, number), cell = next(iter(choice.cells.items()))
     case = choice.cases[number]
     _refuse_crowd(cell.layout)
@@ -80,6 +81,6 @@ def _refuse_crowd(layout: Layout) -> None:
 
 
 def _marked(command: Command) -> Command:
-    """Return the command with a mark by which what it leaves behind is found."""
+    """Return the command with a mark by which processes that it leaves behind are found."""
     mark = ((TRIAL_VARIABLE, f"{owner_mark()}-pilot"),)
     return replace(command, env=command.env + mark)

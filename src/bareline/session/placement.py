@@ -1,7 +1,7 @@
-"""What a launch beside the trials shows of a layout: where its ranks are, what carries messages.
+"""The real placement of a layout's ranks and the carrier of their messages, from an extra launch.
 
-What was asked for is a wish. Where ranks are placed otherwise than asked, what was seen is what
-records say, so that it is compared with its like; a caveat names both.
+The requested placement is a wish. Where the ranks are placed differently, records contain the
+observed placement, so that it is compared with the same placement; a caveat names both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bareline.vocabulary.pinning import Pinning, SeenBinding
 
 @dataclass(frozen=True, slots=True)
 class SeenLayout:
-    """What was seen of a layout on a platform; `layout` is as it really was."""
+    """The observations of a layout on a platform; `layout` has the observed placement."""
 
     layout: Layout
     facts: Mapping[str, Scalar]
@@ -30,19 +30,19 @@ class SeenLayout:
 
 
 class Placements:
-    """What was seen of each layout of each platform in a session: looked at once."""
+    """The observations of each layout of each platform in a session, made once."""
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Return what was seen of a trial's layout; as it was asked for where nobody looked."""
+        """Return the observations of a trial's layout; the layout as requested without any."""
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
-        """Look at the layout of an MPI trial where nobody has; raises PlatformError as `look`."""
+        """Look at the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
         assert trial.layout is not None
         key = trial.platform, trial.layout
         own = command.mpi and any("{native}" in part for part in command.argv)
@@ -63,10 +63,10 @@ class Placements:
 def look(
     allocation: Allocation, layout: Layout, known: Mapping[str, Scalar], command: Command
 ) -> SeenLayout:
-    """Launch a layout once, with the variables of `command`, and see where its ranks are.
+    """Launch a layout once, with the variables of `command`, and observe where its ranks are.
 
     Raises PlatformError: the programs do not belong to the launcher's library.
-    Raises ParseError: nothing was to be seen.
+    Raises ParseError: the launch fails, or its output is not complete.
     """
     given = {name for name, _ in PLACE.env}
     own = tuple((name, value) for name, value in command.env if name not in given)
@@ -85,7 +85,7 @@ def look(
 
 
 def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout:
-    """Hold what was seen against what was asked for."""
+    """Compare the observed placement, carriers and library with the requested ones."""
     allowed = known.get("cpu.allowed")
     was = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
     caveats = []
@@ -108,9 +108,9 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
-    """Describe where ranks are: as asked for if that holds, else what they are kept on.
+    """Return the requested placement if the ranks are placed so, else the observed binding.
 
-    - `allowed`: hardware threads of a node that its processes may use; 0 where that is not known.
+    - `allowed`: number of hardware threads of a node that its processes may use; 0 if not known.
     """
     asked = layout.pinning
     threads = layout.threads_per_rank
@@ -151,7 +151,7 @@ def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
 
 def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
     def beside(one: Rank) -> int:
-        """Count the ranks that may run where this one does, itself among them."""
+        """Count the ranks that may run where `one` does, itself included."""
         return sum(rank.node == one.node and not rank.cpus.isdisjoint(one.cpus) for rank in ranks)
 
     if allowed and all(len(rank.cpus) >= allowed for rank in ranks):
@@ -174,7 +174,7 @@ def _cores(rank: Rank) -> int:
 
 
 def _shares(ranks: Sequence[Rank]) -> bool:
-    """Return whether two ranks may use the same hardware thread of a node."""
+    """Whether two ranks may use the same hardware thread of a node."""
     used: dict[int, set[int]] = defaultdict(set)
     for rank in ranks:
         if not used[rank.node].isdisjoint(rank.cpus):
@@ -184,7 +184,7 @@ def _shares(ranks: Sequence[Rank]) -> bool:
 
 
 def _words(ranks: Sequence[Rank]) -> str:
-    """Describe how much of a node each rank may use: ``1 core each, 2 sockets in use``."""
+    """Describe each rank's part of a node, as in ``1 core a rank, 1 of 2 sockets in use``."""
     if not ranks:
         return ""
     first = [rank for rank in ranks if rank.node == ranks[0].node]

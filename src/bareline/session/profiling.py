@@ -27,7 +27,7 @@ from bareline.profile.trace import read_trace, trace_of
 from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
 from bareline.vocabulary.files import check_replaceable, read_bounded, stands, step_to_write
 
-#: Launchers that hand their own environment on to every rank by themselves.
+#: Launchers that pass their own environment to every rank.
 _BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
 #: Open MPI's options for a file of programs.
 _APP_FILE = ("--app", "-app", "--appfile", "-appfile")
@@ -37,9 +37,9 @@ _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 
 @dataclass(frozen=True, slots=True)
 class LaunchProfile:
-    """What one launch has left: its profile, and how it ended if that is unfinished.
+    """The profile of one launch, and how the launch ended if the profile is unfinished.
 
-    - `without_period`: why no period of its calls was kept, where one was asked for.
+    - `without_period`: why no period of its calls was kept, where one was requested.
     """
 
     path: Path
@@ -54,11 +54,11 @@ class LaunchProfile:
 
 @dataclass(frozen=True, slots=True)
 class ProfiledRun:
-    """What became of a command that was run under the profiler.
+    """The result of a command that was run under the profiler.
 
     - `exit_code`: the command's own; 128 + n if it was ended by signal n.
     - `launches`: one for each MPI launch of the command, in the order of their starts.
-    - `problem`: why there is no profile, or none of a launch.
+    - `problem`: why the profile of a launch, or every profile, is missing.
     """
 
     exit_code: int
@@ -98,13 +98,13 @@ def profile_command(
 
     - `argv`: a launcher with its arguments and the program, or a script that starts one.
     - `out`: the profile to write; an earlier one is replaced.
-    - `mpi`: the library that the program uses: ``auto`` (that of the launcher in `argv`, else what
-      ``mpirun`` is), a flavour, or the path of a launcher.
-    - `split`: put a barrier before every blocking collective, to tell waiting from transfer.
-    - `trace`: also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
+    - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`, else of
+      ``mpirun``), a flavour, or the path of a launcher.
+    - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
+    - `trace`: also write all calls next to the profile, for a replay: `trace_limit_bytes` at most.
     - `period`: also keep one period of its calls (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
-    - `wait_s`: how long ranks wait for others, after MPI_Init and before MPI_Finalize.
+    - `wait_s`: how long ranks wait for each other, after MPI_Init and before MPI_Finalize.
 
     A script with several launches leaves several profiles: ``app.1.profile``, ``app.2.profile``.
 
@@ -149,7 +149,7 @@ def profile_command(
 
 
 def _keep_period(launch: LaunchProfile) -> LaunchProfile:
-    """Keep one period of a launch's calls, or why it has none.
+    """Write one period of a launch's calls, or record why it has none.
 
     Raises ProfileError: the period cannot be written.
     """
@@ -173,9 +173,9 @@ def profile_environment(
     split: bool = False,
     regions: Mapping[int, str] | None = None,
 ) -> dict[str, str]:
-    """Return the variables that have a program's ranks profiled; the profiler is built if need be.
+    """Return the variables that profile a program's ranks; the profiler is built if it is missing.
 
-    They are for the ranks, not for the launcher: every rank of a job must have them, or none.
+    They are for the ranks, not for the launcher: either every rank of a job has them, or no rank.
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
@@ -192,7 +192,7 @@ def profile_environment(
 
 
 def profiler_library(build: Path) -> Path:
-    """Find the profiler in a folder of native programs, or raise ProfileError: it was not built."""
+    """Return the profiler in a folder of native programs; raises ProfileError: it was not built."""
     found = sorted(build.glob("lib*/**/libbareline_pmpi.so"))
     if not found:
         raise ProfileError(
@@ -204,7 +204,7 @@ def profiler_library(build: Path) -> Path:
 
 
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
-    """Read ``3=solver`` and the like; raises ProfileError: no number from 3 to 255, or no name."""
+    """Read texts as ``3=solver``; raises ProfileError: no number from 3 to 255, or no name."""
     regions = {}
     for text in texts:
         match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
@@ -218,7 +218,7 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
 
 
 def parse_limit(text: str) -> int:
-    """Read ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: no size, or unfit for a trace."""
+    """Read ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: not a size in kB, MB or GB."""
     match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
     if match is None or int(match[1]) == 0:
         raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
@@ -234,9 +234,9 @@ def preloaded(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command line and environment with which every rank gets the variables.
 
-    Launchers that do not export them to other nodes are told to, and stay unprofiled themselves.
-    Open MPI's option holds for one program of a launch, so each gets it: behind every ``:``, and
-    in a copy of a file of programs (``--app``), made in `folder`.
+    Launchers that do not export them to other nodes get an option for it, and are not profiled
+    themselves. Open MPI's option is for one program of a launch, so each program gets it: after
+    every ``:``, and in a copy of a file of programs (``--app``), made in `folder`.
     """
     environment = dict(os.environ)
     name = Path(argv[0]).name
@@ -286,8 +286,8 @@ def _make_way(out: Path) -> None:
     try:
         beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
         for path in (out, *beside):
-            check_replaceable(path)  # a device is not to be removed, nor a link of the user's
-        # Of an earlier command that was killed: launches that were not given their names yet.
+            check_replaceable(path)  # neither a device nor a link of the user may be removed
+        # A command that was killed earlier leaves launches without their final names.
         for path in (*_launches(out), out):
             for name in (path, journal_of(path), period_file(path)):
                 name.unlink(missing_ok=True)
@@ -316,7 +316,7 @@ def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run to the end; Ctrl-C is the program's to answer."""
+    """Run to the end and return the exit code; Ctrl-C is left to the program."""
     with subprocess.Popen(line, env=dict(environment)) as process:
         previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
@@ -339,12 +339,12 @@ def _launches(first: Path) -> list[Path]:
 def collect_launches(
     exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation
 ) -> ProfiledRun:
-    """Return what the launches of a command have left, each profile finished and under its name.
+    """Return the launches of a command, with each profile finished and renamed.
 
-    A single one has the name `out`; several are numbered, and replace no file that is there.
+    A single profile has the name `out`; several are numbered, and replace no existing file.
     """
     by_signal = ""
-    with contextlib.suppress(ValueError):  # other exit codes name no signal
+    with contextlib.suppress(ValueError):  # other exit codes do not name a signal
         by_signal = f", by {signal.Signals(exit_code - 128).name} (exit code {exit_code})"
     left = [path for path in (out, *_launches(out)) if is_profile(path)]
     launches: list[LaunchProfile] = []
@@ -364,7 +364,7 @@ def collect_launches(
 
 
 def _names(out: Path, launches: int) -> list[Path]:
-    """Name the profiles of several launches: the first numbers in a row that no file has."""
+    """Return names for the profiles of launches: consecutive numbers that no file has."""
     if launches <= 1:
         return [out] * launches
     first = 1
@@ -378,9 +378,9 @@ def _names(out: Path, launches: int) -> list[Path]:
 
 
 def _finish_launch(path: Path, name: Path, by_signal: str) -> LaunchProfile:
-    """Turn what a launch left at `path` into its profile `name`, with its trace.
+    """Turn the file or journal of a launch at `path` into its profile `name`, with its trace.
 
-    Raises ProfileError: nothing can be read of it, or it cannot be written.
+    Raises ProfileError: the journal cannot be read, or the profile cannot be written.
     """
     journal = journal_of(path)
     if not path.exists():
@@ -402,7 +402,7 @@ def _finish_launch(path: Path, name: Path, by_signal: str) -> LaunchProfile:
 
 
 def _move_trace(path: Path, name: Path) -> None:
-    """Put a launch's trace beside its profile."""
+    """Move a launch's trace next to its profile."""
     first = re.sub(r"\.[1-9]\d*$", "", path.name) if path.suffix[1:].isdigit() else path.name
     number = path.name[len(first) :]
     trace = trace_of(path.with_name(first))
@@ -418,7 +418,7 @@ def _move_trace(path: Path, name: Path) -> None:
 
 
 def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
-    """Describe why the profiler saw nothing of a program: what is known, else the likely causes."""
+    """Return why the profiler saw no call of a program: the cause, or else the likely causes."""
     program = _program_of(argv)
     if program is not None:
         libraries = _libraries(program)
@@ -438,7 +438,7 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
 
 
 def _program_of(argv: Sequence[str]) -> Path | None:
-    """Find the program in a command line: what a launcher's arguments first name of that kind."""
+    """Return the program of a command line: its first executable that starts no other."""
     known = {"env", "nice", "taskset", "numactl"}
     rest = argv[1:] if _LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH else argv
     for text in rest:
@@ -449,7 +449,7 @@ def _program_of(argv: Sequence[str]) -> Path | None:
 
 
 def _libraries(program: Path) -> str | None:
-    """Return what ``ldd`` prints of a program; None for a script or without ``ldd``."""
+    """Return the output of ``ldd`` for a program; None for a script or without ``ldd``."""
     try:
         with program.open("rb") as file:
             if file.read(4) != b"\x7fELF":

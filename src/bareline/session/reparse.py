@@ -1,6 +1,6 @@
 """``bareline reparse``: the raw output of a run, read again with the parsers of today.
 
-A corrected study may say how outputs are read, and nothing else.
+A corrected study may change how outputs are read, and nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Sc
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import listing
 
-#: What of a program says how its outputs are read, and what only says it in words.
+#: Keys of a program that define how its outputs are read, and keys that only describe it.
 _READING = ("metrics", "values", "complete", "verify")
 _WORDS = ("title", "summary", "source")
 _HINT = "only metrics, values, complete and verify may differ; else measure into a new folder"
@@ -37,7 +37,7 @@ _HINT = "only metrics, values, complete and verify may differ; else measure into
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How the outputs of a run are to be read; `changed` is what is other, for each such probe."""
+    """How the outputs of a run are to be read; `changed` has the changed keys by probe."""
 
     study: Study
     header: Header
@@ -45,14 +45,14 @@ class Correction:
 
 
 def read_correction(run: Run, file: Path) -> Correction:
-    """Take from a corrected study file how the outputs of a run are to be read.
+    """Return from a corrected study file how the outputs of a run are to be read.
 
-    Raises StudyError: it would have measured something else, or reads what was not kept.
+    Raises StudyError: it would have measured something else, or reads a file that was not kept.
     Raises UsageError: the run was imported.
     """
     where = str(file)
     study = study_of(run)
-    # As the run would have begun it: at its scale, with its defaults.
+    # The study as the run would have begun it: at the run's scale, with its defaults.
     given = study_from_toml(load_study(file).to_toml(), where=where, defaults=run.header.defaults)
     given = given.at_scale(study.scale) if study.scale else given
     _refuse_other_cases(study, given, run, where)
@@ -70,7 +70,7 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
     specs = platforms_of(run)
 
     def cases_of(one: Study) -> dict[Hashable, Case]:
-        """Return cases by what makes them: a parameter given as its default is one left out."""
+        """Return cases by all their parameters: one given as its default equals one left out."""
         return {
             (replace(case, params=""), *sorted(asdict(one.params_of(case)).items())): case
             for _, case in one.cases(specs)
@@ -88,7 +88,7 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
 
 
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
-    """Name what is read otherwise of a program's outputs; refuse every other difference."""
+    """Return the keys that change how a program's outputs are read; refuse other differences."""
     old = before.model_dump()
     new = now.model_dump()
     for key in old:
@@ -122,7 +122,7 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
     probes = dict(header.probes)
     for name in changed:
         if name not in probes:
-            continue  # described, and never measured
+            continue  # in the study, and never measured
         old = probes[name]
         new = study.find_probe(name).declaration()
         declared = {metric: old["metrics"][metric] for metric in sampled[name]}
@@ -135,13 +135,13 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
                     where=where,
                     hint="give it another name: the run's values keep their meaning",
                 )
-        # What earlier lines hold stays declared, or the run could not be read.
+        # The metrics of earlier records stay declared, or the run could not be read.
         begun = {key: old[key] for key in ("defaults",) if key in old}
         probes[name] = {**old, **new, **begun, "metrics": {**declared, **new["metrics"]}}
     return Correction(study, replace(header, study=content, probes=probes), changed)
 
 
-#: Failures of launches that ran: what they printed was kept.
+#: Failures of launches that ran: their output was kept.
 _RAN = frozenset({Stage.PARSE, Stage.BUDGET, Stage.EXIT, Stage.SIGNAL, Stage.TIMEOUT})
 
 
@@ -158,7 +158,7 @@ class ReadAgain(TypedDict):
 
 @dataclass(slots=True)
 class Reread:
-    """What came of reading a run again: `changed` as they were and are, `unread` with reasons."""
+    """The result of reading a run again: `changed` as old and new record, `unread` with reasons."""
 
     read: int = 0
     changed: list[tuple[Record, Record]] = field(default_factory=list)
@@ -166,11 +166,11 @@ class Reread:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Number of trials read again, and of those that came out differently."""
+        """Number of trials read again, and number of them with a new result."""
         return self.read, len(self.changed)
 
     def rows(self) -> list[ReadAgain]:
-        """Return what came out differently, and what could not be read, as rows for ``--json``."""
+        """Return the trials with a new result, and the unread trials, as rows for ``--json``."""
         changed = [
             (old, new.status, new.outcome.reason if isinstance(new.outcome, Failed) else None)
             for old, new in self.changed
@@ -199,9 +199,11 @@ def reparse_run(
 ) -> Reread:
     """Read the raw output of finished trials again, with the parsers of today.
 
-    What comes out differently is appended to the records: the latest of a trial counts.
+    A new result is appended to the records: the latest record of a trial counts.
 
-    - `correction`: only the programs that it reads otherwise; the run goes by it from then on.
+    - `only`: read the trials of this probe only; of all by default.
+    - `correction`: read only the programs that it changes; it becomes part of the run's header.
+    - `dry_run`: write nothing.
     """
     with nullcontext() if dry_run else run.writing():
         reread = _Rereading(run, correction)
@@ -242,7 +244,7 @@ class _Rereading:
             self.done.changed.append((record, new))
 
     def keep(self) -> None:
-        """Write what came out, the header first: all that it declares may stand in records."""
+        """Write the new results, the header first: records may contain all that it declares."""
         run = self._run
         correction = self._correction
         changed = self.done.changed
@@ -279,7 +281,7 @@ class _Rereading:
         params = self._study.params_of(trial.case)
         old = {GENERIC_BLAS}
         if record.status == "measured":
-            # An output that was damaged since then may raise anything: `judge_output` says so.
+            # A damaged output may raise any error, which `judge_output` reports.
             with suppress(Exception):
                 old.update(probe.caveats(params, output))
         outcome, caveats = judge_output(
@@ -288,7 +290,7 @@ class _Rereading:
         others = [code for code in record.caveats if code not in old]
         every = tuple(dict.fromkeys((*others, *caveats)))
         if set(every) == set(record.caveats):
-            every = record.caveats  # The same in another order is no change.
+            every = record.caveats  # The same caveats in another order are not a change.
         if isinstance(outcome, Measured):
             here.update(probe.facts(params, output))
         return replace(record, outcome=outcome, caveats=every)

@@ -1,8 +1,8 @@
 """The runner: execute a plan trial by trial and record every outcome once.
 
 Trials run one after another, so that platforms that share hardware never disturb each other;
-a platform that is not in use is suspended. Whatever ends the runner, what was finished stays
-recorded, and `execute` on the same run goes on with the next trial.
+a platform that is not in use is suspended. However the runner ends, finished trials stay recorded,
+and `execute` on the same run goes on with the next trial.
 """
 
 from __future__ import annotations
@@ -61,33 +61,37 @@ from bareline.vocabulary.model import (
 )
 from bareline.vocabulary.units import listing
 
-#: Most that is kept of the outputs of failed trials: programs gone wild print for ever.
+#: Longest total of the kept outputs of failed trials, as a faulty program may print without end.
 GARBAGE_CHARACTERS = 64 << 20
 
 
 class Observer(Protocol):
-    """Who is told how a run goes on."""
+    """The receiver of the events of a run."""
 
     def begin(self, planned: int, done: int) -> None:
-        """The run starts, or goes on after `done` trials."""
+        """Report that the run starts, or goes on after `done` trials."""
 
     def note(self, platform: str, text: str) -> None:
-        """Something happened to a platform: it is coming up, a node was replaced."""
+        """Report an event of a platform: it is coming up, a node was replaced."""
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """A trial starts; `position` counts from 1."""
+        """Report that a trial starts.
+
+        - `position`: its number, from 1.
+        - `eta_s`: expected time to the end of the run, or None.
+        """
 
     def repeat(self, trial: Trial, number: int, of: int) -> None:
-        """A trial is measured once more, the `number`-th of so many repeats."""
+        """Report that a trial is measured again, as the `number`-th of so many repeats."""
 
     def finished(self, record: Record) -> None:
-        """A trial was recorded."""
+        """Report that a trial was recorded."""
 
     def skipped(self, count: int, reason: str) -> None:
-        """Trials are not needed any more."""
+        """Report that trials are no longer needed."""
 
     def failing(self, failure: str) -> bool:
-        """A program fails wherever it is tried; tell whether to go on."""
+        """Report that a program fails on every platform; return whether to go on."""
 
 
 def execute(
@@ -100,15 +104,16 @@ def execute(
 ) -> TrialCounts:
     """Run every trial of a run that has no record yet.
 
-    Of what failed and is run again the new record counts. `anyway` also goes on on another machine
-    than the run was measured on; `limits` count in place of those that it was begun with.
+    - `retry_failed`: also run failed trials again; the new record of each counts.
+    - `anyway`: also go on on another machine than the run was measured on.
+    - `limits`: replace the limits that the run was begun with.
 
-    Raises StoreError: its ``run.toml`` was changed: what is left would be of another plan; or the
+    Raises StoreError: its ``run.toml`` was changed, and the rest would be of another plan; or the
     run directory cannot be written.
     Raises TimeUp: the job that bareline runs in ends.
-    Raises OtherMachine: what measured the run before is another machine, or another bareline.
-    Raises Stopped: a program fails wherever it is tried, and whoever observes wants no more of it.
-    Raises LimitReached: it may use no more core hours.
+    Raises OtherMachine: another machine, or another bareline, measured the run before.
+    Raises Stopped: a program fails on every platform, and the observer ends the run.
+    Raises LimitReached: the run may not use more core hours.
     """
     if run.header.edited:
         raise StoreError(
@@ -130,7 +135,7 @@ def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
 
 
 class Runner:
-    """Executes what is left of a run's plan."""
+    """The execution of the rest of a run's plan."""
 
     def __init__(self, run: Run, observer: Observer, limits: Limits, *, anyway: bool) -> None:
         study = study_of(run)
@@ -150,7 +155,7 @@ class Runner:
         )
         self._failures = Failures(self._plan)
         self._meter = Meter(run, platforms, study.max_core_hours)
-        # Each limit counts in place of all of its kind that the run was begun with.
+        # Each limit replaces all limits of its kind that the run was begun with.
         self._meter.lift(limits.max_core_hours)
         begun = [study.not_between, *(spec.limits.not_between for spec in platforms)]
         self._hours = begun if limits.not_between is None else [limits.not_between]
@@ -220,7 +225,7 @@ class Runner:
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
 
     def _tell_skipped(self) -> None:
-        """Report once what several blocks in a row did not need."""
+        """Report the trials that several blocks in a row did not need, all at once."""
         if self._skipped:
             reasons = listing(sorted(self._skipped))
             self._observer.skipped(self._skipped.total(), reasons)
@@ -233,12 +238,12 @@ class Runner:
         record = self._run_trial(trial, attempt)
         self._machine.keep()
         if record.status == "failed":
-            self._go_on()  # what ends bareline may have ended the trial, too
+            self._go_on()  # a signal to bareline may also have ended the trial
         self._meter.ran(trial.platform, record.duration_s)
         return record
 
     def _again(self, trial: Trial, attempt: int, repeat: tuple[int, int]) -> Record | None:
-        """Measure a trial once more; None where the time budget is used up or it failed."""
+        """Measure a trial again; None where the time budget is used up or it failed."""
         if not self._history.has_time:
             return None
         self._repeat = repeat
@@ -299,7 +304,7 @@ class Runner:
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, done: Done) -> Output:
-        """Return an output as it is kept: of failed trials only so much in a whole run."""
+        """Return the output to keep; outputs of failed trials are cut to a limit for the run."""
         assert done.output is not None
         if isinstance(done.outcome, Measured):
             return done.output
@@ -313,7 +318,7 @@ class Runner:
         return output
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
-        """Return the platform, up and alone, and what runs there; all that is not to be timed."""
+        """Return the platform, up and alone, and the command to run; none of this work is timed."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.GIVEN_UP, hopeless)
@@ -356,14 +361,14 @@ class Runner:
             self._allocations.tell_events(trial.platform)
             self._allocations.note(trial.platform, str(error))
             raise
-        except Exception as error:  # a platform of a third party may raise anything
+        except Exception as error:  # a third party's platform may raise any error
             return Done(self._failure(trial, error))
         if output.timed_out and timeout_s < trial.timeout_s:
-            self._meter.ran(trial.platform, timeout_s)  # it leaves no record, and has cost
+            self._meter.ran(trial.platform, timeout_s)  # it has no record, but used core hours
             raise self._limit_reached()
         busy, caveats = foreign_load(load, helpers_s, allocation)
         if output.clock == "simulated":
-            caveats = ()  # a simulated clock does not hear other programs
+            caveats = ()  # other programs do not change a simulated clock
         self._allocations.broke(trial.platform, broken=False)
         probe = self._study.find_probe(trial.case.probe)
         params = self._study.params_of(trial.case)

@@ -1,7 +1,7 @@
-"""What `bareline compare` takes: runs, or existing outputs that are read for this comparison alone.
+"""The sides of `bareline compare`: runs, or existing outputs that are read for one comparison.
 
-Outputs are imported into a folder that goes away afterwards, so that they compare as those of
-`bareline import` do. A platform that they do not name is called after their file or folder.
+Outputs are imported into a temporary folder, so that they compare in the same way as after
+`bareline import`. A platform that they do not name is called after their file or folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bareline.vocabulary.units import count
 def open_sides(
     paths: Sequence[Path], say: Callable[[str], None], *, ranks: int | None = None
 ) -> Iterator[list[Run]]:
-    """Open runs, and read outputs into runs that last as long as the context.
+    """Open runs, and read outputs into temporary runs that end with the context.
 
     - `say`: takes the lines that an import prints for people.
     - `ranks`: number of ranks of outputs that do not contain it.
@@ -49,7 +49,7 @@ def open_sides(
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a path is a run, or nothing at all, of which opening it says so."""
+    """Whether a path is a run, or is missing: then an attempt to open it reports that."""
     return (path / HEADER_FILE).exists() or not path.exists()
 
 

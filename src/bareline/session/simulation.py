@@ -1,4 +1,4 @@
-"""What a run measured between nodes, simulated; traces replayed on simulated platforms."""
+"""The measurements of a run between nodes, simulated; traces replayed on simulated platforms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Agreement:
 
 
 class Simulations:
-    """What a run measured on one of its platforms, `platform`, simulated on another."""
+    """The measurements of a run on one of its platforms, `platform`, simulated on another."""
 
     def __init__(
         self, records: Records, platform: str, points: pl.DataFrame, tell: Callable[[str], None]
@@ -65,7 +65,7 @@ class Simulations:
         self._tell = tell
 
     def compute_factor(self, table: dict[str, Any]) -> float:
-        """Return how many times as long the measured kernels computed; 1 where there are none.
+        """Return how many times as long the measured kernels computed; 1 without any.
 
         It is the median of all kernels: a factor for each would leave nothing to check.
         """
@@ -78,7 +78,7 @@ class Simulations:
         return statistics.median(factors) if factors else 1.0
 
     def checks(self, table: dict[str, Any]) -> tuple[list[Agreement], list[str]]:
-        """Simulate everything that runs simulated: the checks, and what could not be and why."""
+        """Simulate all cases that can be; return the checks, and the other cases with reasons."""
         checks: list[Agreement] = []
         left_out: list[str] = []
         for case, samples in self._simulated(table, left_out=left_out):
@@ -111,7 +111,7 @@ class Simulations:
     ) -> tuple[Sample, ...]:
         probe = find_probe(case["probe"])
         layout = Layout.parse(case["layout"])
-        # As it was measured.
+        # The parameters with which it was measured, also where defaults have changed since.
         given = {**self._defaults.get(probe.name, {}), **parse_point(case["params"])}
         given.pop("profile", None)
         params = probe.make_params(given)
@@ -138,7 +138,7 @@ class Simulations:
 
     def _agreements(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Agreement]:
         probe = find_probe(case["probe"])
-        # A simulated collective function's headline is the mean of its loop, a measured one's not.
+        # A simulated collective function has only the mean of its loop, not the measured headline.
         headline = f"{probe.headline}_loop_mean" if probe.collective else probe.headline
         simulated = {
             format_point(sample.point): sample.value
@@ -163,10 +163,13 @@ class Simulations:
 def simulated(
     name: str, path: Path | None, per_node: int | None
 ) -> Iterator[Callable[[Trace], float]]:
-    """Yield what replays traces on a simulated platform, `per_node` ranks on a node, or all cores.
+    """Yield a function that replays a trace on a simulated platform and returns the time in s.
 
-    Raises PlatformError: it does not exist, or is too small.
-    Raises UsageError: it is no simulated one.
+    - `name`, `path`: the platform, and the platform file that defines it.
+    - `per_node`: number of ranks on a node; one per core by default.
+
+    Raises PlatformError: the platform does not exist, or is too small for a trace.
+    Raises UsageError: the platform is not simulated.
     """
     (spec,) = choose_platforms([name], path)
     options = spec.options

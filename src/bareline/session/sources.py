@@ -1,8 +1,9 @@
 """Programs from Spack, EasyBuild and EESSI, looked for where the trials run.
 
-What a source loads is asked for once, before a platform's first trial of the program, and becomes
-words before its command: no trial pays for it, and MPI's launcher keeps its own environment. Of
-Spack the documented commands are used (``find --json``, ``location``, ``load --sh``, ``install``).
+The variables that a source sets are read once, before a platform's first trial of the program, and
+become words of `env` before its command: no trial takes longer for it, and MPI's launcher keeps its
+own environment. Only documented commands of Spack are used (``find --json``, ``location``,
+``load --sh``, ``install``).
 
 References
 ----------
@@ -31,17 +32,17 @@ from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.sources import LOAD_MODULE, Source
 from bareline.vocabulary.units import count, format_duration, listing
 
-#: Spack on a network file system that it has not read yet takes tens of seconds.
+#: Time limit of a question, in s: Spack's first use on a network file system takes tens of s.
 _FIND_S = 180.0
-#: Of several that fit, so many are named.
+#: Most builds that a message names where several fit.
 _NAMED = 5
-#: What a shell, and what loads modules, keep for themselves.
+#: Variables that belong to a shell or to the programs that load modules.
 _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
 _HASH = re.compile(r"[a-z0-9]{7,64}")
-#: How EasyBuild writes what no variable may have in its name.
+#: How EasyBuild writes characters that the name of a variable cannot have.
 _SIGNS = {"+": "PLUS", "-": "MIN", ".": ""}
-#: The first word says what to do. It loads in its own shell, which says what that changed; a
-#: program is looked for there.
+#: The first word is the action. The script loads a source in its own shell and prints the
+#: environment before and after, and the paths of the programs in both.
 _SCRIPT = """
 fail() { echo "$1" >&2; exit 3; }
 has() { type "$1" >/dev/null 2>&1; }
@@ -110,9 +111,9 @@ esac
 show after
 where has "$@"
 """
-#: Programs that start others, and come from no source.
+#: Programs that start other programs, and do not come from a source.
 _SHELLS = ("sh", "bash")
-#: What is done next where a source cannot be had.
+#: The next step of the user where a source is missing, by the kind of source.
 _NEXT = {
     "spack": "see there what `spack find` names; install_s = SECONDS in the study installs",
     "easybuild": "see there what `module avail` names; install_s = SECONDS in the study installs",
@@ -124,8 +125,8 @@ _NEXT = {
 class LoadedSource:
     """A source on a platform.
 
-    - `words`: what `env` takes to set or unset what it changes, by the variable.
-    - `facts`: its spec, its hash and where it lies, by the last word of their keys.
+    - `words`: arguments of `env` that set or unset a variable that the source changes, by variable.
+    - `facts`: its spec, its hash and its prefix, by the last word of their keys.
     """
 
     words: Mapping[str, Sequence[str]]
@@ -133,9 +134,10 @@ class LoadedSource:
 
 
 class Sources:
-    """Where the programs of a run come from on its platforms; each is looked for once.
+    """The sources of a run's programs on its platforms; each is looked for once.
 
-    - `learn`, `note`: keep what is found of a platform, and tell what takes time there.
+    - `learn`: keeps the facts of a platform.
+    - `note`: reports an event of a platform, such as an installation.
     """
 
     def __init__(
@@ -150,9 +152,9 @@ class Sources:
     def furnish(
         self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
     ) -> Command:
-        """Return a probe's command what its source loads; what the probe itself sets counts.
+        """Return a probe's command with the variables of its source; the probe's own variables win.
 
-        Raises ToolMissing: it is not there, or not unambiguous, or lacks a program.
+        Raises ToolMissing: the source is missing, or not unambiguous, or lacks a program.
         """
         key = (spec.name, probe, to.requires)
         before = self._known.get(key)
@@ -206,7 +208,7 @@ def _said(output: Output, timeout_s: float) -> str:
         raise _NotThereError(f"no answer within {format_duration(timeout_s)}")
     if output.exit_code != 0:
         lines = [line.strip() for line in output.stderr.splitlines() if line.strip()]
-        # The script's own word is the last; before it may stand what the tool said.
+        # The last line is the script's own; the line before it may be from the tool.
         last = lines[-2:] if output.exit_code == 3 else lines[-1:]
         why = one_line("; ".join(reversed(last))) or f"exit code {output.exit_code}"
         raise _NotThereError(why[:300])
@@ -231,14 +233,14 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
 
 
 def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
-    """Return what fits of what Spack has installed; where nothing does, it only says so."""
+    """Return the installed builds of Spack that fit; none where Spack finds no match."""
     try:
         text = ask("find", *source.words)
     except _NotThereError as error:
         if "No package matches" in str(error):
             return []
         raise
-    for match in re.finditer(r"^\[", text, re.MULTILINE):  # behind what it may have warned of
+    for match in re.finditer(r"^\[", text, re.MULTILINE):  # after any warnings
         try:
             builds, _ = json_decoder(OUTPUT).raw_decode(text, match.start())
         except (ValueError, RecursionError):
@@ -249,7 +251,7 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
 
 
 def _has_hash(build: object) -> bool:
-    """Whether this is a build of Spack, by which it can be asked for again."""
+    """Whether a value is a build of Spack with a hash, by which the build can be loaded."""
     if not isinstance(build, dict):
         return False
     text = build.get("hash")
@@ -257,7 +259,7 @@ def _has_hash(build: object) -> bool:
 
 
 def _spec_of(build: Mapping[str, Any]) -> str:
-    """Write a build as Spack does: name, version, compiler, variants, target."""
+    """Format a build as Spack does: name, version, compiler, variants, target."""
     parts = [f"{build.get('name', '')}@{build.get('version', '')}"]
     compiler = build.get("compiler")
     if isinstance(compiler, dict):
@@ -275,7 +277,7 @@ def _spec_of(build: Mapping[str, Any]) -> str:
 
 
 def _variant_words(name: str, value: object) -> str:
-    """Write a variant of a build as Spack does; "" for one without a value."""
+    """Format a variant of a build as Spack does; "" for a variant without a value."""
     if isinstance(value, bool):
         return f"{'+' if value else '~'}{name}"
     if value in ([], "", None):
@@ -319,7 +321,7 @@ def _loaded(
     if (stack := after.get("EESSI_VERSION")) and source.kind == "eessi":
         facts["spec"] = f"{facts['spec']} (EESSI {stack} {after.get('EESSI_SOFTWARE_SUBDIR', '')})"
     if recipes := answers.get("recipe"):
-        facts["hash"] = recipes[0][:16]  # enough to tell two files apart
+        facts["hash"] = recipes[0][:16]  # enough to distinguish two files
     if prefix:
         facts["prefix"] = prefix
     set_: dict[str, Sequence[str]] = {}
@@ -331,13 +333,13 @@ def _loaded(
             set_[name] = ("-u", name)
         elif "\n" not in text:
             set_[name] = (f"{name}={text}",)
-    # The option comes before what is set.
+    # `env` takes its options before its assignments.
     ordered = sorted(set_.items(), key=lambda pair: len(pair[1]) == 1)
     return LoadedSource(dict(ordered), facts)
 
 
 def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
-    """Refuse a source without a program, and programs none of which is its own."""
+    """Refuse a source that lacks a program, or to which none of the programs belongs."""
     had, has = (
         dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")

@@ -1,8 +1,8 @@
 """A machine with two speeds: launches of several probes that one platform ran slower together.
 
-A neighbour in a cache or in memory slows some calls down for seconds, then leaves. What several
-programs show at once on one platform, and the others of the block do not, is the machine's and not
-a program's, and no pairing removes it.
+A neighbour in a cache or in memory slows some calls down for seconds, then leaves. A slowdown of
+several programs at once on one platform, but not on the other platforms of the block, comes from
+the machine and not from a program, and no pairing removes it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from bareline.store.run import Run
 from bareline.study.study import Study
 from bareline.vocabulary.model import Case, Measured, Record, Trial, format_point
 
-#: Of a launch at the slower speed that no other one replaced.
+#: Caveat of a launch at the slower speed that no later launch replaced.
 SPEED_CAVEAT = "two-speeds"
 
-#: A launch is at another speed where its slowest points take so many times as long as they do in
-#: the case's other launches there, and as the other platforms' of the block take of theirs.
+#: A launch is at the slower speed if its slowest points take more than so many times as long as in
+#: the case's other launches there, after division by the slowdown of the block's other platforms.
 _SLOWER = 1.5
 #: Share of a launch's points that must be so slow.
 _SHARE = 0.2
 #: Number of probes that are slow at once where the cause is the machine.
 _PROBES = 3
-#: Fewer launches of a case have no usual time.
+#: Least number of launches of a case that have a usual time.
 _LAUNCHES = 4
-#: Beyond it no number is printed: a call that usually takes nothing had to wait once.
+#: A larger number is not printed: a call that usually takes almost no time had to wait once.
 _MOST_TIMES = 100
-#: Larger runs are not looked through: their launches are many enough.
+#: Records of more bytes are not searched: so large a run has enough launches.
 _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What one platform ran at the slower speed in one block."""
+    """The launches of one platform at the slower speed in one block."""
 
     platform: str
     block: int
@@ -86,7 +86,7 @@ class _SlowLaunch:
 def _slow_launches(
     measured: Sequence[Record], slowness: Mapping[int, float]
 ) -> Iterator[_SlowLaunch]:
-    """Yield the launches that were slower than usual, and than those of other platforms then."""
+    """Yield the launches that were slower than usual, beyond a slowdown of other platforms."""
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)
     for record in measured:
         trial = record.trial
@@ -109,14 +109,14 @@ def see_speeds(
     note: Callable[[str, str], None],
     again: Callable[[Trial, int, tuple[int, int]], Record | None],
 ) -> None:
-    """Name where the machine changed its speed, and measure the cases of those blocks again.
+    """Report where the machine changed its speed, and measure the cases of those blocks again.
 
-    All platforms of a block are, so that its pairs stay close in time, each at most once. What
-    still differs then has a caveat.
+    All platforms of a block are measured again, so that its pairs stay close in time, each at most
+    once. Launches that are still slower have a caveat.
 
-    - `note`: takes the platform, and what was seen there.
-    - `again`: measures a trial as this attempt, and as which of how many repeats; None where the
-      budget is used up or it failed.
+    - `note`: called with a platform and a description of the change.
+    - `again`: measures a trial again; called with the trial, the attempt, and the number of the
+      repeat with their count. It returns None where the budget is used up or the trial failed.
     """
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:
@@ -157,7 +157,7 @@ def _add_caveats(run: Run, left: Iterable[Switch]) -> None:
 
 
 def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
-    """Return the launches of a switch's cases in its block, those of other platforms too."""
+    """Return the launches of a switch's cases in its block, on all platforms."""
     cases = {one.trial.case for one in switch.records}
     return [
         record

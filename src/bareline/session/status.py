@@ -1,4 +1,4 @@
-"""How a run stands: what is planned, measured, failed and left, and what it did not answer."""
+"""The state of a run: trials planned, measured, failed and left, and its open questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Record, Trial
 from bareline.vocabulary.units import HOUR_S, listing
 from bareline.vocabulary.verdicts import Grade
 
-#: Up to so many bytes of records each sample is read, and damage in one is named.
+#: Up to so many bytes of records, every sample is read, and damage in a sample is reported.
 _READ_WHOLE_BYTES = 32 << 20
 
 
@@ -70,7 +70,7 @@ class Standing(TypedDict):
 
 
 def status_of(run: Run) -> Standing:
-    """Describe how a run stands: counts over all and by platform, and its latest failures."""
+    """Return the state of a run: counts of trials, in total and by platform."""
     study = study_of(run)
     plan = plan_of(run)
     history = History(
@@ -82,7 +82,7 @@ def status_of(run: Run) -> Standing:
         answered=partial(answers_its_question, run),
     )
     found = run.heads() if run.records_bytes > _READ_WHOLE_BYTES else {}
-    # What is left depends on how far intervals have come: only then are samples looked at.
+    # Samples are read only where the width of intervals decides which trials are left.
     decides = any(history.wanted(measure.probe) for measure in study.measures)
     if not found or (decides and len(found) < len(plan)):
         found = run.finished(history.wanted)
@@ -117,7 +117,7 @@ def status_of(run: Run) -> Standing:
 def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record]) -> dict[str, Any]:
     used = run.cost()
     facts = {}
-    with suppress(StoreError):  # A damaged file says nothing; whoever compares the run is told.
+    with suppress(StoreError):  # A comparison reports a damaged file.
         facts = run.facts()
     counted: dict[str, dict[str, Any]] = {}
     for spec in platforms_of(run):
@@ -160,7 +160,7 @@ def _open(run: Run) -> str:
             return ""
         rows = comparison.points.filter(pl.col("better") != "none")
     except BarelineError:
-        return ""  # whoever compares the run is told why it cannot be
+        return ""  # a comparison of the run reports the reason
     asked = rows.filter(pl.any_horizontal([selector_filter(text) for text in question_of(records)]))
     if asked.is_empty():
         return ""
@@ -175,7 +175,7 @@ def _open(run: Run) -> str:
 
 
 def end_remarks(run: Run) -> list[str]:
-    """Return how many trials were disturbed, and the launches that the rows need but lack."""
+    """Return remarks on the number of disturbed trials and on the launches that rows lack."""
     from bareline.analysis.numbers.disturbance import disturbed_trials
     from bareline.analysis.numbers.records import read_runs
     from bareline.analysis.words.disturbance import disturbed_words
@@ -187,5 +187,5 @@ def end_remarks(run: Run) -> list[str]:
         records = read_runs([run])
         remarks = [disturbed_words(disturbed_trials(records)), missing_launches(records)]
     except BarelineError:
-        return []  # whoever compares the run is told why it cannot be
+        return []  # a comparison of the run reports the reason
     return [remark for remark in remarks if remark]

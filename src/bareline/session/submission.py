@@ -35,16 +35,16 @@ from bareline.vocabulary.texts import cleaned, shown_name
 _RECORD = "submission.json"
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
-#: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
+#: A batch system or job, as commands get it: a run from elsewhere must not pass an option to them.
 _WORD = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9_.@,\[\]-]{0,199}")
-#: What a job prints on a node without bareline's Python; the batch system shows no reason.
+#: The message of a job on a node without bareline's Python: the batch system shows no reason.
 _NO_PYTHON = (
     "this node has no {}: install bareline in a folder that the nodes see at the same path, and "
     "submit again"
 )
 #: Longest chain of jobs; a queue of more is a mistake.
 _LONGEST_CHAIN = 100
-#: Tells bareline that the job it runs in is one of its run's own.
+#: Variable with the id of the run that bareline's job measures.
 _INSIDE = "BARELINE_JOB_OF"
 
 
@@ -74,13 +74,13 @@ class Submitting(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a batch system is to do for a run.
+    """The order to a batch system for a run.
 
-    - `request`: nodes, time, further options, and what the first job waits for.
-    - `chain`: number of jobs: each goes on with what the one before has left.
-    - `measuring`: what `continue` is told in each job.
+    - `request`: nodes, time, further options, and the job that the first job waits for.
+    - `chain`: number of jobs: each goes on where the job before it ended.
+    - `measuring`: options of `continue` in each job.
 
-    Raises UsageError: the chain is longer than any that is meant.
+    Raises UsageError: the chain is longer than any sensible one.
     """
 
     system: str
@@ -94,7 +94,7 @@ class Order:
             raise UsageError(f"{self.chain} jobs are too many", where="--chain", hint=hint)
 
     def shown(self, folder: Path, plan: list[PlannedTrial]) -> Submitting:
-        """Show what would be handed over for a run directory that is not made."""
+        """Return the command and script for a run directory that is not made."""
         return row_of(
             Submitting,
             self,
@@ -106,7 +106,7 @@ class Order:
 
     def script(self, folder: Path, mark: str) -> str:
         """Return the script of every job of a run directory."""
-        # -P: the job begins in the user's folder, whose queue.py is none of Python's.
+        # -P: the job begins in the user's folder, where a queue.py could replace Python's.
         command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
         command.append(str(folder.resolve()))
         no_python = shlex.quote(_NO_PYTHON.format(sys.executable))
@@ -126,7 +126,7 @@ class Order:
 
 
 def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
-    """Let Slurm platforms use the job that bareline will run in; give the largest's options too."""
+    """Return Slurm platforms set to use bareline's own job, and the options of the largest one."""
     asked = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
     changed = []
     for spec in specs:
@@ -138,9 +138,9 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
 
 
 def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | None) -> Order:
-    """Ask for the nodes of the largest platform that is to run in the job, where one names them.
+    """Return the order with the nodes of its largest platform in the job, if one names them.
 
-    Raises UsageError: the batch system is unknown, or another one than a platform needs.
+    Raises UsageError: the batch system is unknown, or a platform needs another one.
     """
     find_system(order.system)
     jobs = [spec.options.nodes for spec in specs if isinstance(spec.options, JobOptions)]
@@ -157,7 +157,7 @@ def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | Non
 
 
 def submit(run: Run, order: Order) -> Submission:
-    """Hand a run over; raises PlatformError: a job is refused, and those before it stay."""
+    """Submit a run's jobs; raises PlatformError: one is refused, and the jobs before it stay."""
     path = run.path.resolve() / _SCRIPT
     replace_file(path, order.script(run.path, run.id), within=run.path.resolve())
     made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))
@@ -167,13 +167,13 @@ def submit(run: Run, order: Order) -> Submission:
         made = replace(made, jobs=(*made.jobs, job))
         table = {"system": made.system, "jobs": made.jobs, "command": made.command}
         replace_file(run.path / _RECORD, json.dumps(table) + "\n", within=run.path)
-        # However one ends, by its limit most of all: the next has what is left.
+        # However a job ends, mostly by its time limit, the next one measures the rest.
         request = replace(request, after=job, well=False)
     return made
 
 
 def submission_of(run: Run) -> Submission | None:
-    """Return the jobs that measure a run, None without a submission or where they are unknown."""
+    """Return the jobs that measure a run; None without a submission or with an invalid record."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, 1 << 16, within=run.path))
         # Runs of earlier versions name one job.
@@ -187,7 +187,7 @@ def submission_of(run: Run) -> Submission | None:
 
 
 def states_of(submission: Submission) -> list[JobStanding]:
-    """Ask the batch system how each job stands; unknown where it cannot say."""
+    """Return the state of each job from the batch system; unknown where it gives none."""
     states = []
     for job in submission.jobs:
         try:
@@ -197,7 +197,7 @@ def states_of(submission: Submission) -> list[JobStanding]:
     return states
 
 
-#: The end of a job's log, of which the last line is shown.
+#: Number of bytes at the end of a job's log that are read for its last line.
 _LOG_TAIL_BYTES = 4096
 
 
@@ -205,7 +205,7 @@ def last_words(run: Run) -> str:
     """Return the last line that the jobs of a run printed, with its file; "" without any.
 
     A job that ends before bareline starts, for example because its node has no Python, leaves no
-    record: its log alone has the reason.
+    record: only its log contains the reason.
     """
     path = run.path / _LOG
     try:
@@ -220,11 +220,12 @@ def last_words(run: Run) -> str:
 
 
 def see_to_jobs(run: Run) -> list[str]:
-    """Look, before somebody goes on with a run, for jobs that would measure it, too.
+    """Look for jobs that also measure a run, before the run is continued here.
 
-    Gives what is to be said: jobs that still wait, and how they are taken back.
+    Returns messages: the jobs that still wait, and how they are cancelled.
 
-    Raises UsageError: one measures it now: file systems of clusters do not always know locks.
+    Raises UsageError: a job measures the run now. A lock does not show that on every cluster's
+    file system.
     """
     submission = submission_of(run)
     if submission is None or runs_in_job(run):
@@ -247,14 +248,14 @@ def see_to_jobs(run: Run) -> list[str]:
 
 
 def runs_in_job(run: Run) -> bool:
-    """Return whether this process measures a run in a job that it was submitted as."""
+    """Whether this process measures a run in one of the run's own jobs."""
     return os.environ.get(_INSIDE) == run.id
 
 
 def end_chain(run: Run) -> None:
-    """Take back the jobs that still wait when one of them has measured all there was.
+    """Cancel the waiting jobs of a run's chain, when this job has measured the last trial.
 
-    Where the node of a job has no commands of the batch system, they begin, and end at once.
+    Where the node of a job has no commands of the batch system, the jobs begin, and end at once.
     """
     submission = submission_of(run)
     if submission is None or not runs_in_job(run):

@@ -1,13 +1,13 @@
-"""Platforms that are put beside another one in a run: variants of it, and the negative control.
+"""Platforms that a run adds: variants of its one platform, and the negative control.
 
 The variants of a study (``[variant.NAME]``), and the two builds of ``--build-a`` and ``--build-b``,
-differ in what they say and in nothing else: a program or folder that ``{build}`` stands for, the
-words of ``{command}``, an option of the platform's type such as the MPI library, variables. As any
-platforms they share every block, so that the machine's own noise falls on all alike.
+differ only in the keys that they set: the program or folder in place of ``{build}``, the words of
+``{command}``, an option of the platform's type such as the MPI library, variables. As all platforms
+they share every block, so that the machine's noise affects each in the same way.
 
 The control is the baseline under another name: planned, brought up, booted and given its turn as
-any other platform, in the same blocks. Nothing that it shows can be the platform's: what differs is
-boots, drift, neighbours or chance. `bareline.analysis.judgements.control` says how often the
+any other platform, in the same blocks. No difference of it can come from the platform: the causes
+are boots, drift, neighbours or chance. `bareline.analysis.judgements.control` counts how often the
 comparison calls it different.
 """
 
@@ -28,13 +28,17 @@ from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec, needs_build
 from bareline.vocabulary.units import listing
 
-#: Of ``KEY=VALUE``; a path that holds "=" begins with "./" or "/".
+#: ``KEY=VALUE``; a path that contains "=" begins with "./" or "/".
 _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """A study and its platforms as run; `name` is the control's, or empty; `note` is to be said."""
+    """A study and its platforms as run.
+
+    - `name`: name of the control, or "".
+    - `note`: remark for the user, or "".
+    """
 
     study: Study
     platforms: list[PlatformSpec]
@@ -45,14 +49,14 @@ class Varied:
 def with_variants(
     study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
 ) -> Varied:
-    """Return a study with the variants of a platform in its place, where any are asked for.
+    """Return a study with the variants of a platform in its place, where there are any.
 
     - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file. They
-      take the place of the study's own variants.
+      replace the study's own variants.
 
     Raises UsageError: only one is given, there is more than one platform or a role, or no program
-    of the study asks for what differs.
-    Raises PlatformError: a key is no option of the platform's type.
+    of the study runs the build that differs.
+    Raises PlatformError: a key is not an option of the platform's type.
     """
     if a or b:
         given = _given_builds(a, b)
@@ -88,7 +92,7 @@ def with_variants(
 
 
 def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the settings of both builds of the command line, by name."""
+    """Return the settings of both builds of the command line, by name: ``a`` and ``b``."""
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
         raise UsageError(
@@ -98,7 +102,7 @@ def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any
 
 
 def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformSpec:
-    """Return the platform that variants take the place of."""
+    """Return the one platform, which the variants replace."""
     if len(platforms) != 1:
         names = ", ".join(spec.name for spec in platforms)
         raise UsageError(
@@ -113,17 +117,17 @@ def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformS
 
 
 def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
-    """Return what a platform's build is: its path, and of a single file what it holds."""
+    """Return the path of a platform's build, and of a single file also the hash of its content."""
     if not spec.build:
         return {}
     facts: dict[str, Scalar] = {"build.path": spec.build}
     if summed := allocation.sha256_of(spec.build):
-        facts["build.sha256"] = summed[:16]  # enough to tell two files apart
+        facts["build.sha256"] = summed[:16]  # enough to distinguish two files
     return facts
 
 
 def _settings(where: str, given: Sequence[str]) -> dict[str, Any]:
-    """Return what ``--build-a`` or ``--build-b`` says, as keys of a platform's table."""
+    """Return the values of ``--build-a`` or ``--build-b`` as keys of a platform's table."""
     table: dict[str, Any] = {}
     for text in given:
         match = _SETTING.fullmatch(text)
@@ -152,7 +156,7 @@ def _build_path(where: str, text: str) -> str:
 
 
 def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
-    """Return what a variant is called where nobody gave it a title."""
+    """Return the default title of a variant: its platform and its settings."""
     words = []
     for key, value in settings.items():
         if key == "build":
@@ -174,7 +178,7 @@ def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> Platf
 
 
 def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
-    """Return whether a command of the study, or a variable of the platforms, names a build."""
+    """Whether a command of the study, or a variable of the platforms, contains ``{build}``."""
     return any("{build}" in value for spec in platforms for _, value in spec.environment) or any(
         needs_build(study.command_of(case)) for _, case in study.cases(platforms)
     )
@@ -183,11 +187,10 @@ def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
 def with_control(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, asked: bool | None
 ) -> Varied:
-    """Add the baseline under a second name where that is wanted.
+    """Return a study and its platforms with the baseline again under a second name, if requested.
 
-    - `asked`: what the command line says. Without it the study decides, and its word holds where a
-      platform is compared with the baseline at all: of one platform alone it would double the price
-      of a run that compares nothing.
+    - `asked`: the option of the command line, or None: then the study decides, and a run of one
+      platform has no control: it would double the price of a run that compares nothing.
     """
     wanted = study.control and len(platforms) > 1 if asked is None else asked
     exact = wanted and baseline in exact_among(platforms)

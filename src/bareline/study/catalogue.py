@@ -1,4 +1,4 @@
-"""The studies with a name: bareline's own, and those of installed plug-ins.
+"""The studies with a name: bareline's own, and the studies of installed plug-ins.
 
 An entry point of the group ``bareline.studies`` names a package whose TOML files are studies. A
 file is called as its study. The rows of ``bareline studies`` for bareline's own were written when

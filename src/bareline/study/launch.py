@@ -13,10 +13,10 @@ from bareline.vocabulary.errors import UsageError
 
 _LONGEST_S = 3600.0
 _MOST_RANKS = 1_000_000
-#: Launchers of MPI programs, and the options that say how many ranks they start.
+#: Launchers of MPI programs, and their options for the number of ranks.
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([.-].+)?")
 _COUNTS = ("-n", "-np", "--np", "-c", "--ntasks")
-#: Options that bareline decides itself, and that change nothing of the program.
+#: Options that bareline sets itself, and that do not change the program.
 _NEEDLESS = ("--oversubscribe", "--allow-run-as-root", "--quiet", "-q")
 
 

@@ -65,7 +65,7 @@ class StudyScale(_Table):
     baseline: str | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
-        """Lay this over the content of a ``[study]``, whose looks other launches replace."""
+        """Return the content of a ``[study]`` with these changes; new launches remove its looks."""
         changes = self.model_dump(exclude_none=True)
         if "launches" in changes or "looks" in changes:
             head = {key: value for key, value in head.items() if key not in ("launches", "looks")}
@@ -93,7 +93,7 @@ class MeasureScale(_Table):
     skip: bool = False
 
     def over(self, measure: dict[str, Any]) -> dict[str, Any]:
-        """Lay this over the content of a ``[[measure]]``."""
+        """Return the content of a ``[[measure]]`` with the values of this scale."""
         new = {name: getattr(self, name) for name in _PARAMETERS}
         named = {name for table in new.values() for name in table}
         plain = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
@@ -141,7 +141,7 @@ def _trace_bytes(given: object) -> object:
 class Profiling(_Table):
     """How a measure is profiled.
 
-    - `trace`: the most that the trace of a launch may take, such as "128MB".
+    - `trace`: largest size of the trace of a launch, such as "128MB".
     - `once`: in one more launch of each case, in addition to the compared ones.
     """
 
@@ -169,8 +169,8 @@ class Measure(PinningKeys, _Table):
     - `profile`: load the profiler into every rank and keep each trial's profile with its raw
       output. "once" does so in one more launch of each case, in addition to the compared ones;
       a table also limits the length of a trace.
-    - `platforms`, `roles`: only these platforms, or those that take these roles and the ones
-      without a role; all of the run without either.
+    - `platforms`: measure on these platforms only; on all by default.
+    - `roles`: measure on the platforms that take these roles, and on platforms without a role.
     - `timeout_s`: longest time that one trial may take.
     - `scale`: the values at a scale, by the scale's name.
     """
@@ -191,7 +191,7 @@ class Measure(PinningKeys, _Table):
     scale: dict[str, MeasureScale] = {}
 
     def asks(self, platform: str) -> bool:
-        """Return whether it is measured on a platform of this name."""
+        """Whether it is measured on a platform of this name."""
         return self.platforms is None or platform in self.platforms
 
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
@@ -231,7 +231,7 @@ class Measure(PinningKeys, _Table):
                 probe.check_ranks(params, max(ranks, self._ends(probe)), where=where)
 
             for ranks, nodes in sweep.shapes(room or {}, check):
-                # An end on every node, whether the study counts them as ranks or not.
+                # One end on every node, also where the study does not count the ends as ranks.
                 ranks = max(ranks, self._ends(probe))
                 given = {**fixed, **{name: each * ranks for name, each in self.per_rank.items()}}
                 if self.per_rank:
@@ -259,7 +259,7 @@ class Measure(PinningKeys, _Table):
 
     @property
     def trace_bytes(self) -> int:
-        """The most that the trace of a launch may take."""
+        """Largest size of the trace of a launch, in bytes."""
         return self.profile.trace if isinstance(self.profile, Profiling) else TRACE_BYTES
 
     def _ends(self, probe: Probe[Any]) -> int:

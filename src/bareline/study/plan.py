@@ -231,12 +231,12 @@ def fresh_seed() -> int:
 def lay_out(
     case: Case, capacity: Capacity, wanted: int | None = None, *, within_cores: bool = False
 ) -> tuple[Layout | None, str]:
-    """Lay a case's ranks over a platform.
+    """Distribute a case's ranks over the nodes of a platform.
 
-    - `wanted`: number of nodes that the probe measures between, whatever the ranks are; the case's
-      own number goes before it.
-    - `within_cores`: whether every rank needs a core of its own; else ranks may share them.
-    Gives the layout and "", or None and the missing part of the platform.
+    - `wanted`: number of nodes that the probe measures between, for any number of ranks; the
+      case's own number replaces it.
+    - `within_cores`: whether every rank needs a core of its own; else ranks may share cores.
+    Returns the layout and "", or None and the missing part of the platform.
     """
     exact = case.nodes or wanted
     if exact is not None and exact > capacity.nodes:
@@ -252,7 +252,7 @@ def lay_out(
 
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
-    """Return the smallest layout that covers all that a plan asks of a platform."""
+    """Return the smallest layout that covers all trials of a plan on a platform."""
     layouts = [trial.layout for trial in trials if trial.platform == platform and trial.layout]
     return Layout(
         max((layout.nodes for layout in layouts), default=1),

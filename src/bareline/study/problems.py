@@ -67,8 +67,8 @@ def check_question(
 ) -> None:
     """Refuse a question, ``question = ["app.ocean time"]``, that no result of the study can answer.
 
-    Each text is a probe or a layer of the study, its metric behind it where that is not the
-    headline, ``PLATFORM:`` in front to ask of one platform only.
+    Each text is a probe or a layer of the study. A metric other than the headline follows it, and
+    ``PLATFORM:`` before it restricts the question to one platform.
     `bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
 
     - `platforms`: the run's, as soon as they are known.

@@ -48,10 +48,10 @@ BLOCKS_PER_BOOT = 1
 class Study(Limits, BaseModel):
     """A checked study; its limits apply to all its platforms together.
 
-    `docs/reference/study.md` defines each key. `scale` and `scale_changes` are of a run:
-    the scale that the study was brought to, and its changes. In a run the platform of each
-    role is the one that took it, and `baseline` a platform; `emulated` names platforms that are not
-    asked to compute.
+    `docs/reference/study.md` defines each key. `scale` and `scale_changes` belong to a run:
+    the scale that the study was brought to, and its changes. In a run, the platform of each role
+    is the platform that took it, and `baseline` is a platform; `emulated` names platforms on which
+    no computation is measured.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
@@ -140,7 +140,7 @@ class Study(Limits, BaseModel):
                 yield measure, case
 
     def params_of(self, case: Case) -> Any:
-        """Return the checked parameters of a case; those left out have the defaults of the run.
+        """Return the checked parameters of a case; omitted ones have the defaults of the run.
 
         Raises ProbeError: one is not valid for the probe.
         """
@@ -174,7 +174,7 @@ class Study(Limits, BaseModel):
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:
             return probe.defaults()
-        return self._defaults.get(probe.name, {})  # runs of before there were any have none
+        return self._defaults.get(probe.name, {})  # the header of older runs has none
 
     @property
     def probes(self) -> list[str]:
@@ -212,7 +212,7 @@ class Study(Limits, BaseModel):
 
     @property
     def required_launches(self) -> int:
-        """Launches that every case has, whatever its precision: those up to the first look."""
+        """Number of launches that every case has, for any precision: up to the first look."""
         return max(self.min_launches, self.looks[0] if self.looks else 1)
 
     @cached_property
@@ -247,7 +247,7 @@ class Study(Limits, BaseModel):
     def asking(self, question: Sequence[str]) -> Study:
         """Return the study with another question.
 
-        Raises StudyError: it measures nothing of that.
+        Raises StudyError: the study measures no probe, layer or metric of the question.
         """
         study = self.model_copy(update={"question": list(question)})
         study.check_question(where="--question")

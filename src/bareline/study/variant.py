@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Variant(BaseModel):
-    """A ``[variant.NAME]``: keys of a platform file that replace those of the run's platform.
+    """A ``[variant.NAME]``: keys of a platform file that replace keys of the run's platform.
 
     The run's one platform is measured once for each variant, under the variant's name; the first
     is the baseline. Every key of a platform's table is possible here: `build`, `command`, `mpi`,

@@ -1,1 +1,1 @@
-"""What a report shows, gathered and put into words before anything is drawn."""
+"""The content of a report, gathered and put into words before anything is drawn."""

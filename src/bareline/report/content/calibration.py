@@ -1,4 +1,4 @@
-"""How far a simulated platform lies from the measurements that it was calibrated with."""
+"""How far a simulated platform is from the measurements that it was calibrated with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE = "size_bytes"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPoint:
-    """A measured value beside the simulated one; `error` is relative, 0.1 is 10 % too much."""
+    """A measured and a simulated value; `error` is relative, 0.1 is 10 % too much."""
 
     probe: str
     ranks: int
@@ -64,7 +64,7 @@ class CalibrationPoints:
 
 
 def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
-    """Return the points of a calibration that have a value to be held against."""
+    """Return the points of a calibration whose measured value is above 0, so that they compare."""
     return [
         CalibrationPoint(
             str(probe), int(ranks), parse_point(str(at)), float(measured), float(simulated),
@@ -76,7 +76,7 @@ def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
 
 
 def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
-    """Put together the points of a probe on the same ranks."""
+    """Group the points of a probe on the same ranks."""
     groups: dict[tuple[str, int], list[CalibrationPoint]] = {}
     for one in points:
         groups.setdefault((one.probe, one.ranks), []).append(one)

@@ -13,7 +13,7 @@ TidyRow = dict[str, Scalar | None]
 
 
 def tidy(cells: Iterable[Row]) -> tuple[TidyRow, ...]:
-    """Return cells as rows of a table in base units, for whoever goes on with the numbers."""
+    """Return cells as rows of a table in base units, for further work with the numbers."""
 
     def row(cell: Row) -> TidyRow:
         value, ratio = cell.value, cell.ratio
@@ -39,7 +39,7 @@ def tidy(cells: Iterable[Row]) -> tuple[TidyRow, ...]:
 
 
 def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
-    """Name the parameters that tell the panels of an axis apart: what varies beside `x`.
+    """Return the parameters that distinguish the panels of an axis: all that vary except `x`.
 
     More ranks may take more nodes. But where the same `x` was measured on several numbers of
     nodes, these are different layouts and never share a line.
@@ -56,7 +56,7 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
-    """Put a probe's headline metric before its others."""
+    """Sort cells: a probe's headline metric before its other metrics."""
     return sorted(cells, key=lambda cell: not cell.headline)
 
 

@@ -15,7 +15,7 @@ _TICKS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The log axis that all claims share: above 1 is what the publication says."""
+    """The log axis that all claims share: above 1 is the direction that the publication claims."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""A published claim next to what was measured: its row, all rows of a run, and their score."""
+"""A published claim next to the measured values: its row, all rows of a run, and their score."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PrintedRange:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A measured ratio of a program, turned so that above 1 is what the claim says."""
+    """A measured ratio of a program, turned so that above 1 agrees with the claim."""
 
     program: str
     ratio: Estimate
@@ -46,15 +46,15 @@ class ClaimMark:
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """A claim of a publication, or a ratio that it prints, next to what was measured.
+    """A claim of a publication, or a ratio that it prints, next to the measured values.
 
     - `verdict`: the status in words; of programs that disagree how many say yes.
     - `place`: the part of the document: "abstract", "conclusions" or "text".
-    - `sides`: who is compared with whom here; empty where nobody is.
-    - `why`: why it is not measured, or what is to be known of what is.
-    - `bars`, `dots`: drawn toward the claim: above 1 is what the publication says. Of a growth the
-      first and the last of either.
-    - `results`: ids of the published results of which it is the row, second printings too.
+    - `sides`: the platforms or programs that are compared here; empty where none are.
+    - `why`: why it is not measured, or a remark on the measured values.
+    - `bars`, `dots`: drawn toward the claim: above 1 is its direction. Of a growth the first and
+      the last of either.
+    - `results`: ids of the published results of which it is the row, also second printings.
     """
 
     claim: str
@@ -73,7 +73,7 @@ class ClaimRow:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the run has something to say to it."""
+        """Whether the run measured values for it."""
         return self.status is not ClaimStatus.NOT_MEASURED
 
     @property
@@ -85,7 +85,7 @@ class ClaimRow:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a study's publications claim: statements in words, and printed ratios.
+    """The claims of a study's publications: statements in words, and printed ratios.
 
     Statements are in the order of their weight: the abstract's, the conclusions', the text's.
     """
@@ -95,12 +95,12 @@ class Claims:
 
     @property
     def rows(self) -> tuple[ClaimRow, ...]:
-        """All of them."""
+        """All rows: the statements, then the ratios."""
         return (*self.statements, *self.ratios)
 
     @property
     def open(self) -> tuple[ClaimRow, ...]:
-        """Statements of the abstract, and all others that are measured."""
+        """The statements of the abstract, and all other statements that are measured."""
         return tuple(row for row in self.statements if row.is_measured or row.place == "abstract")
 
     @property
@@ -163,8 +163,8 @@ class ClaimScore:
     def answer(self) -> str:
         """Whether the study repeats here, in a word or two.
 
-        What is undecided counts for neither side. "Mostly" is more than half of the rest, "no" is
-        no more than a coin would have.
+        Undecided claims count for neither side. "Mostly" is more than half of the rest, "no" at
+        most the share that a coin would have.
         """
         as_printed = self.counts.get(ClaimStatus.YES, 0)
         chance = self.coin / self.ranges if self.ranges else 0.0
@@ -218,7 +218,7 @@ _JUDGED = frozenset(_SCORED)
 
 
 def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
-    """Return the range of ratios that would say yes to a row, where both ends are printed."""
+    """Yield the range of ratios that would confirm a row, where both ends are printed."""
     for bar in row.bars[-1:]:
         low, high = accepted(Effect(bar.low, bar.high, bar.at))
         if low is not None and high is not None:
@@ -226,7 +226,7 @@ def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
 
 
 def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
-    """Lay claims out; `sources` adds the place in the document, and where it was measured."""
+    """Tabulate claims; `sources` adds the place in the document, and where it was measured."""
     table = Rows(rows).text("claim", lambda row: row.claim)
     if sources:
         table.text("source", lambda row: row.source)

@@ -14,7 +14,7 @@ from bareline.report.content.claim_rows import ClaimMark, PrintedRange
 from bareline.vocabulary.units import count, listing, plain
 
 _BETTER = " times better"
-#: Programs whose ratios are all told in a row; of more, the least and the greatest.
+#: Programs whose ratios are all written in a row; of more, the least and the greatest.
 _FEW = 4
 
 
@@ -42,7 +42,7 @@ def is_share(check: ClaimCheck) -> bool:
 
 
 def _share_span(bar: PrintedRange) -> str:
-    """Write times below the peak as the share of it that is printed."""
+    """Format times below the peak as the share of it that is printed."""
     ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
     return " to ".join(dict.fromkeys(ends))
 
@@ -97,7 +97,7 @@ def _brief(check: ClaimCheck, vote: Vote) -> str:
 
 
 def disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Name the programs that do not say yes, where others do."""
+    """Name the programs whose vote is not yes, where programs disagree; else return ""."""
     statuses = {vote.status for vote in votes}
     if len(statuses) < 2:
         return ""

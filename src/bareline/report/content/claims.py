@@ -1,6 +1,6 @@
-"""Printed next to measured: what a publication claims, and whether a run says the same.
+"""Printed next to measured: the claims of a publication, and whether a run confirms them.
 
-Two kinds of statements have a row: what the publication says in words, and each ratio that it
+Two kinds of statements have a row: the claims of the publication in words, and each ratio that it
 prints. Both are judged in the same way.
 """
 
@@ -56,12 +56,12 @@ from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
-#: A printed ratio of less than `_ALIKE` says that both are equal, within `_EQUAL` times.
+#: A printed ratio of less than `_ALIKE` means that both are equal, within `_EQUAL` times.
 _ALIKE, _EQUAL = 1.05, "1.1"
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Return a row for each claim of the publications that a study repeats; none for others."""
+    """Return a row for each claim of the publications that a study repeats; none without them."""
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
@@ -118,7 +118,7 @@ _PLACES = ("abstract", "conclusions", "text")
 def casts_of(
     roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Return who took the part of each platform, for each publication that has anybody."""
+    """Return the run's platform in the role of each published one, by publication."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -142,7 +142,7 @@ class _Judge:
         self._all = published_ratios(study)
 
     def statement(self, finding: PublishedFinding) -> ClaimRow:
-        """Return the row of what the publication says in words."""
+        """Return the row of a claim that the publication makes in words."""
         if not finding.checks:
             return self._row(finding.words, finding.part, None, finding.unmeasured)
         tried = [self._tried(check) for check in finding.checks]
@@ -310,7 +310,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return how much a word such as "much" says; it is not bound to ranks."""
+    """Return the effect that a word such as "much" means; it is not bound to ranks."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 

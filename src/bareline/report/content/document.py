@@ -47,11 +47,11 @@ class PlatformInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """The content of a report: a comparison, and what is told of it beside its figures.
+    """The content of a report: a comparison, and the facts that accompany its figures.
 
     Platforms are in the order of display, but that the baseline is shown first; each fact has a
     value for each of them. Without exhibits the default ones are drawn. A study's own title is the
-    document's, and `about` says what is compared; without one it is the other way round.
+    document's, and `about` describes the comparison; without one it is the other way round.
     """
 
     comparison: Comparison
@@ -71,7 +71,7 @@ class Document:
 
     @property
     def baseline(self) -> str:
-        """What is compared with."""
+        """The platform that all platforms are compared with."""
         return self.comparison.baseline
 
     @property
@@ -81,7 +81,7 @@ class Document:
 
     @property
     def records(self) -> Records:
-        """What was measured."""
+        """The records of the measurements."""
         return self.comparison.records
 
     @cached_property
@@ -91,7 +91,7 @@ class Document:
 
     @cached_property
     def statements(self) -> Sequence[Sentence]:
-        """All that is said; of a single platform what its figures mean together."""
+        """All sentences; of a single platform the conclusions from its figures."""
         compared = self.comparison
         if compared.alone:
             return [conclusion_sentence(row) for row in compared.conclusions]
@@ -99,7 +99,7 @@ class Document:
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
-        """What the comparison found; nothing for a single platform."""
+        """The findings of the comparison; none for a single platform."""
         return () if self.comparison.alone else self.comparison.findings
 
     @cached_property
@@ -114,7 +114,7 @@ class Document:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """The samples of what is `shown`."""
+        """The samples of the values that are `shown`."""
         shown = self.shown
         return self.records.samples_at(shown.places) if shown.notes else self.records.samples
 
@@ -125,12 +125,12 @@ class Document:
 
     @cached_property
     def probe_titles(self) -> Mapping[str, str]:
-        """What each probe measures, in words."""
+        """The title of each probe: the quantity that it measures, in words."""
         return dict(self.records.declarations.select("probe", "title").iter_rows())
 
     @cached_property
     def history(self) -> Trend:
-        """Its runs over time; of one run, those of its study that lie beside it."""
+        """Its runs over time; of one run, the runs of its study in the same folder."""
         runs = self.history_runs or history_of(self.records.runs)
         return trend_of(runs, self.comparison.margin)
 
@@ -142,9 +142,9 @@ class Document:
 
     @cached_property
     def shown(self) -> ShownValues:
-        """What of summary and comparison is shown: all of it, unless the run is very large.
+        """The shown values of summary and comparison: all, unless the run is very large.
 
-        A launch that was profiled beside others tells where time goes, and is no point of its own.
+        A launch that was profiled in addition shows where time goes, and does not count as a point.
         """
         points = None if self.points is None else unprofiled(self.points)
         return choose(unprofiled(self.summary), points)
@@ -191,18 +191,18 @@ class Document:
         return max(2, min(self.dots_per_value, self.dots_per_panel // len(self.names)))
 
 
-#: Characteristics that tell platforms apart best, as their lines are labelled.
+#: Characteristics that distinguish platforms best, as their lines are labelled.
 _TELLING = (
     "Runs on", "Hypervisor", "Driver", "Link speed", "Shaped to", "RDMA link layer", "MTU",
     "MPI transport requested", "MPI library", "File system", "Processor", "Nodes",
 )  # fmt: skip
-#: Characteristics whose value says nothing without the name.
+#: Characteristics whose value means nothing without the name.
 _NAMED = ("MTU", "Nodes")
 _MOST = 4
 
 
 def glosses(document: Document) -> Mapping[str, str]:
-    """Return what each platform is: its title, its role's, or what differs.
+    """Return a description of each platform: its title, its role's, or the facts that differ.
 
     Empty if nothing does.
     """

@@ -15,7 +15,7 @@ from bareline.stats.ratio import paired_ratio
 #: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
 _FEWEST = 2
 
-#: What tells the cells of one probe and metric apart, beside the platform.
+#: The columns that distinguish the cells of one probe and metric, except the platform.
 _PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 
@@ -31,14 +31,14 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """What is drawn of the trials, and how many there are."""
+    """The drawn trials, and how many there are."""
 
     dots: tuple[Dot, ...]
     found: int
 
     @classmethod
     def together(cls, parts: Iterable[Dots]) -> Dots:
-        """Put those of several metrics together."""
+        """Combine the trials of several metrics."""
         every = list(parts)
         return cls(tuple(dot for part in every for dot in part.dots), sum(p.found for p in every))
 

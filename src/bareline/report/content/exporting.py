@@ -1,11 +1,11 @@
-"""What leaves a run for other programs: samples, medians, and conditions as tests.
+"""Exports of a run for other programs: samples, medians, and conditions as tests.
 
 Samples are one tidy table. Medians have the text format of OpenMetrics 1.0, which Prometheus reads:
 families ``bareline_median``, ``bareline_lo``, ``bareline_hi`` (95 % interval; absent below six
 trials) and ``bareline_trials``, with run, platform, probe, metric, unit, layout and parameters as
 labels and the time at which the run was begun. Conditions are JUnit's XML, which continuous
-integration shows: a condition is a test case, and so is each case that failed on a platform: what
-could not be measured is an error, whether or not a condition asks for it.
+integration shows: a condition is a test case, and so is each case that failed on a platform: a
+case that could not be measured is an error, whether or not a condition asks for it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _Writer = Callable[[Records, BinaryIO, Selection], int]
 
 
 def write_samples(records: Records, path: Path, asked: Selection) -> int:
-    """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
+    """Write samples as CSV, JSON lines or Parquet, by the file's ending; return their number.
 
-    The column "control" marks those of controls; ``.prom`` and ``.openmetrics`` get the medians.
+    The column "control" marks samples of controls; ``.prom`` and ``.openmetrics`` get the medians.
 
-    Raises UsageError: the ending names none of these.
+    Raises UsageError: the ending is not one of these.
     Raises StoreError: the file cannot be written.
     """
     write = _WRITERS.get(path.suffix)
@@ -70,7 +70,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Sink(RawIOBase):
-    """A file that keeps the error of a write: Polars tells it in words of its own."""
+    """A file that keeps the error of a write, which Polars reports in words of its own."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ _FAMILIES = {
 
 
 def write_openmetrics(records: Records, file: BinaryIO, asked: Selection) -> int:
-    """Write the medians of runs; give the number of points."""
+    """Write the medians of runs; return the number of points."""
     table = asked.of(summarize(records), records)
     about = {"run": "+".join(run.path.name for run in records.runs)}
     try:

@@ -1,4 +1,4 @@
-"""The characteristics of platforms side by side, and what differs between them."""
+"""The characteristics of platforms side by side, and the differences between them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
 
-#: How many values of other nodes are told before the rest is only counted.
+#: How many values of other nodes are written before the rest is only counted.
 _MOST_VALUES = 4
 
 
@@ -48,8 +48,8 @@ class FactRow:
     def differs(self) -> bool:
         """Return whether the row is a difference of the platforms that may explain a result.
 
-        A detail that only one platform tells is none: often just the permission is missing. Nor is
-        what a running program tells: where it is missing, none ran.
+        A detail that only one platform reports is not a difference: often just the permission is
+        missing. Nor is a fact that a running program reports: where it is missing, none ran.
         """
         if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
             return False
@@ -58,7 +58,7 @@ class FactRow:
 
 
 def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
-    """Lay facts that any platform has side by side, in groups and in the order of `FACT_KEYS`."""
+    """Arrange the facts of any platform side by side, in groups and in the order of `FACT_KEYS`."""
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
     rows = []
     for key in {key for facts in nodes.values() for key in facts}:
@@ -102,7 +102,7 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 
 
 def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
-    """Arrange facts by key and node: of other nodes only what differs, None where it is absent."""
+    """Arrange facts by key and node: of other nodes only differences, None where one is absent."""
     found: dict[str, dict[int, Scalar | None]] = {}
     for key, value in facts.items():
         text, plain = split_nodes(key)
@@ -147,14 +147,14 @@ class FactLine:
 
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
-    """Put facts side by side; identities and volatile readings say nothing about a platform."""
+    """Arrange facts side by side; identities and volatile readings do not describe a platform."""
     return [
         FactLine(
             row.fact.group.value,
             row.fact.label,
             [row.texts[name] for name in facts],
             not row.differs,
-            # What no table of facts knows, a platform told of itself.
+            # A fact that `FACT_KEYS` does not contain was reported by the platform itself.
             row.fact.detail or row.fact.key not in FACT_KEYS,
         )
         for row in table(facts)

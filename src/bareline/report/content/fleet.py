@@ -1,4 +1,4 @@
-"""What a survey of a fleet found, in words and rows."""
+"""The results of a survey of a fleet, in words and rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_LINKS = 20
 
 
 def measure_words(one: FleetMetric) -> str:
-    """Name what was measured of each node or pair."""
+    """Name the measured quantity of each node or pair."""
     known = _WHAT.get((one.probe, one.metric)) or f"{one.probe} {metric_name(one.metric)}"
     return f"{known} ({one.params})" if one.params else known
 
@@ -52,7 +52,7 @@ def deviation_words(one: DeviatingUnit, fleet: NodeFleet) -> str:
 
 
 def survey_lines(found: Survey) -> Iterator[str]:
-    """Describe what was found of a fleet, a line each: what deviates, what it was held against."""
+    """Describe the survey of a fleet in lines: its nodes, those left out, and the deviations."""
     fleet = found.fleet
     low, high = found.launches
     launches = f"{low} launches" if low == high else f"{low} to {high} launches"
@@ -118,7 +118,7 @@ class Deviation(TypedDict):
 
 
 def deviating_rows(found: Survey) -> list[Deviation]:
-    """Return what deviates as tidy rows."""
+    """Return the deviations as tidy rows."""
     return [
         row_of(Deviation, one.measured, platform=found.fleet.platform, kind=one.kind,
                name=one.names[0], peer=one.names[1] if len(one.names) > 1 else None, p=one.p,
@@ -128,7 +128,7 @@ def deviating_rows(found: Survey) -> list[Deviation]:
 
 
 def node_rows(found: Survey) -> list[Deviation]:
-    """Return every node as it stands to the others by each metric, whoever is to blame."""
+    """Return the ratio of every node to its cluster by each metric, whatever the cause."""
 
     def number(value: float) -> float | None:
         return None if math.isnan(value) else float(value)

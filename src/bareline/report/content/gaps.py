@@ -1,4 +1,4 @@
-"""What failed, is missing, or carries a caveat: told on the page, never dropped."""
+"""Failures, gaps and caveats: reported on the page, never dropped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_REASON = 400
 
 
 def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
-    """Gather what keeps the numbers from being complete; `empty`: exhibits that have no data."""
+    """Gather the reasons why numbers are incomplete; `empty`: exhibits that have no data."""
     undrawn = []
     for spec in empty:
         asked = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
@@ -97,7 +97,7 @@ def _case(row: Mapping[str, object]) -> str:
 
 
 def _holes(document: Document) -> Iterator[Section]:
-    """Yield what one side has and the other lacks, in a row what shares platform and case."""
+    """Yield values that one side has and the other lacks; a row for each platform and case."""
     if document.points is None:
         return
     missing = document.points.filter(
@@ -128,7 +128,7 @@ def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unfit(document: Document) -> Iterator[Section]:
-    """Yield what the plan left out, in a row what shares platform, probe and reason."""
+    """Yield the cases that the plan left out; a row for each platform, probe and reason."""
     if document.records.left_out is None:
         return
     unfit = _rows(
@@ -143,7 +143,7 @@ def _unfit(document: Document) -> Iterator[Section]:
 
 
 def _caveats(document: Document) -> list[str]:
-    """Count the values that carry each caveat, leaving out what does not fit; say what to do."""
+    """Count the values with each caveat, without those that do not fit; describe the remedy."""
     value = ["platform", *KEY]
     frames = [unprofiled(document.summary)]
     if document.points is not None:

@@ -1,4 +1,4 @@
-"""The terms of a report, explained where they stand and in a list at the end."""
+"""The terms of a report, explained where they are used and in a list at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bareline.report.content.wording import slug
 
 _OPEN = "The interval has both a difference that matters and none: more trials would decide."
 _EQUAL = "The whole interval lies within the margin: no difference that matters."
-#: Term, as it stands in heads of columns, captions and sentences, and what it means.
+#: Term, as it is in heads of columns, captions and sentences, and its meaning.
 TERMS: Mapping[str, str] = MappingProxyType(
     {
         "95 %": (

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-#: What stands before a ratio that is not certain, and in place of one that is not there.
+#: The sign before a ratio that is not certain, and in place of a ratio that is missing.
 GRADE_MARKS = {
     Grade.CERTAIN: "",
     Grade.LIKELY: "~",
@@ -33,7 +33,7 @@ GRADE_MARKS = {
     Grade.NOT_COMPARABLE: "≁",
 }
 _IN_THESE_BOOTS = "◦"
-#: No finding failed: the plan left it out.
+#: Verdicts of cases that did not fail: the plan left them out.
 LEFT_OUT = (Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 LEFT_OUT_MARK = "∅"
 
@@ -45,7 +45,7 @@ def layers_of(findings: Iterable[Finding]) -> list[Layer]:
 
 
 def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
-    """Put platforms in the order of their losses, the largest first: of programs, then of all."""
+    """Sort platforms by their losses, the largest first: of programs, then of all."""
 
     def loss(name: str) -> tuple[float, float]:
         most = 0.0
@@ -79,14 +79,14 @@ def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
 
 
 def mark_of(finding: Finding) -> str:
-    """Return the sign of a finding's grade; what is likely in these boots alone has its own."""
+    """Return the sign of a finding's grade; a likely finding of few boots has its own."""
     if finding.grade is Grade.LIKELY and finding.few_boots:
         return _IN_THESE_BOOTS
     return GRADE_MARKS[finding.grade]
 
 
 def ratio_text(finding: Finding) -> str:
-    """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
+    """Format a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
     mark = mark_of(finding)
     if finding.grade.is_claim:
         return f"{mark} {_claimed_ratio(finding)}".lstrip()
@@ -103,7 +103,7 @@ def ratio_text(finding: Finding) -> str:
 
 
 def _claimed_ratio(finding: Finding) -> str:
-    """Write the ratio of a claim; of programs that did not finish, the least that was lost."""
+    """Format the ratio of a claim; of programs that did not finish, the least that was lost."""
     if finding.ratio:
         return with_interval(finding.ratio)
     lost = finding.worst.lost if finding.worst else None
@@ -113,7 +113,7 @@ def _claimed_ratio(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Format between which ratios all points of open findings may lie, or of how few launches."""
+    """Format the range of ratios of open findings; of bare ratios also the least launches."""
     few = [finding.n for finding in findings if any(map(_is_bare, _ratios([finding])))]
     span = span_of(findings)
     return f"{span} (n = {min(few)})" if few else span
@@ -131,7 +131,7 @@ def _is_bare(ratio: Estimate) -> bool:
 
 
 def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
-    """Format between which ratios the points of findings may lie."""
+    """Format the least and the greatest ratio that the points of findings may have."""
     ratios = _ratios(findings)
     if not ratios:
         return "no ratio"
@@ -177,7 +177,7 @@ def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
 
 
 def brief_sizes(words: str) -> str:
-    """Write a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
+    """Format a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
     if not words:
         return ""
     if words.startswith("below"):
@@ -187,20 +187,20 @@ def brief_sizes(words: str) -> str:
 
 
 def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
-    """Shorten the titles of a layer's probes to what tells them apart."""
+    """Shorten the titles of a layer's probes to the words in which they differ."""
     titles = list(dict.fromkeys(finding.title for finding in findings))
     return dict(zip(titles, map(sentence_case, distinct_parts(titles)), strict=True))
 
 
 def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
-    """Return the platforms that measured a single layer, where others measured more."""
+    """Return the platforms that measured a single layer, where other platforms measured more."""
     layers = {name: {f.layer for f in findings if f.platform == name} for name in platforms}
     lone = [name for name in platforms if len(layers[name]) < 2]
     return lone if 1 < len(lone) < len(platforms) else []
 
 
 def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | Prose]:
-    """Lay out layers, probes and classes by platform; platforms of one layer share a line below."""
+    """Tabulate layers, probes and classes by platform; one-layer platforms share a line below."""
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
     rows: list[tuple[Field, ...]] = []
@@ -256,7 +256,7 @@ class _Subjects:
 def _field(finding: Finding | None) -> Field:
     if finding is None:
         return Field("not measured", tone="muted")
-    # Red and green are for what is claimed.
+    # Red and green are for claims.
     tone: Tone = "muted"
     if finding.grade.is_claim:
         tone = "better" if finding.verdict is Verdict.FASTER else "worse"
@@ -268,7 +268,7 @@ _SHADES = (math.log(1.1), math.log(1.5), math.log(3), math.log(10))
 
 
 def shade(finding: Finding) -> str:
-    """Name the shade of what a finding says, ``worse-0`` to ``worse-4``."""
+    """Return the name of a finding's shade, e.g. ``worse-0`` to ``worse-4`` for a loss."""
     grade = finding.grade
     if not grade.is_claim:
         return "open" if grade is Grade.OPEN else str(grade.value)
@@ -279,7 +279,7 @@ def shade(finding: Finding) -> str:
 
 
 def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
-    """Lay out the worst of each layer, applications first, on each platform."""
+    """Tabulate the worst finding of each layer, applications first, on each platform."""
     rows = []
     for layer in reversed(glance.layers):
         own = [finding for finding in findings if finding.layer is layer]
@@ -301,7 +301,7 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
 
 
 def _square(square: Square, findings: Sequence[Finding]) -> Field:
-    """Write a cell of the matrix: its worst claim, what is open, or the sign of its grade."""
+    """Format a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
         return _claimed_square(square, claims)

@@ -19,7 +19,7 @@ _LEAST_CORE_HOURS = 1 / 60
 
 
 def method(document: Document) -> Iterator[Block]:
-    """Describe how it was measured and compared, and with what."""
+    """Describe the method of measuring and comparing, and the tools."""
     runs, trials = document.records.runs, document.records.trials
     header, blocks = runs[0].header, trials.select("run", "block").n_unique()
     order = (

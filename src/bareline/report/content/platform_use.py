@@ -1,7 +1,8 @@
-"""Use of the platforms: how long until they are usable, what was lost there, what a job costs.
+"""Use of the platforms: the time until they are usable, losses there, the price of a job.
 
-The columns follow Section VI of the Nebula study, which counts what a user of a cloud meets before
-the first number: waiting, nodes that are missing or replaced, trials that do not end, the price.
+The columns follow Section VI of the Nebula study, which counts the obstacles of a cloud's user
+before the first number: waiting, nodes that are missing or replaced, trials that do not end, the
+price.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_HOUR
 from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.units import HOUR_S, format_duration, listing, plain, significant
 
-#: Programs whose times say how long a job takes.
+#: Layers of the programs whose times give the time of a job.
 _JOBS = (Layer.NPB, Layer.APP)
 
 

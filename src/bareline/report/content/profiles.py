@@ -39,11 +39,11 @@ class Dominant:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """What the ranks of one case did with their time on one platform.
+    """The use of their time by the ranks of one case on one platform.
 
     Shares are of the time from ``MPI_Init`` to ``MPI_Finalize``, medians over the `n` profiles that
-    could be read. What is busiest, what dominates, the memory of the rank with most and the bytes
-    of all files are of the first of them, at `path`.
+    could be read. The busiest and the dominant calls, the memory of the rank with most and the
+    bytes of all files are of the first of them, at `path`.
     """
 
     probe: str
@@ -73,7 +73,7 @@ def profile_lines(records: Records) -> list[ProfileLine]:
     ):
         if files := profiles_of(records, platform, tuple(case)):
             place = Place.of(dict(zip(CASE, case, strict=True)))
-            # All were profiled: that is no part of the case.
+            # All were profiled, so that the parameter does not distinguish cases.
             params = {k: v for k, v in parse_point(place.params).items() if k != "profile"}
             words = replace(place, params=format_point(params)).words
             profiles = [read_profile(path) for path in files.values()]
@@ -122,7 +122,7 @@ def _dominant(profile: Profile) -> tuple[Dominant, ...]:
 def share_rows(
     lines: Sequence[ProfileLine], title: str = "probe", *, launches: bool = False
 ) -> Rows[ProfileLine]:
-    """Begin a table of what the ranks of each case did, perhaps with the number of launches."""
+    """Begin a table of the ranks' shares of time, perhaps with the number of launches."""
     rows = Rows(lines).text(title, lambda line: line.probe).text("case", lambda line: line.case)
     rows.platform(lambda line: line.platform)
     if launches:
@@ -133,7 +133,7 @@ def share_rows(
 
 
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
-    """Lay the lines out for the page."""
+    """Tabulate the lines for the page."""
     rows = share_rows(lines, launches=True).text("most time in", lambda line: line.busiest)
     rows.text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
     return Figure(

@@ -1,4 +1,4 @@
-"""What publications say, tied to the platforms of a run that stand for theirs.
+"""Ratios of publications, tied to the platforms of a run that take the place of theirs.
 
 Only ratios are compared: the absolute figures come from other hardware of other years.
 """
@@ -25,12 +25,12 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
-#: Conditions that describe the size of another system: they are told, not matched.
+#: Conditions that describe the size of another system: they are shown, not matched.
 _SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
 #: Two printings of one number differ by no more than this, on a log scale.
 _ROUNDED = 0.02
-#: Conditions that say where in a system a figure was measured.
+#: Conditions that name the place in a system where a figure was measured.
 _WHERE = ("ranks", "nodes", "placement")
 
 
@@ -59,7 +59,7 @@ class PublishedPoint:
 
     @property
     def middle(self) -> float:
-        """Where its mark stands: the one number, the middle of a range, the end of a bound."""
+        """Place of its mark: the one number, the middle of a range, the end of a bound."""
         ends = [end for end in (self.low, self.high) if end is not None and end > 0]
         return math.exp(sum(map(math.log, ends)) / len(ends))
 
@@ -75,12 +75,12 @@ class PublishedPoint:
 
     @property
     def factor(self) -> str:
-        """Write the ratio, e.g. ``71 to 139``, ``at least 3``."""
+        """Format the ratio, e.g. ``71 to 139``, ``at least 3``."""
         return str(self.ratio.span)
 
     @property
     def tip(self) -> str:
-        """Describe what is printed where, for hovering."""
+        """Describe the printed number and its place, for hovering."""
         ratio = self.ratio
         where = [conditions(ratio.conditions)]
         if ratio.excludes:
@@ -96,12 +96,12 @@ class PublishedPoint:
         )
 
     def places(self, parameter: str) -> list[tuple[float, float]]:
-        """Return where on a parameter's axis it holds: places, or stretches from low to high."""
+        """Return where on a parameter's axis it applies: places, or stretches from low to high."""
         condition = self.ratio.conditions.get(parameter)
         if isinstance(condition, Spread):
             low = float(condition.low or 0)
             if condition.low is None and condition.above is not None:
-                # What holds above 32 ranks is not told of 32.
+                # A ratio for more than 32 ranks does not apply to 32.
                 low = math.nextafter(condition.above, math.inf)
             elif condition.low is None and condition.high is None:
                 return []
@@ -120,17 +120,17 @@ class PublishedPoint:
         return same and single and abs(math.log(self.middle / other.middle)) < _ROUNDED
 
     def about(self, cell: Row) -> bool:
-        """Return whether it speaks of what a cell measured, on that cell's platform.
+        """Return whether it applies to the quantity of a cell, on that cell's platform.
 
-        Sizes and modes must agree; how many ranks or nodes the published system had is told
-        beside the figure. Within a node and between nodes are never mixed.
+        Sizes and modes must agree; how many ranks or nodes the published system had is written
+        next to the figure. Within a node and between nodes are never mixed.
         """
         return cell.platform == self.platform and speaks_of(self.ratio, cell.place)
 
     def elsewhere(self, place: Place) -> str:
         """Describe where it was measured if that is not this place, e.g. ``128 ranks``.
 
-        Else nothing, as where ranks play no part: one of them, and none named.
+        Return "" there, and where ranks play no part: one rank here, and none named.
         """
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
@@ -143,12 +143,12 @@ class PublishedPoint:
         return conditions(other) or "ranks not printed"
 
     def measures(self, probe: str, metric: str) -> bool:
-        """Return whether a probe's metric is what it measured."""
+        """Return whether it measured a probe's metric."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
 
 
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
-    """Whether a figure is printed of what was measured at a place: probe, metric, sizes, modes.
+    """Whether a figure is printed for the quantity of a place: probe, metric, sizes, modes.
 
     How many ranks or nodes the published system had does not matter here (see `same_place`), but
     a figure from inside a node is never one from between nodes.
@@ -194,10 +194,10 @@ def _places(ratio: PublishedRatio) -> dict[str, Condition]:
 
 
 def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
-    """Yield every published ratio whose two platforms have somebody in the run.
+    """Yield every published ratio whose two platforms have a counterpart in the run.
 
-    - `roles`: the study's ``[role]`` tables: who took each, and the published platforms it stands
-      for.
+    - `roles`: the study's ``[role]`` tables: the platform of each, and the published platforms that
+      it represents.
     """
     cast: dict[str, list[str]] = {}
     for role in roles.values():
@@ -239,7 +239,7 @@ class PrintedValue:
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return what is printed of a cell's metric, by platform of the run; first printings only."""
+    """Return a cell's printed values by platform of the run; only the first printing of each."""
     values: dict[str, PrintedValue] = {}
     for role in roles.values():
         if not role.platform:
@@ -253,7 +253,7 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, Printe
 
 
 def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
-    """Return what a publication prints of a platform in the unit of a cell; None without."""
+    """Return a publication's value of a platform in the unit of a cell; None without."""
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
     result = next((row for row in results if _is_value(row)), None)
@@ -317,7 +317,7 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios, each number once.
 
-    Those for its ranks or for its place, else those that name no ranks, else all.
+    Ratios for its ranks or for its place, else ratios that name no ranks, else all.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]

@@ -1,8 +1,9 @@
 """Which values a page shows: all of most runs, evenly chosen ones of very large runs.
 
-A run on 1,024 ranks has tens of thousands of points. Nobody reads as many marks or rows, and a
-page of them is slow to make and to open. What a page leaves out is left out of the frames, before
-anything of it becomes a cell, a mark or a row; verdicts, findings and counts rest on all values.
+A run on 1,024 ranks has tens of thousands of points. A reader cannot go through as many marks or
+rows, and a page of them is slow to make and to open. Values that a page leaves out are left out of
+the frames, before anything of them becomes a cell, a mark or a row; verdicts, findings and counts
+rest on all values.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, parameter_name
 from bareline.vocabulary.units import listing, whole
 
-#: Values of metrics that are no details that a page shows, over all probes, beside the ends of
-#: `_ENDS`: with their marks, trials and rows they take some four megabytes.
+#: Values of metrics, without details, that a page shows, over all probes, in addition to the ends
+#: of `_ENDS`: with their marks, trials and rows they take some four megabytes.
 MOST_VALUES = 6_000
 
 #: Of each metric and platform, as many points with the largest and the smallest ratio are shown
-#: wherever they lie.
+#: wherever they are.
 _ENDS = 5
 
-#: What tells the places of a probe apart: where its metrics have a value on every platform.
+#: The columns that distinguish the places of a probe, where its metrics have a value per platform.
 PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownValues:
-    """What a page shows of a summary and of the compared points.
+    """The shown values of a summary and of the compared points.
 
-    - `places`: of the probes of which not everything is shown: probe and the columns of `PLACE`.
-    - `notes`: by these probes, what is shown of them, as a sentence.
+    - `places`: of the probes that are shown in part: probe and the columns of `PLACE`.
+    - `notes`: by these probes, a sentence that describes the shown part.
     """
 
     summary: pl.DataFrame
@@ -46,9 +47,9 @@ class ShownValues:
 def choose(
     summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
 ) -> ShownValues:
-    """Choose what a page shows: the same places on every platform and of every metric of a probe.
+    """Choose the shown values: the same places on every platform and of every metric of a probe.
 
-    Probes with few values keep all of them; the others share what they leave. A probe's parameter
+    Probes with few values keep all of them; the other probes share the rest. A probe's parameter
     with most values is thinned out first, evenly over their order, with both ends.
     """
     values = _values(summary, points)
@@ -102,7 +103,7 @@ def _shown_places(
 
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
-    """Keep the chosen places of crowded probes, and all of the others, in their order."""
+    """Keep the chosen places of crowded probes, and all of the other probes, in their order."""
     theirs = pl.col("probe").is_in(crowded)
     numbered = frame.with_row_index("row")
     rows = numbered.filter(theirs).join(places, on=["probe", *PLACE], how="semi", nulls_equal=True)
@@ -141,7 +142,7 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
             break
         wanted = min(number - 1, max(2, number * most // table.height))
         table = _thinned_parameter(table, name, wanted)
-        # What was thinned out before is told of its whole number.
+        # A parameter that was thinned out before keeps its whole number in the sentence.
         before = cuts.get(name, "").rpartition(" of ")[2] or whole(number)
         cuts[name] = f"{whole(wanted)} of {before}"
     if table.height > most:
@@ -180,7 +181,7 @@ def _widest(table: pl.DataFrame) -> tuple[str, int]:
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
-    """Return each place's parameters as columns, beside its row in "place"; mixed types as text."""
+    """Return each place's parameters as columns, and its row in "place"; mixed types as text."""
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):
         texts = places.get_column(column)

@@ -19,7 +19,7 @@ from bareline.vocabulary.texts import cleaned
 
 _FORMULA = r"(?s)^[=+\-@\t\r\n]."
 _NUMBER = r"^[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: ?%| ?[A-Za-z]{1,6})?$"
-#: What `cleaned` replaces, for the regular expressions of Polars, which know no half characters.
+#: The characters that `cleaned` replaces, for Polars' regular expressions without half characters.
 _UNFIT = (
     r"[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}"
     r"\x{2066}-\x{2069}\x{fdd0}-\x{fdef}\x{fffe}\x{ffff}]"
@@ -27,7 +27,7 @@ _UNFIT = (
 
 
 def harmless_cell(value: object) -> object:
-    """Return a cell of a CSV file: a text without control characters that is no formula."""
+    """Return a cell of a CSV file: texts have no control characters and do not act as formulas."""
     if not isinstance(value, str):
         return value
     is_formula = re.match(_FORMULA, value) and not re.match(_NUMBER, value)

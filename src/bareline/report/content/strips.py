@@ -1,7 +1,7 @@
 """A layer as a heat strip: every probe a row, nodes and sizes across.
 
-Every platform has its part of each cell, next to the others': how many times worse its worst point
-is, coloured by the logarithm; what is open shows its interval, what failed is crossed.
+Every platform has its part of each cell, next to the other platforms': how many times worse its
+worst point is, coloured by the logarithm; open findings show their interval, failed ones a cross.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, significant
 from bareline.vocabulary.verdicts import Grade
 
-#: What two nodes and a class of sizes are told apart by.
+#: A column of a strip: number of nodes, lower end and words of its class of sizes.
 _Place = tuple[int, float, str]
 
 
@@ -85,7 +85,7 @@ def _place(finding: Finding) -> _Place:
 
 
 def _part(finding: Finding | None) -> Field:
-    """Write a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
+    """Format a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
     if finding is None:
         return Field("")
     grade = finding.grade

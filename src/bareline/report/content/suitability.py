@@ -1,4 +1,4 @@
-"""What platforms suit: classes of applications against platforms, and the reason of each answer."""
+"""Suitability of platforms: classes of applications by platform, and a reason for each answer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _TONES: Mapping[Suitability, Tone] = {
 
 
 def answered(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return those that something was measured for."""
+    """Return the judgements that rest on a measurement."""
     return [row for row in judgements if row.answer is not Suitability.NOT_MEASURED]
 
 
 def suited(judgements: Sequence[Judgement]) -> list[Block]:
-    """Lay classes of applications against platforms, then give the reason of every answer."""
+    """Tabulate the classes of applications by platform, then give the reason of every answer."""
     several = len({row.platform for row in judgements}) > 1
     reasons = tuple(
         f"{f'{row.platform}, ' if several else ''}{row.application_class.title}: {row.words}; "
@@ -37,9 +37,9 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
 
 
 def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool) -> Table:
-    """Lay classes of applications against platforms.
+    """Tabulate the classes of applications by platform.
 
-    - `sides`: by what follows a platform's name in the head; the last has every class.
+    - `sides`: by the words after a platform's name in the head; the last has every class.
     """
     *_, last = sides.values()
     rows = Rows(dict.fromkeys(row.application_class for row in last))

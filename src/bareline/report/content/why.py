@@ -13,13 +13,13 @@ from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value
 
-#: What is no more than this of the baseline's time is not drawn.
+#: Pieces of less than this share of the baseline's time are not drawn.
 _LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class WaterfallBar:
-    """A row of a waterfall: its words, and from where to where its bar goes, in percent."""
+    """A row of a waterfall: its words, and where its bar begins and how long it is, in percent."""
 
     name: str
     text: str
@@ -80,7 +80,7 @@ def _steps(one: Breakdown) -> Waterfall:
 
 
 def _source(one: Breakdown) -> str:
-    """Describe what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
+    """Describe the source of the pieces, e.g. ``profiles, median over 6 pairs of launches``."""
     if one.source == "replay":
         return f"the replay of its calls, which predicts it as well; {one.launches} launches"
     what = "profiles" if one.source == "profile" else "the program's own timers"

@@ -36,7 +36,7 @@ _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per
 
 
 def metric_name(metric: str) -> str:
-    """Write a metric for people, e.g. ``loop mean``."""
+    """Format a metric for people, e.g. ``loop mean``."""
     return " ".join(_ACRONYMS.get(word, word) for word in metric.replace("_", " ").split(" "))
 
 
@@ -51,12 +51,12 @@ def axis_title(name: str) -> str:
 
 
 def verdict_word(verdict: Verdict | None) -> str:
-    """Write a verdict as a word of a table; nothing where there is none."""
+    """Format a verdict as a word of a table; nothing where there is none."""
     return (verdict or "").replace("-", " ")
 
 
 def verdict_tone(verdict: Verdict | None) -> Tone:
-    """Return the ink of a ratio: coloured only when the verdict says slower or faster."""
+    """Return the ink of a ratio: coloured only when the verdict is slower or faster."""
     return _TONES.get(verdict, "")
 
 
@@ -79,7 +79,7 @@ def value_words(cell: Row, scale: Scale) -> str:
 
 
 def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
-    """Describe what several groups hold, e.g. ``2 ranks: a 3 and b 4.
+    """Describe the contents of several groups, e.g. ``2 ranks: a 3 and b 4.
 
     4 ranks: a 5. And 2 more.``.
     """
@@ -89,7 +89,7 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
 
 
 def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
-    """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
+    """Format the caveats of drawn cells, each with its platforms, for a picture of its own."""
     groups: dict[Caveat, list[str]] = {}
     for cell in cells:
         for caveat in cell.caveats if cell.value is not None else ():
@@ -115,7 +115,7 @@ def call_name(call: str, kind: str) -> str:
 
 
 def said_again(floor: ModelScore) -> str:
-    """Describe how far a measurement lies from its repetition: what no prediction can undercut."""
+    """Describe how far a measurement is from its repetition, which no prediction can undercut."""
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
         f"the median, 90 % within {floor.p90:.1%}: no prediction from one launch can be expected "
@@ -124,7 +124,7 @@ def said_again(floor: ModelScore) -> str:
 
 
 def distinct_parts(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to what tells them apart: the words with which all begin are left out."""
+    """Shorten titles to the words that differ: the words with which all begin are left out."""
     words = [title.split() for title in titles]
     alike = takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))
     most = min((len(own) for own in words), default=0) - 1

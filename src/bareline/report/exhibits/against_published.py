@@ -1,9 +1,9 @@
-"""Every published ratio beside what the run found at the same place, inside or outside.
+"""Every published ratio next to the run's ratios at the same place, inside or outside.
 
-A ratio counts where a run could have missed it. What a simulated platform was given is not found:
+A ratio counts where a run could have missed it. Parameters of a simulated platform are not results:
 its computation takes the platform's factor, and a message within a node costs the same on all. Nor
-does what was recorded while other programs ran: it moves with the machine's load.
-A bound is open to one side, so that much more lies inside it: bounds are counted apart.
+do ratios count that were recorded while other programs ran: they move with the machine's load.
+A bound is open to one side, so that much more is inside it: bounds are counted apart.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SINGLE = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A cell's ratio, above 1 worse, beside a printed range; an end is None where it is open."""
+    """A cell's ratio, above 1 worse, and a printed range; an end is None where it is open."""
 
     ratio: float
     low: float | None
@@ -62,7 +62,7 @@ class Meeting:
 
     @property
     def inside(self) -> bool:
-        """Whether the ratio lies in the range."""
+        """Whether the ratio is in the range."""
         low, high = self.low or 0.0, math.inf if self.high is None else self.high
         return low <= self.ratio <= high
 
@@ -81,30 +81,30 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class RatioLine:
-    """A published ratio and everything of the run that was found where it holds."""
+    """A published ratio and all results of the run in the places to which it applies."""
 
     point: PublishedPoint
     meetings: tuple[Meeting, ...]
 
     @classmethod
     def of(cls, point: PublishedPoint, found: Iterable[tuple[Row, float]]) -> RatioLine:
-        """Lay cells with their ratios beside it."""
+        """Combine it with cells and their ratios."""
         low, high = range_of(point)
         return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in found))
 
     @property
     def counting(self) -> tuple[Meeting, ...]:
-        """Those that count."""
+        """The meetings that count."""
         return tuple(meeting for meeting in self.meetings if meeting.counts)
 
     @property
     def inside(self) -> int:
-        """Number of them inside."""
+        """Number of counting meetings inside."""
         return sum(meeting.inside for meeting in self.counting)
 
     @property
     def kind(self) -> str:
-        """Describe what it counts as."""
+        """Describe how it is counted."""
         if not self.counting:
             return "given, not counted" if self.meetings[0].is_given else "busy, not counted"
         return "a bound" if self.meetings[0].is_bound else "a range"
@@ -133,7 +133,7 @@ def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class RangeScore:
-    """What is inside, of what counts.
+    """The number of points inside, of those that count.
 
     - `counted`, `bounds`: points with a range on both sides, and with a bound on one side.
     - `off`: half of the counted points are at most so many times from the middle of their range.
@@ -237,10 +237,10 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
-    """Return the published ratios with the run's values where they hold.
+    """Return the published ratios with the run's values in the places to which they apply.
 
     Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
-    holds for all. Simulated values are only divided by simulated ones.
+    applies to all. Simulated values are only divided by simulated ones.
     """
     every = [cell for cell in document.cells if cell.median]
     chosen = select(document, spec) if spec.probe or spec.where else every
@@ -266,14 +266,14 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
 def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
     ranks = point.ratio.conditions.get("ranks", cell.place.ranks)
     if isinstance(ranks, Spread):
-        # "all plotted": a label without a number holds for whatever was plotted.
+        # "all plotted": a label without a number applies to all that was plotted.
         numbers = {ranks.low, ranks.high, ranks.above, ranks.inferred}
         return numbers == {None} or ranks.holds(cell.place.ranks)
     return cell.place.ranks in (ranks if isinstance(ranks, list) else [ranks])
 
 
 def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
-    """Draw a row for each; `narrow` writes what it is above it, not at its left."""
+    """Draw a row for each; `narrow` writes its name above it, not at its left."""
     styles = looks(document.names)
     ends = [e for one in lines for e in (*range_of(one.point), one.point.middle) if e]
     ticks = ratio_ticks([*ends, *(one.ratio for line in lines for one in line.meetings)])

@@ -1,6 +1,6 @@
-"""Users' own programs beside bareline's: OSU's and IMB's, and those of the same name.
+"""Users' own programs next to bareline's: OSU's and IMB's, and programs of the same name.
 
-See ``docs/method/mpi.md`` for what corresponds to what: OSU's latency and IMB's point-to-point
+See ``docs/method/mpi.md`` for the corresponding benchmarks: OSU's latency and IMB's point-to-point
 benchmarks are means over a plain loop, the collectives of both means over calls that are timed one
 by one.
 """
@@ -136,7 +136,7 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Return where ours measures the same, with whatever parameters; None where nothing does."""
+    """Return the place where our probe measures the same, without its parameters, or None."""
     place, point, size = cell.place, cell.place.point, cell.place.size_bytes
     program = _program(place)
     probe, metric = _COUNTERPARTS.get((place.probe, program.lower(), place.metric), ("", ""))
@@ -145,8 +145,8 @@ def _our_place(cell: Row) -> Place | None:
     return replace(place, probe=probe, metric=metric, params="", point=point) if probe else None
 
 
-#: The parameter by which a probe of foreign programs says which one it runs: `npb.reference` with
-#: ``kernel = "cg"`` stands beside `npb.cg`.
+#: The parameter by which a probe of foreign programs names its program: `npb.reference` with
+#: ``kernel = "cg"`` is compared with `npb.cg`.
 CHOICE = "kernel"
 
 

@@ -1,4 +1,4 @@
-"""What exhibits along a parameter share: their axes, their strips, published ratios on them."""
+"""Parts of exhibits along a parameter: their axes, their strips, published ratios on them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX, RATIO_HEIGHT_PX = 180, 105
 
-#: What a diamond on an axis of ratios means.
+#: The meaning of a diamond on an axis of ratios.
 DIAMONDS = (
     "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
     "measured elsewhere than here, which is written beside."
@@ -46,7 +46,7 @@ DIAMONDS = (
 
 
 def diamonds_note(chosen: Chosen) -> str:
-    """Describe diamonds, what they leave out, and the ratios that have no place on the axis."""
+    """Describe the diamonds, the values they leave out, and the ratios that have no place."""
     nowhere = []
     for point in chosen.published:
         if chosen.x in point.ratio.conditions and not point.places(chosen.x):
@@ -76,7 +76,7 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
 
 
 def parameter_words(chosen: Chosen, cell: Row) -> str:
-    """Write the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
+    """Format the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
     return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
 
 
@@ -89,7 +89,7 @@ class Along:
         self.x = chosen.x
         self.published = chosen.published
         self.scale = chosen.unit
-        #: The parameter's axis, and where 0 stands on it, if it occurs.
+        #: The parameter's axis, and where 0 is on it, if it occurs.
         self.across, self.zero = parameter_axis(self.x, {position(cell, self.x) for cell in cells})
         values = list(others)
         for cell in cells:
@@ -107,7 +107,7 @@ class Along:
                 yield from (end for end in ends if end)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Return whether a ratio without a place holds for all of the axis that a cell is on."""
+        """Return whether a ratio without a place applies to all of the axis that a cell is on."""
         if self.x not in _LAYOUT or "placement" not in point.ratio.conditions:
             return False
         return any(point.about(cell) for cell in cells)
@@ -121,7 +121,7 @@ class Along:
         return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
     def mark(self, cell: Row, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
-        """Lay a cell's mark out at a value, with its interval."""
+        """Return a cell's mark at a value, with its interval."""
         place = self.at(position(cell, self.x))
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
         tooltip = f"{self.where(cell)}: {tip}"
@@ -204,7 +204,7 @@ class Along:
             marks = list(self._reaches(point, about))
             rows += [{**mark, "pale": elsewhere is not None} for mark in marks]
             if marks and elsewhere and elsewhere not in named:
-                # Said once in a panel: most of its figures are of one place.
+                # Written once in a panel: most of its figures are of one place.
                 named.add(elsewhere)
                 rows[-len(marks)]["beside"] = elsewhere
         return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
@@ -216,7 +216,7 @@ class Along:
         return [cell for cell in cells if anywhere.about(cell)]
 
     def _elsewhere(self, point: PublishedPoint, cells: Sequence[Row], first: Row) -> str | None:
-        """Describe where a ratio was measured if not here; None where the run measured there, too.
+        """Describe where a ratio was measured; None where the run also measured there.
 
         Empty where the axis shows the place.
         """
@@ -227,7 +227,7 @@ class Along:
         return point.elsewhere(first.place)
 
     def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Mark]:
-        """Lay out each range of the parameter that a published ratio is told for, on the axes."""
+        """Yield a mark for each range of the parameter to which a published ratio applies."""
         least, most = self.across.domain
         mark = {
             "y": self._on_ratios(point.middle),
@@ -248,7 +248,7 @@ class Along:
         return min(max(ratio, low), high)
 
     def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> list[tuple[float, float]]:
-        """Return where on the axis a ratio holds.
+        """Return where on the axis a ratio applies.
 
         Inside a node, or between nodes, that is as far as the run was there.
         """
@@ -270,7 +270,7 @@ def _ratio_ends(cells: Iterable[Row]) -> Iterator[float]:
             yield from cell.ratio.known
 
 
-#: As few panels stand beside each other at their full size.
+#: So few panels are drawn next to each other at their full size.
 ALL_LARGE = 2
 
 
@@ -279,7 +279,7 @@ def largest(
 ) -> int | None:
     """Choose a panel by its place; None where all have room.
 
-    That is the one at whose ranks and nodes most of the published figures were measured, as the
+    It is the panel at whose ranks and nodes most of the published figures were measured, as the
     publication drew it; without any, the one with the most ranks, where losses are the largest.
     """
     if len(groups) <= ALL_LARGE:
@@ -303,12 +303,12 @@ def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
 
 
 def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
-    """Return whether a value lies in one of the ranges that a published ratio is told for."""
+    """Return whether a value is in one of the ranges to which a published ratio applies."""
     return any(low <= value <= high for low, high in ranges)
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
-    """Lay out the logarithmic axis of a parameter, and return where 0 stands on it."""
+    """Return the logarithmic axis of a parameter, and the place of 0 on it."""
     positive = sorted(value for value in positions if value > 0) or [1.0]
     zero = min(positive) / 2
     if all(value > 0 for value in positions):

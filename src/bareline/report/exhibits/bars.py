@@ -75,7 +75,7 @@ def drawing(
 def _divided_evenly(
     groups: Mapping[str, Sequence[Bar]], most: int
 ) -> list[dict[str, Sequence[Bar]]]:
-    """Divide groups into panels of one height, rather than a last one with what is left."""
+    """Divide groups into panels of one height, rather than a last one with the rest."""
     items = list(groups.items())
     size = len(items)
     if most:
@@ -163,7 +163,7 @@ class _Bars:
         ]
 
     def _printed(self, cell: Row, base: Row | None) -> list[tuple[float, str, str]]:
-        """Return what a platform would have measured with each published ratio to the baseline."""
+        """Return the platform's value by each published ratio to the baseline, tip and place."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         factor = self.chosen.unit.factor
@@ -195,13 +195,13 @@ def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
 def medians(
     chosen: Chosen, write: WriteValue = _median_text, parts: Parts | None = None
 ) -> Drawing:
-    """Draw the rows' values from zero, with the trials behind them and what was published."""
+    """Draw the rows' values from zero, with the trials behind them and published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
 
 def trial_notes(chosen: Chosen) -> tuple[str, ...]:
-    """Describe what must be known of trials and diamonds."""
+    """Return the notes on trials and diamonds."""
     return chosen.trials.note, _EXPECTED if chosen.published else ""
 
 
@@ -225,7 +225,7 @@ def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def amount_words(cell: Row, unit: Scale) -> str:
-    """Write a platform and its median, or why it has none."""
+    """Format a platform and its median, or why it has none."""
     if cell.value is None:
         return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
@@ -270,7 +270,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Write a value with its loss: a rate's in percent, a time's as times that of the baseline."""
+    """Format a value with its loss: a rate's in percent, a time's as times that of the baseline."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -281,7 +281,7 @@ def _with_loss(cell: Row, unit: Scale) -> str:
         # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; nothing lost 72 % of it.
         return f"{value}  ({plain(cell.ratio.value)}\u00a0×)\u2003"
     change = f"{-share.value:+.1f}".replace("-", "\u2212")
-    # The last space is slack: a reader's font may be wider than the one that was measured.
+    # The last space is slack: a reader's font may be wider than the measured font.
     return f"{value}  ({change} %)\u2003"
 
 
@@ -294,7 +294,7 @@ def _losses_summary(chosen: Chosen) -> str:
 
 
 def _loss_summary(cell: Row) -> str:
-    """Write the loss of a cell; empty where nothing is compared."""
+    """Format the loss of a cell; empty where nothing is compared."""
     share = lost(cell.ratio)
     if share is not None and cell.ratio is not None:
         if cell.rate:
@@ -305,7 +305,7 @@ def _loss_summary(cell: Row) -> str:
     return ""
 
 
-#: What a diamond on an axis of values means.
+#: The meaning of a diamond on an axis of values.
 PALE = "measured elsewhere than here, which is written beside."
 _EXPECTED = (
     f"Diamonds: the baseline's value changed by the published ratio, pale where that was {PALE}"

@@ -1,10 +1,10 @@
-"""A kind of exhibit: how kinds are declared and found, and what they share on the way to a figure.
+"""Kinds of exhibits: how they are declared and found, and their common steps to a figure.
 
 A kind is an `Exhibit`: a module of this package ends in ``EXHIBIT = Exhibit(...)``, or in
 ``EXHIBITS = (...)`` where several are similar. Plug-ins install theirs under the entry-point group
 ``bareline.exhibits``.
 
-A number passes four types on its way to a page: `TableRow`, a cell with what is shown of it;
+A number passes four types on its way to a page: `TableRow`, a cell with its shown value;
 `Chosen`, the rows of one figure; `Drawing`, its panels; and `Figure`, which `figure_of` puts
 together.
 """
@@ -88,7 +88,7 @@ def figure_of(
 ) -> Figure:
     """Return a figure with its id, caption, caveats, sources and data.
 
-    - `title`, `label`: where the specification has no title; an addition that tells figures apart.
+    - `title`, `label`: without a title in the specification; an addition to distinguish figures.
     - `what`: distinguishes figures of one kind, for the id.
     - `notes`: sentences of the caption after the specification's own.
     - `cells`: the shown cells: they give the layer, the caveats and the data, unless given.
@@ -176,9 +176,9 @@ def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
 
 
 def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool = True) -> str:
-    """Title a cell among those of several probes: what its probe measures, and some parameters.
+    """Title a cell among cells of several probes: the probe's title, and some parameters.
 
-    A metric that its probe is not judged by is named, too, unless all are of one metric.
+    Also name a metric that its probe is not judged by, unless all are of one metric.
     """
     probe = cell.place.probe
     parts = [sentence_case(document.probe_titles.get(probe, probe))]
@@ -189,7 +189,7 @@ def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool 
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Put together what shares a key, in the order in which it comes."""
+    """Group the items of the same key, in the order in which they come."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -203,9 +203,9 @@ def by_metric(cells: Sequence[Row]) -> Iterator[tuple[tuple[str, str], list[Row]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a figure and of its table: a cell, under its group's title, and what is shown of it.
+    """A row of a figure and of its table: a cell under its group's title, and its shown values.
 
-    - `shown`: what the kind draws of the cell: its median, the performance lost, an efficiency.
+    - `shown`: the value that the kind draws: the median, the performance lost, an efficiency.
     - `ratio`, `base`, `value`: to the baseline, and both sides, by the specification's rule.
     """
 
@@ -219,7 +219,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What one figure shows.
+    """The content of one figure.
 
     - `places`: by title, where on the axis something was to be measured.
     """
@@ -260,7 +260,7 @@ class Chosen:
 
     @cached_property
     def published(self) -> Sequence[PublishedPoint]:
-        """The published ratios that belong beside the cells."""
+        """The published ratios that belong to the cells."""
         return points_for(self.document.published, self.spec, self.cells, self.document.baseline)
 
     @cached_property
@@ -271,7 +271,7 @@ class Chosen:
 
     @cached_property
     def unit(self) -> Scale:
-        """The unit of what the rows draw."""
+        """The unit of the values that the rows draw."""
         medians = (row.cell.median for row in self.rows)
         return unit_scale(medians, self.rows[0].cell.metric.unit)
 
@@ -297,7 +297,7 @@ class Chosen:
 
 
 def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
-    """Choose a figure for each probe and unit, so that the unit can stand in a head."""
+    """Choose a figure for each probe and unit, so that the unit can be in a head."""
     cells = select(document, spec)
     groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.metric.unit))
     for what, group in groups.items():
@@ -319,7 +319,7 @@ def labelled(cells: Sequence[Row]) -> list[TableRow]:
     return [TableRow(cell, label(cell), cell.value, cell.ratio) for cell in cells]
 
 
-#: Every page of a run that holds a calibration or predictions shows them, in this order.
+#: Every page of a run with a calibration or predictions shows them, in this order.
 _WHERE_THERE = (
     "calibration",
     "predicted",
@@ -350,7 +350,7 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
 
 
 def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
-    """Draw all figures, with unique ids; give the exhibits that the run has no data for, too.
+    """Draw all figures, with unique ids; also return the exhibits that the run has no data for.
 
     Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
     """
@@ -382,7 +382,7 @@ def _page_exhibits(document: Document) -> list[ExhibitSpec]:
 
 
 def _on_page(document: Document, figure: Figure, number: int) -> Figure:
-    """Return a figure with an id of its own, and with a note on what the page leaves out of it."""
+    """Return a figure with an id of its own, and with a note on the values that the page omits."""
     note = document.shown.notes.get(figure.probe, "")
     return replace(
         figure,

@@ -1,4 +1,4 @@
-"""What a simulated platform was calibrated with, and how far it lies from the measurements."""
+"""The calibration of a simulated platform, and how far it is from the measurements."""
 
 from __future__ import annotations
 

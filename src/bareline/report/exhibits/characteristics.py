@@ -1,4 +1,4 @@
-"""The systems: what platforms are, and the sizes of virtual machines that a cloud offers."""
+"""The systems: characteristics of platforms, and the sizes of a cloud's virtual machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bareline.vocabulary.units import plain, whole
 
 _ABSENT = "–"
 
-#: What publications print and a run does not record: its key here, its name and its place.
+#: Facts that publications print and a run does not record: the key here, the name and the place.
 _PRINTED_ONLY = {
     fact.key: fact
     for fact in (
@@ -111,7 +111,7 @@ class _Described:
 
 
 def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield one table, the publication's platforms last; none where no platform told a fact."""
+    """Yield one table, the publication's platforms last; none where no platform reported a fact."""
     described = _described(document, spec)
     recorded = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(recorded)}
@@ -164,7 +164,7 @@ def _role_names(document: Document) -> set[str]:
 
 
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
-    """Write a printed characteristic; empty where the publication has none.
+    """Format a printed characteristic; empty where the publication has none.
 
     A model's name that the text before it contains is written once.
     """

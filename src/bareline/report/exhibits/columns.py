@@ -1,7 +1,7 @@
-"""What the tables of cells share: columns of values, ratios by a publication's rule, verdicts.
+"""Common parts of the tables of cells: columns of values, ratios by a publication's rule, verdicts.
 
-After what names a row come its ratio and verdict, which the table is read for, then what was
-published, then the values that they rest on.
+After the columns that name a row come its ratio and verdict, which the table is read for, then the
+published values, then the values that they rest on.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class CellRows(Rows[R]):
         title: str = "published ratio",
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
-        """Add the published ratios that speak of the rows' cells, if any does."""
+        """Add the published ratios that are about the rows' cells, if any is."""
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
@@ -144,13 +144,13 @@ def _ratio(cell: Row) -> Field:
 
 
 def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> Field:
-    """Write a verdict; what is likely and not certain says so."""
+    """Format a verdict; if it is likely and not certain, with that word."""
     words = with_sureness(verdict_word(verdict), grade, few_boots=few_boots)
     return Field(words, tone=verdict_tone(verdict))
 
 
 def loss_words(point: PublishedPoint) -> str:
-    """Write a published ratio as the performance that it loses, in percent."""
+    """Format a published ratio as the performance that it loses, in percent."""
     ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
     if point.low is None:
         return f"at most {ends[0]}"
@@ -162,7 +162,7 @@ def loss_words(point: PublishedPoint) -> str:
 def _published(
     points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
 ) -> Field:
-    """Write published ratios; they lead to their sources, and say where else they were measured."""
+    """Format published ratios with links to their sources, and where else they were measured."""
     if not points:
         return Field("")
     factors: dict[str, list[str]] = {}
@@ -184,7 +184,7 @@ def _published(
 def cells_table(chosen: Chosen) -> Table:
     """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
 
-    Cells of several probes begin with their benchmark, those of several metrics with their metric.
+    Cells of several probes begin with their benchmark, cells of several metrics with their metric.
     """
     cells = chosen.cells
     order = _CellOrder.of(cells)
@@ -335,7 +335,7 @@ def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()
     return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
 
 
-#: What stands in a caption when a rule is used.
+#: The sentence in a caption when a rule is used.
 RULES: Mapping[str, str] = {
     "best-against-worst": (
         "By InfiniCloud's rule: the best trial of {baseline} against the worst trial of the other "
@@ -354,7 +354,7 @@ def rule_text(rule: str, baseline: str) -> str:
 
 
 def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
-    """Return what a rule reports of a cell; its median without one, None where nothing is known."""
+    """Return a cell's value by a rule; its median without one, None where no value is known."""
     if rule not in RULES or cell.value is None:
         return cell.median
     values = [dot.value for dot in trial_dots(document, [cell]).dots]

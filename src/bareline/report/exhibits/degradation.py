@@ -18,7 +18,7 @@ from bareline.report.figures.scales import signed_ticks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
-#: What a diamond means.
+#: The meaning of a diamond.
 _PRINTED = f"Diamonds: what the publication lost, pale where it was {PALE}"
 
 

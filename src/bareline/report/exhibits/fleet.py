@@ -1,4 +1,4 @@
-"""A cluster at a glance: a cell for every node, darker the worse it is; below, what deviates."""
+"""A cluster at a glance: a cell for every node, darker the worse it is; below, the deviations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes at which a publication says that a curve jumps or two curves meet, on the axis of sizes."""
+"""Sizes at which, in a publication, a curve jumps or two curves meet, on the axis of sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bareline.report.figures.grammar import Channel, Chart, Style, layer
 from bareline.report.figures.marks import Layers
 from bareline.vocabulary.units import format_size
 
-#: Metrics of publications whose value is a message size, and what happens there.
+#: Metrics of publications whose value is a message size, and the event at that size.
 EVENTS = {
     "algorithm_switch_message_size": "jumps",
     "native_virtual_parity_message_size": "meets the baseline",

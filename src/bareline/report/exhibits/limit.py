@@ -1,4 +1,4 @@
-"""How near programs come to what their platform's processors and memory allow.
+"""How near programs come to the limits of their platform's processors and memory.
 
 A program that does some arithmetic and moves some bytes takes at least as long as the processors
 need for the one and the memory for the other, whichever is longer (S. Williams, A. Waterman, D.
@@ -23,15 +23,15 @@ from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import listing, percent_tenths
 
-#: What a program demands, by metric, and what then limits it.
+#: The demands of a program, by metric, and the resource that then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
-#: What a platform gives at most: a cell's value so many times.
+#: The most that a platform gives: a cell's value so many times.
 _Limit = tuple[Row, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What a program demands as a share of a limit; none where the limit was not measured."""
+    """A program's demand as a share of a limit; none where the limit was not measured."""
 
     demand: Row
     estimate: Estimate | None = None
@@ -44,7 +44,7 @@ _Row = Mapping[str, _Share]
 
 
 def _reached(row: _Row) -> _Share:
-    """Return the share of what limits it; an empty one where a limit was not measured."""
+    """Return the share of the nearest limit; an empty one where a limit was not measured."""
     values = {metric: share.estimate.value for metric, share in row.items() if share.estimate}
     if len(values) < len(row):
         return _Share(_cell(row))
@@ -149,7 +149,7 @@ def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return what was measured so, the most where it was measured several ways."""
+    """Return the cell of a measurement, the largest where it was measured several ways."""
     found = [
         cell
         for cell in cells

@@ -201,7 +201,7 @@ def _relative_panels(chosen: Chosen) -> Drawing:
     platforms = [name for name in chosen.document.names if name in measured]
     shorts = dict(zip(chosen.groups, distinct_parts(list(chosen.groups)), strict=True))
     styles = line_looks(sorted(shorts.values()))
-    # Colours are the lines': what is published of the platform has none of them.
+    # Colours are the lines': published values of the platform have none of them.
     along.looks = dict.fromkeys(along.looks, MarkLook("soft", "circle"))
 
     def panel(platform: str) -> Chart:

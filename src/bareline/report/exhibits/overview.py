@@ -27,7 +27,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: Height of a row's name where it stands above the marks, and of a layer's.
+#: Height of a row's name where it is above the marks, and of a layer's.
 _NAME_PX, _HEAD_PX = 15, 26
 #: Above this many rows each probe keeps only its most telling one.
 MOST_ROWS = 45
@@ -86,7 +86,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], str]:
     """Group findings into rows by subject; too many rows keep the worst of each probe.
 
-    Also return a note on what is left out.
+    Also return a note on the rows that are left out.
     """
     platforms = by_loss(document.findings, document.names)
     layers = list(Layer)
@@ -154,7 +154,7 @@ class _Sizes:
 
 
 class _Drawing:
-    """The figure at one width, in px; narrow ones write a row's name above it, not beside it."""
+    """The figure at one width, in px; narrow ones write a row's name above it, not at its left."""
 
     def __init__(self, document: Document, rows: Sequence[_Row], *, narrow: bool) -> None:
         self.document = document
@@ -162,7 +162,7 @@ class _Drawing:
         self.narrow = narrow
         self.sizes = _Sizes.of(rows, narrow=narrow)
         self.ticks = ratio_ticks(_ends(rows))
-        #: Rows of the chart's layers, by what is drawn of them.
+        #: Rows of the chart's layers, by the kind of their marks.
         self.drawn: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self.height = 0.0
         for words, layer_rows in grouped_by(rows, lambda row: row[0].layer.words).items():
@@ -180,7 +180,7 @@ class _Drawing:
         for number, row in enumerate(rows):
             if number:
                 self.drawn["lines"].append({"y": self.height - gap / 2})
-            depth = max(len(row), 1) * pitch  # only what was planned takes room
+            depth = max(len(row), 1) * pitch  # only planned cases take room
             self._place_name(sentence_case(row[0].subject), depth)
             for place, finding in enumerate(row):
                 self._place(finding, self.height + (place + 0.5) * pitch)
@@ -211,7 +211,7 @@ class _Drawing:
         self.drawn["marks"].append({**base, **self._reach(finding.ratio, ratios)})
 
     def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> dict[str, Any]:
-        """Return a mark's place, its interval, the end of what is drawn, and its number."""
+        """Return a mark's place, its interval, the end of its drawing, and its number."""
         is_open = ratio.lo is not None and ratio.hi is None
         high = self.ticks.domain[1] if is_open else max(ratio.known)
         return {
@@ -252,7 +252,7 @@ class _Drawing:
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
         yield layer("rect", equal, x=self._x(), x2="x2", **band)
         yield rule_at(1.0, self._x(), 1.3)
-        # Lines reach over names and numbers, too.
+        # Lines also reach over names and numbers.
         reach: Style = {"x": -self.sizes.labels, "x2": self.sizes.plot + 44, "strokeWidth": 0.7}
         for name, token in (("lines", "line"), ("rules", "faint")):
             yield layer("rule", self.drawn[name], y=self.y, color=colour(token), **reach)

@@ -1,4 +1,4 @@
-"""Predictions: against what was measured, the worst, what would help, whose fault a loss is."""
+"""Predictions: against measurements, the worst, useful upgrades, the causes of a loss."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
 
 
 def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
-    """Begin a table of predictions; with the head of their intervals, these have a column, too."""
+    """Begin a table of predictions; with the head of their intervals, it also has their column."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
 
     def time(trial: Trial) -> Estimate:

@@ -1,8 +1,8 @@
 """A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio.
 
 With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
-that grows with them (weak scaling) it is what is left of the speed per rank. 100 % is the case with
-the fewest ranks that the platform measured.
+that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
+case with the fewest ranks that the platform measured.
 
 References
 ----------
@@ -43,7 +43,7 @@ from bareline.vocabulary.units import count, listing
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
-#: A launch of one block, by its case: what the same block measured elsewhere is paired with.
+#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
 Launches = Mapping[tuple[int, int], float]
 
 
@@ -246,7 +246,7 @@ def _places(
     """Return all places of a panel on the axis: a case that failed everywhere is a gap."""
 
     def line(cell: Row) -> tuple[object, ...]:
-        # What tells the lines of a panel apart, but for what varies inside a trial.
+        # The values by which lines of a panel differ, without parameters that vary inside a trial.
         place = each_rank(cell, growing).place
         coordinates = place.coordinates
         inside = parse_point(place.point)
@@ -339,7 +339,7 @@ _IDEAL_STEPS = 20
 
 
 def _closed(share: Estimate) -> Estimate:
-    """Close the interval where efficiency begins: it is 100 % there; a band needs that end, too."""
+    """Close the interval where efficiency begins: it is 100 % there; a band also needs that end."""
     if share.value != 100:
         return share
     return Estimate(100.0, share.lo or 100.0, share.hi or 100.0)

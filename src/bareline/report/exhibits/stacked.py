@@ -22,7 +22,7 @@ from bareline.report.exhibits.columns import cells_table
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 
-#: What the parts add up to, up to the ranks' different ends.
+#: The sum of the parts, up to the ranks' different ends.
 TOTAL = "time"
 #: The times of a program that publications print, and the parts that measure them here.
 _PRINTED_PARTS = {"compute": "compute_mean", "communication": "communication_mean"}
@@ -96,7 +96,7 @@ def _divided_layer(
 def _of_several_probes(
     document: Document, rows: Sequence[TableRow], probes: Sequence[str]
 ) -> list[TableRow]:
-    """Name each row's probe, and put what is compared together: the fewest ranks first."""
+    """Name each row's probe, and put rows that are compared together: the fewest ranks first."""
     titles = [document.probe_titles.get(probe, probe) for probe in probes]
     shorts = dict(zip(probes, distinct_parts(titles), strict=True))
 

@@ -1,4 +1,4 @@
-"""What each step of a ladder brings over the one before and over the first, a row per platform."""
+"""The gain of each step of a ladder over the one before and over the first, a row per platform."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ _NUMBER_PX = 11
 
 @dataclass(frozen=True, slots=True)
 class Tread:
-    """A step: its name, what was measured, as a row of `figures.marks`, and what was printed.
+    """A step: its name, the measured value, as a row of `figures.marks`, and the printed one.
 
     - `own`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where it failed.
     - `printed`: with "y", "text" and "tip"; None where nothing is printed.
@@ -204,7 +204,7 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     slant: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
     names = [{"x": at + 0.5, "text": tread.name} for at, tread in enumerate(treads)]
     beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top", **slant}
-    # What has no rows would still take part in the drawing.
+    # A layer without rows would still take part in the drawing.
     layers = [drawn for drawn in layers if drawn["data"]["values"]]
     layers.append(layer("text", names, **beneath))
     if narrow:  # an invisible point keeps room for the slanted names

@@ -1,4 +1,4 @@
-"""Platforms and applications: what platforms suit and why, and what applications ask."""
+"""Platforms and applications: suitability and its reasons, and the demands of applications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     if not known or spec.probe is not None:
         return
     theirs = _published(document)
-    # What was published stands first: a wide table of many platforms scrolls, and hid it.
+    # Published columns come first: a wide table of many platforms scrolls, and hid them.
     sides = {", published": theirs, "": judged}
     yield figure_of(
         spec,
@@ -56,7 +56,7 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _published(document: Document) -> list[Judgement]:
-    """Judge the published platforms whose roles somebody took, by the publication's figures."""
+    """Judge the published platforms whose roles a platform took, by the publication's figures."""
     cast = {name for role in document.roles.values() if role.platform for name in role.published}
     return [
         judgement

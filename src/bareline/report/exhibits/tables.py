@@ -41,7 +41,7 @@ def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         yield chosen.figure(title=sentence_case(", ".join(metrics)), table=cells_table(chosen))
 
 
-#: Label of the table of what the run measured and the publication does not print.
+#: Label of the table of values that the run measured and the publication does not print.
 _NOT_PRINTED = "what is not printed"
 _FACTOR_COLUMNS = (
     "benchmark platforms factor verdict printed lost_share baseline compared printed_values n"
@@ -98,8 +98,8 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
-    """Return the places of which something is printed, each with its number in the publication."""
-    # What several probes measure stands together, under the first of them.
+    """Return the places with printed values, each with its number in the publication."""
+    # Probes with the same quantity are next to each other, under the first of them.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
         first.setdefault(point.ratio.results, number)
@@ -113,7 +113,7 @@ def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Pla
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
-    """Return the rows of all platforms but the baseline, those of one place together."""
+    """Return the rows of all platforms but the baseline, rows of one place together."""
     places = list(dict.fromkeys(cell.place for cell in cells))
     order = {place: number for number, place in enumerate(places)}
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
@@ -144,7 +144,7 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[T
 
 @dataclass(frozen=True, slots=True)
 class _OtherSystem:
-    """A printed ratio of two systems that no platform of the run and its baseline stand for."""
+    """A printed ratio of two systems that are not a platform of the run and its baseline."""
 
     study: PublishedStudy
     ratio: PublishedRatio
@@ -163,7 +163,7 @@ class _OtherSystem:
 
 
 def _printed_of_others(document: Document, spec: ExhibitSpec) -> list[_OtherSystem]:
-    """Return what the exhibit's tables print of pairs that are not a platform and its baseline."""
+    """Return the ratios in the exhibit's tables of pairs other than a platform and its baseline."""
     cast = _cast(document)
     baselines = {name for name, platforms in cast.items() if document.baseline in platforms}
     probes = [cell.place.probe for cell in select(document, spec)]
@@ -179,7 +179,7 @@ def _printed_of_others(document: Document, spec: ExhibitSpec) -> list[_OtherSyst
 
 
 def _cast(document: Document) -> dict[str, set[str]]:
-    """Return the platforms of the run that stand for each published one."""
+    """Return the platforms of the run that represent each published one."""
     cast: dict[str, set[str]] = {}
     for role in document.roles.values():
         if role.platform:
@@ -208,9 +208,9 @@ def _others_figure(spec: ExhibitSpec, others: Sequence[_OtherSystem]) -> Figure:
     )
 
 
-#: What OSU and IMB print: the unit of each metric that they measure by size.
+#: The output of OSU and IMB: the unit of each metric that they measure by size.
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
-#: The mean over a plain loop, which they print, beside the median of the slowest rank.
+#: The mean over a plain loop, which they print, in addition to the median of the slowest rank.
 _MEAN = "_loop_mean"
 #: Parameters with columns of their own in a table by size.
 _SIZE_COLUMNS = ("size_bytes", "ranks", "nodes")

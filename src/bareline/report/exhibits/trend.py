@@ -35,7 +35,7 @@ from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-#: Most panels of a figure: those with steps come first, the table has the others, too.
+#: Most panels of a figure: those with steps come first, and the table has all series.
 MOST_PANELS = 12
 
 
@@ -187,7 +187,7 @@ class _Line:
         return run_words(trend, self.change.at) if self.change else "–"
 
     def end(self, scale: Scale, index: int) -> Field:
-        """Write the median of the first run that has one, or with -1 of the last."""
+        """Format the median of the first run that has one, or with -1 of the last."""
         medians = [value for value in self.series.medians if value is not None]
         return Field(scale.show(medians[index]), medians[index])
 
@@ -211,7 +211,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
 
 
 class _Axes:
-    """The axes that all panels share, and what is drawn on them."""
+    """The axes that all panels share, and the marks on them."""
 
     def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
         self.trend = trend
@@ -321,7 +321,7 @@ class _Step:
     after: float
 
     def segments(self, end: float) -> list[_Segment]:
-        """Return the line up or down at the change, and that of the next level up to its end."""
+        """Return the line up or down at the change, and the line of the next level to its end."""
         top = (self.turn, self.before)
         bottom = (self.turn, self.after)
         return [(top, bottom), (bottom, (end, self.after))]
@@ -341,7 +341,7 @@ _DAY_S = 86400
 
 
 def _dates(times: Sequence[float]) -> Ticks:
-    """Lay out an axis from the first run to the last; dates, or hours of a day, where runs are."""
+    """Return an axis from the first run to the last, with dates or hours of a day at runs."""
     first, last = times[0], times[-1]
     length = last - first
     pad = max(0.04 * length, 1.0)

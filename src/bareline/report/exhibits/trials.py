@@ -27,7 +27,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain, whole
 
-#: What is listed beside the value where the probe counts it.
+#: The metric that is listed next to the value where the probe counts it.
 COUNT = "retransmissions"
 #: Of fewer trials the first is not set apart from the later ones.
 _FEWEST_TRIALS = 4
@@ -39,7 +39,7 @@ _HEIGHT_PX, _WIDE_PX, _NARROW_PX, _MOST_TICKS = 230.0, 520.0, 190.0, 10
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials: what else was counted, their median, and their marks in a row's unit.
+    """A column of trials: their second count, their median, and their marks in a row's unit.
 
     - `places`: the number of each mark's trial, from 1 on.
     """
@@ -154,7 +154,7 @@ def _table(listings: Sequence[_Listing]) -> Table:
 
 
 def _inks(document: Document, cells: Sequence[Row]) -> Callable[[str], dict[str, str]]:
-    """Return a function that gives the ink of a platform, or of a role that nobody took."""
+    """Return a function that returns the ink of a platform, or of a role that no platform took."""
     styles = looks(document.names)
     simulated = {cell.platform for cell in cells if cell.simulated}
 
@@ -190,7 +190,7 @@ def _over_time(
 
 
 def _trial_ticks(most: int) -> Ticks:
-    """Lay out a linear axis of the numbers of trials."""
+    """Return a linear axis of the numbers of trials."""
     step = -(-most // _MOST_TICKS)
     numbers = range(1, most + 1, step)
     labels = tuple(whole(number) for number in numbers)
@@ -279,7 +279,7 @@ class _Measured:
         return dot.value * self.scale.factor, tip
 
     def _counts(self, cell: Row, dots: Sequence[Dot]) -> list[Field]:
-        """Return what the probe counted in each trial; nothing where it counts nothing."""
+        """Return the probe's count in each trial; nothing where it counts nothing."""
         if cell.place.metric == COUNT:
             return []
         counter = replace(cell, place=replace(cell.place, metric=COUNT))

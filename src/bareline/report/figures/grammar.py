@@ -1,7 +1,7 @@
 """The grammar that charts are written in, and the smallest pieces that they are made of.
 
 A chart is a specification of Vega-Lite, as the dictionary that its manual describes: nothing is
-copied or checked while it is put together, and what draws belongs to the extra ``figures``.
+copied or checked while it is put together, and the drawing belongs to the extra ``figures``.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from bareline.report.figures.scales import Ticks
 
 __all__ = ["Chart"]
 
-#: What a mark takes from its row along one axis, or as one of its properties.
+#: The values that a mark takes from its row along one axis, or as one of its properties.
 Channel = dict[str, Any]
 Style = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 #: A platform's mark, filled or hollow: of `layer`'s inks.
 MARK = "stroke hollow shape"
-#: Channels that `layer` takes as px, or as the name of a field, with what such a field is.
+#: Channels that `layer` takes as px, or as the name of a field, with the type of such a field.
 _CHANNELS: Mapping[str, Channel] = {
     "x": {}, "y": {}, "x2": {}, "y2": {}, "text": {"type": "nominal"}, "detail": {"type": "nominal"}
 }  # fmt: skip
 
 
 def raw(field: str, kind: str = "nominal") -> Channel:
-    """Take a field's value as the colour, shape or size itself, without scale or legend."""
+    """Return a channel with a field's value as colour, shape or size, without scale or legend."""
     return {"field": field, "type": kind, "scale": None, "legend": None}
 
 
-#: What a mark takes from its row: the row's colour, or the fill and shape of a platform.
+#: The ink that a mark takes from its row: the row's colour, or the fill and shape of a platform.
 _INKS: Mapping[str, tuple[str, Channel]] = {
     "stroke": ("stroke", raw("colour")),
     "fill": ("fill", raw("colour")),
@@ -45,8 +45,8 @@ _INKS: Mapping[str, tuple[str, Channel]] = {
 def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> Chart:
     """Draw a layer: one mark for each row.
 
-    - `ink`: what the rows colour, of `_INKS`.
-    - `tips`: whether hovering says each row's "tip"; a mark without one is silent.
+    - `ink`: the properties that the rows colour, of `_INKS`.
+    - `tips`: whether hovering shows each row's "tip"; a mark without one is silent.
     - `how`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and ``detail``
       as names of fields; the rest is the mark's style.
     """
@@ -68,7 +68,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: An
 def axis(
     field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **how: Any
 ) -> Channel:
-    """Return a channel of numbers with its own ticks; `how` is said to Vega's axis."""
+    """Return a channel of numbers with its own ticks; `how` is passed to Vega's axis."""
     scale = {"type": "log" if log else "linear", "domain": ticks.domain, "nice": False}
     return {
         "field": field,
@@ -79,12 +79,12 @@ def axis(
 
 
 def pixels(field: str) -> Channel:
-    """Take a field as px from the left or the top, without an axis."""
+    """Return a channel of a field as px from the left or the top, without an axis."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
 def heading(text: str, width_px: float) -> dict[str, Any]:
-    """Write what the vertical axis shows above it, where it can be read without turning."""
+    """Return the name of the vertical axis above it, where it can be read without turning."""
     return {"text": text, "fontWeight": "normal", "fontSize": 11.5, "limit": width_px, "offset": 6}
 
 

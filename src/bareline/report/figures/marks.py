@@ -16,7 +16,7 @@ from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
-#: Room for a letter of a name at the end of a line: a reader's font may be wider than the one that
+#: Room for a letter of a name at the end of a line: a reader's font may be wider than the font that
 #: drawings are measured with.
 LETTER_PX = 7.5
 #: How strongly a published value is drawn that was measured elsewhere.
@@ -42,7 +42,7 @@ def rows_axis(height_px: float, field: str = "y") -> Channel:
     return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
 
 
-#: Where on an axis something was to be measured: alike for all lines, or by line.
+#: Where on an axis something was to be measured: the same for all lines, or by line.
 Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
@@ -81,7 +81,7 @@ def intervals(rows: Rows, y: Channel) -> list[dict[str, Any]]:
 def line_mark(
     x: float, shown: Estimate, series: str, ink: Mapping[str, str], tip: str
 ) -> dict[str, Any]:
-    """Lay out a mark of a line with its interval; what is not positive has no place on its axis."""
+    """Return a mark of a line with its interval; a lower end must be positive to have a place."""
     ends = {"lo": shown.lo if shown.lo and shown.lo > 0 else None, "hi": shown.hi}
     return {"x": x, "y": shown.value, **ends, "series": series, **ink, "tip": tip}
 
@@ -116,11 +116,11 @@ def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
 
 
 def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
-    """Draw published values with the range of x that they are told for.
+    """Draw published values with the range of x to which they apply.
 
     - `rows`: as of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
-      "pale" is what was measured elsewhere, "beside" says where.
-    - `turn`: where on the axis words stand left of their mark, not right of it.
+      "pale" marks a value that was measured elsewhere, "beside" names the place.
+    - `turn`: where on the axis words are left of their mark, not right of it.
     """
     soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
     for pale in (True, False):
@@ -173,7 +173,7 @@ def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
 
 
 WIDTH_PX = 285
-#: What is drawn on the two channels of a strip.
+#: The layers on the two channels of a strip.
 Layers = Callable[[Channel, Channel], Iterable[Chart]]
 
 
@@ -182,8 +182,8 @@ class AxesStrip:
     """One pair of axes: a line of values for each platform.
 
     - `rows`: as of `bareline.report.figures.marks`, without their stretches.
-    - `named`: whether the platforms' names stand at the ends of their lines.
-    - `whiskers`: whether each interval is a line, too: a band needs a neighbour.
+    - `named`: whether the platforms' names are at the ends of their lines.
+    - `whiskers`: whether each interval is also a line: a band needs a neighbour.
     """
 
     title: str
@@ -210,7 +210,7 @@ class AxesStrip:
             *self.over(across, up),
             *(labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()),
         ]
-        # Names stand at the right of a strip; its title may reach over them.
+        # Names are at the right of a strip; its title may reach over them.
         title = heading(self.title, self.width_px + 100)
         return {"layer": layers, "width": self.width_px, "height": self.height_px, "title": title}
 
@@ -225,6 +225,6 @@ def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) 
 
 
 def dashes(rows: Sequence[dict[str, Any]]) -> Layers:
-    """Draw dashed lines, e.g. what would be ideal: x, y, colour, and stretch to tell them apart."""
+    """Draw dashed lines, e.g. of the ideal: x, y, colour, and stretch to distinguish them."""
     style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
     return lambda across, up: [lines(rows, across, up, **style)]

@@ -1,4 +1,4 @@
-"""What keeps figures from being drawn, or a report from being made at all, and what to do then."""
+"""Obstacles to the drawing of figures, or to any report, and their remedies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def why_undrawn() -> Obstacle | None:
     if find_spec("vl_convert") is None:
         step = "to get it: pip install 'bareline[figures]'"
         return Obstacle("vl-convert-python is not installed", step)
-    # 64 GiB, and a little for what it does.
+    # 64 GiB, and a little for its work.
     reason = _too_few(66 << 30, "drawing reserves 66 GiB of it")
     return Obstacle(reason, _LIFT) if reason else None
 
@@ -47,9 +47,9 @@ def refuse_undrawn() -> None:
 
 
 def refuse_too_little_room() -> None:
-    """Refuse a report where tables have no room: what reads them ends the whole process then.
+    """Refuse a report where tables have no room: their reader would end the whole process.
 
-    Raises ReportError: the address space is limited to little more than what is in use.
+    Raises ReportError: the address space is limited to little more than the process uses.
     """
     if reason := _too_few(1 << 30, "a report takes 1024 MiB more than what is in use"):
         raise ReportError(reason, hint=_LIFT)

@@ -17,10 +17,10 @@ from bareline.report.figures.scales import Ticks, log_ticks, signed_ticks, size_
 from bareline.report.figures.theme import MarkLook, colour, line_looks
 from bareline.vocabulary.units import format_size, format_value
 
-#: Where these figures stand: in a section of their own, as figures of a layer do in that layer's.
+#: The place of these figures: a section of their own, as figures of a layer have that layer's.
 SECTION = "predictions"
 _WIDTH, _ROW = 420, 26
-#: Of a drawing for a phone, where names have less room, too.
+#: Of a drawing for a phone, where names also have less room.
 _NARROW_WIDTH = 190
 _Rows = list[dict[str, Any]]
 
@@ -119,7 +119,7 @@ def upgrades_chart(
     upgrades: Sequence[Upgrade], changes: Sequence[str], shown: Mapping[str, MarkLook], *,
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
-    """Draw what each change would save of the time: a row for each, a mark for each case."""
+    """Draw the share of time that each change would save: a row for each, a mark for each case."""
     rows: _Rows = [
         {
             "change": UPGRADES[one.change],
@@ -141,7 +141,7 @@ def upgrades_chart(
 
 
 def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> Chart:
-    """Draw a strip for each function: a bar over what was measured, a dot for each size used."""
+    """Draw a strip for each function: a bar over the measured sizes, a dot for each size used."""
 
     def name(strip: CurveCoverage) -> str:
         what = "messages" if strip.probe == "mpi.pingpong" else strip.probe.removeprefix("mpi.")
@@ -178,7 +178,7 @@ _GROWTH_PX = 300
 def growth_chart(every: Sequence[Growth]) -> Chart:
     """Draw a period's time over ranks, with bands, the law of computing and the ideal line.
 
-    Ideal is the speed-up from the quickest platform's smallest count. Dots are what profiles took
+    Ideal is the speed-up from the quickest platform's smallest count. Dots are times of profiles
     whose ranks had a core each. Simulated times are hollow.
     """
     first, law = every[0].points, every[0].computing
@@ -241,7 +241,7 @@ def _drawn(
 
 
 def _apart(named: _Rows, up: Ticks) -> _Rows:
-    """Put names beside the ends of their lines, none over another."""
+    """Put names next to the ends of their lines, none over another."""
     low, high = up.domain
     rows = [
         {**one, "px": _GROWTH_PX * math.log(high / one["y"]) / math.log(high / low)}

@@ -1,6 +1,6 @@
 """Rows under each other on one axis of values: names at the left, bars, marks or trials on it.
 
-Places across are px from the left of the plot, so that names stand at negative ones.
+Places across are px from the left of the plot, so that names are at negative ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX, _HEAD_PX = 18, 20
-#: Rows of a chart's layers, by what is drawn of them.
+#: Rows of a chart's layers, by the kind of their marks.
 _Laid = defaultdict[str, list[dict[str, Any]]]
 
 
@@ -51,7 +51,7 @@ def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
 
 
 def rule_at(value: float, x: Channel, width_px: float = 1.2) -> Chart:
-    """Draw the line that values are seen against, from top to bottom."""
+    """Draw the line that values are compared with, from top to bottom."""
     return layer("rule", [{"x": value}], x=x, color=colour("baseline"), strokeWidth=width_px)
 
 
@@ -69,8 +69,8 @@ def names_of(rows: Rows, x: float, y: Channel, size: float = 42) -> Chart:
 class Bar:
     """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
 
-    - `dots`, `printed`: trials and published values with tips; these with where else they are of.
-    - `parts`: what the bar is divided into from zero on, each with how strongly it is filled.
+    - `dots`, `printed`: trials and published values with tips; these also with their other place.
+    - `parts`: the parts of the bar from zero on, each with how strongly it is filled.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Bar:
 
     @property
     def ends(self) -> list[float]:
-        """What the axis must have room for."""
+        """The values that the axis must have room for."""
         ends = list(self.shown.known) if self.shown else []
         ends += [value for value, _ in self.dots]
         ends += [value for value, _, _ in self.printed]
@@ -157,7 +157,7 @@ class _BarLayout:
 
 
 def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
-    """Lay a bar out; without a value, only its name and why there is none."""
+    """Return the row of a bar; without a value, only its name and why there is none."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     if bar.shown is None:
         return row
@@ -167,7 +167,7 @@ def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
 
 
 def _pieces(bar: Bar, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a bar is divided into; a bar without parts is one piece."""
+    """Yield the pieces of a bar; a bar without parts is one piece."""
     if bar.shown is None:
         return
     silent = {name: value for name, value in row.items() if name != "tip"}
@@ -195,7 +195,7 @@ def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
         yield boxes(rows, x, y, **style)
 
 
-#: Width of a letter beside a published value.
+#: Width of a letter next to a published value.
 _LETTER_PX = 6.2
 
 
@@ -216,7 +216,7 @@ def _printed(rows: Rows, x: Channel, y: Channel, ticks: Ticks, plot_px: float) -
 def _named_place(
     rows: Rows, letters: int, x: Channel, y: Channel, ticks: Ticks, plot_px: float
 ) -> Chart:
-    """Write a place beside one of its marks, where no bar ends under the words if possible.
+    """Write a place next to one of its marks, where no bar ends under the words if possible.
 
     The words are left of their mark if the numbers begin before their end.
     """
@@ -234,7 +234,7 @@ def _named_place(
     return written([mark], x, y, "beside", color=colour("soft"), **side)
 
 
-#: A trial: its value, and what hovering says.
+#: A trial: its value, and its tip.
 Mark = tuple[float, str]
 
 
@@ -300,7 +300,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
 def _place_marks(
     laid: _Laid, name: str, marks: Sequence[Mark], y: float, ink: Mapping[str, str]
 ) -> None:
-    """Lay trials out at a height, with their median."""
+    """Add trials at a height, with their median."""
     laid[name] += [{"x": value, "y": y, "tip": tip, **ink} for value, tip in marks]
     if not marks:
         return

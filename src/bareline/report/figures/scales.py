@@ -24,17 +24,17 @@ class Scale:
     unit: str
 
     def show(self, value: float | None, digits: int = 3) -> str:
-        """Write a stored value in this unit, without the unit."""
+        """Format a stored value in this unit, without the unit."""
         return "–" if value is None else plain(value * self.factor, digits)
 
     def titled(self, name: str) -> str:
-        """Write an axis title or column head, e.g. ``latency (µs)``."""
+        """Format an axis title or column head, e.g. ``latency (µs)``."""
         return f"{name} ({self.unit})" if self.unit else name
 
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """An axis: its domain, where its ticks are, and what stands at them."""
+    """An axis: its domain, where its ticks are, and their labels."""
 
     domain: tuple[float, float]
     values: tuple[float, ...]
@@ -78,7 +78,7 @@ _FEWEST_TICKS = 3
 
 
 def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> Ticks:
-    """Lay out a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
+    """Return a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
         ticks = _decimal_ticks(domain, steps)
@@ -103,7 +103,7 @@ def _log_domain(values: Iterable[float], pad: float) -> tuple[float, float]:
 
 
 def _decimal_ticks(domain: tuple[float, float], steps: Sequence[int]) -> tuple[float, ...]:
-    """Return the multiples of powers of ten by some steps that lie on an axis."""
+    """Return the multiples of powers of ten by some steps that are on an axis."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))
@@ -124,16 +124,16 @@ def _thinned(ticks: tuple[float, ...], most: int) -> tuple[float, ...]:
 
 
 def zero_ticks(values: Iterable[float]) -> Ticks:
-    """Lay out a linear axis from zero to a little above the largest value."""
+    """Return a linear axis from zero to a little above the largest value."""
     top = max([value for value in values if math.isfinite(value)], default=1.0)
     if top <= 1e-300:
-        top = 1.0  # what is smaller has no decimal steps
+        top = 1.0  # smaller numbers have no decimal steps
     ticks = tuple(tick for tick in _round_steps(0.0, top, 4) if tick <= top * 1.0001)
     return Ticks((0.0, top * 1.04), ticks, _even_labels(ticks))
 
 
 def signed_ticks(values: Iterable[float]) -> Ticks:
-    """Lay out a linear axis that holds zero and values on either side of it."""
+    """Return a linear axis with zero and values on either side of it."""
     finite = [value for value in values if math.isfinite(value)]
     low = min([0.0, *finite])
     high = max([0.0, *finite])
@@ -151,7 +151,7 @@ _FAR_RATIOS = tuple(10.0**power for power in range(-4, 6))
 
 
 def ratio_ticks(values: Iterable[float]) -> Ticks:
-    """Lay out a logarithmic axis of ratios that always holds 1 and some room around it."""
+    """Return a logarithmic axis of ratios that always contains 1 and some room around it."""
     finite = [value for value in values if value > 0 and math.isfinite(value)]
     low = min(min([1.0, *finite]) / 1.03, 0.95)
     high = max(max([1.0, *finite]) * 1.05, 1.06)
@@ -169,7 +169,7 @@ def ratio_ticks(values: Iterable[float]) -> Ticks:
 
 
 def size_ticks(sizes: Sequence[float]) -> Ticks:
-    """Lay out a log2 axis of message or file sizes; 0 B stands half a step before the rest."""
+    """Return a log2 axis of message or file sizes; 0 B is half a step before the rest."""
     low = min(sizes)
     high = max(sizes)
     ticks = [float(tick) for tick in SIZE_TICKS if low <= tick <= high]
@@ -193,7 +193,7 @@ _MOST_COUNTS = 8
 
 
 def count_ticks(counts: Sequence[float]) -> Ticks:
-    """Lay out a log2 axis of ranks or other counts, with ticks at the measured ones."""
+    """Return a log2 axis of ranks or other counts, with ticks at the measured ones."""
     values = _thinned(tuple(map(float, sorted(set(counts)))), _MOST_COUNTS)
     domain = (min(counts) / 1.15, max(counts) * 1.15)
     return Ticks(domain, values, tuple(map(whole, values)))
@@ -204,7 +204,7 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
 
     With the gaps taken out, that is an isotonic regression, solved by pooling adjacent violators.
 
-    - `wanted`: position (px) at which each label would stand best.
+    - `wanted`: the best position (px) of each label.
     - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
     """
     order = sorted(wanted, key=wanted.__getitem__)
@@ -245,7 +245,7 @@ def _round_steps(low: float, high: float, count: int) -> list[float]:
 
 
 def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
-    """Write ticks with the fewest decimals that tell them apart exactly."""
+    """Format ticks with the fewest decimals that distinguish them exactly."""
     for decimals in range(7):
         if all(_is_exact(tick, decimals) for tick in ticks):
             return tuple(grouped(f"{tick:.{decimals}f}") for tick in ticks)

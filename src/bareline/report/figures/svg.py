@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
-#: What an element keeps for itself: its place, outline and words. The rest a group can say for all.
+#: The attributes of an element itself: place, outline and words. A group can have all of the rest.
 _OWN = frozenset(
     {
         "clip-path", "cx", "cy", "d", "data-term", "data-tip", "height", "id", "opacity", "r",
@@ -59,14 +59,14 @@ def for_page(
 ) -> str:
     """Make a drawing part of a page.
 
-    Light colours become CSS variables, the size follows the page, what only Vega needs is
-    dropped, and the text of every mark moves to ``data-tip``, from which the page makes tooltips:
-    screen readers get the figure's summary and its table instead of a thousand dots. What marks
-    have in common is written once for all of them.
+    Light colours become CSS variables, the size follows the page, attributes that only Vega needs
+    are dropped, and the text of every mark moves to ``data-tip``, from which the page makes
+    tooltips: screen readers get the figure's summary and its table instead of a thousand dots.
+    Attributes that marks have in common are written once for all of them.
 
     - `prefix`: makes the ids of clip paths unique on the page.
-    - `term`: gives the id of what explains an axis' title, which the title's ``data-term`` then
-      names.
+    - `term`: returns the id of the explanation of an axis' title, which the title's ``data-term``
+      then names.
     """
     root = ElementTree.fromstring(drawing)
     groups = list(root.iter(_GROUP))
@@ -124,7 +124,7 @@ def to_png(drawing: str, scale: float = 2) -> bytes:
 
 
 def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
-    """Drop what says nothing, and write colours, places, tips and ids as the page has them."""
+    """Drop attributes without effect; write colours, places, tips and ids as the page has them."""
     own = element.attrib
     for name in [name for name in own if name in _DROPPED or _DEFAULTS.get(name) == own[name]]:
         del own[name]
@@ -133,7 +133,7 @@ def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, st
             own[name] = variables[own[name]]
     if "stroke" not in own and element.tag == _PATH:
         own.pop("stroke-width", None)
-    # How opaque its only paint is a group can say, its opacity it cannot.
+    # A group can pass on the opacity of a paint, but not that of an element.
     painted = [name for name in ("fill", "stroke") if own.get(name, "none") != "none"]
     if len(painted) == 1 and not len(element) and "opacity" in own:
         paint = f"{painted[0]}-opacity"
@@ -150,7 +150,7 @@ def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, st
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel; a mark's outline begins where it stands."""
+    """Round coordinates to a hundredth of a pixel; a mark's outline begins at its place."""
     own = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in own:
@@ -174,7 +174,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Move an outline of straight lines, relative from its first point; nothing for others."""
+    """Move an outline of straight lines, relative from its first point; "" for any other one."""
     written: list[str] = []
     at_x = at_y = 0.0
     for command, rest in _STROKE.findall(outline):
@@ -206,7 +206,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 
 
 def _share(group: Element, *, any_order: bool) -> None:
-    """Write neighbours' common look on a group around them; `any_order`: they may change places."""
+    """Move neighbours' common look to a group around them; `any_order`: they may be reordered."""
     children = list(group)
     if any_order:
         first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}

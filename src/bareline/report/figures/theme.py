@@ -21,7 +21,7 @@ FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-ser
 #: Least size of letters: the widest drawing, shrunk to a phone's 358 px, still has 9 px.
 LABEL_PX = 11.5
 
-#: Token: (light, dark). Each light colour is unique, because it stands for its token in figures.
+#: Token: (light, dark). Each light colour is unique, because it represents its token in figures.
 COLOURS: Mapping[str, tuple[str, str]] = {
     "paper": ("#fefefe", "#16181b"),
     "ink": ("#1d2126", "#e6e7e9"),
@@ -46,7 +46,7 @@ _STAR = (
     "M0,-1.2L0.282,-0.388L1.141,-0.371L0.457,0.148L0.705,0.971L0,0.48L-0.705,0.971"
     "L-0.457,0.148L-1.141,-0.371L-0.282,-0.388Z"
 )
-#: Marks of the platforms beside the baseline's circle; the diamond means "published".
+#: Marks of the platforms other than the baseline, a circle; the diamond means "published".
 _SHAPES = (
     "square",
     "triangle-up",
@@ -81,11 +81,11 @@ class MarkLook:
 
     @property
     def colour(self) -> str:
-        """The light colour, which is what figures are drawn with."""
+        """The light colour, with which figures are drawn."""
         return COLOURS[self.token][0]
 
     def ink(self, *, hollow: bool) -> dict[str, str]:
-        """Return how a mark is drawn, as fields of a chart's row; hollow is what was simulated."""
+        """Return the look of a mark, as fields of a chart's row; simulated values are hollow."""
         fill = colour("paper") if hollow else self.colour
         return {"colour": self.colour, "fill": fill, "shape": self.shape}
 

@@ -25,18 +25,18 @@ from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import count
 
-#: Rows of a table up to which it stands open under its figure.
+#: Rows of a table up to which it is open under its figure.
 _OPEN_ROWS = 14
-#: Rows up to which a table that is folded away stands in the page as it is; longer ones are packed,
+#: Rows up to which a table that is folded away is in the page as it is; longer ones are packed,
 #: and unpacked when they are unfolded.
 _PLAIN_ROWS = 100
-#: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
+#: Rows that a table shows at most: a browser is slow with more, and the CSV under it has all.
 _MOST_ROWS = 2_000
 #: Columns up to which a row has one line on a phone, and from which on two are too few.
 _ONE_LINE, _TOO_MANY = 4, 17
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
-#: What a small panel leaves out: marks reach over the axes, and their titles stand below.
+#: The margins that a small panel leaves out: marks reach over the axes; their titles are below.
 _EDGE_PX, _FOOT_PX = 4.0, 36.0
 
 
@@ -61,7 +61,7 @@ class PanelChoice:
 class DrawnFigure:
     """A figure with its panels drawn for the page.
 
-    - `sources`: by publication and place in it, where each published figure stands in the page's
+    - `sources`: by publication and place in it, the places of each published figure in the page's
       list, and its number there.
     """
 
@@ -74,7 +74,7 @@ class DrawnFigure:
 
     @property
     def open(self) -> bool:
-        """Whether the table stands open: it is the exhibit, or it is short.
+        """Whether the table is open: it is the exhibit, or it is short.
 
         Open it takes the whole width, so that it is folded under a drawing of half the width.
         """
@@ -85,7 +85,7 @@ class DrawnFigure:
 
     @property
     def choices(self) -> list[PanelChoice]:
-        """The panels to choose from; none where all of them are drawn alike."""
+        """The panels to choose from; none where all of them are drawn in one size."""
         names, large = self.figure.names, self.figure.large
         if large is None or len(self.panels) != len(names):
             return []
@@ -96,7 +96,7 @@ class DrawnFigure:
 
     @property
     def packed(self) -> bool:
-        """Whether the table's rows are packed: it is long, and nobody sees it at first."""
+        """Whether the table's rows are packed: it is long, and folded away at first."""
         return self.table is not None and not self.open and len(self.table.rows) > _PLAIN_ROWS
 
 
@@ -143,10 +143,10 @@ def _choice(name: str, title: str, panel: Markup, *, large: bool) -> PanelChoice
 def draw_figure(
     figure: Figure, *, explained: bool = False, numbers: Mapping[str, int] | None = None
 ) -> DrawnFigure:
-    """Draw a figure's panels and lay out its data table.
+    """Draw a figure's panels and prepare its data table.
 
     - `explained`: the page has a glossary, which the titles of axes then name.
-    - `numbers`: of the page's list of published figures, by where they stand.
+    - `numbers`: of the page's list of published figures, by their place.
     """
 
     def term_id(title: str) -> str:
@@ -155,7 +155,7 @@ def draw_figure(
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
         if why_undrawn():
-            return ()  # its table stands in its place, and page and command line say why
+            return ()  # its table replaces it, and page and command line report why
         return tuple(
             Markup(
                 for_page(
@@ -183,7 +183,7 @@ def draw_figure(
 
 
 def _description(figure: Figure, index: int) -> str:
-    """Describe what a panel shows; what all show is said once, where the reader begins."""
+    """Describe the content of a panel; the common part only once, where the reader begins."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
@@ -191,7 +191,7 @@ def _description(figure: Figure, index: int) -> str:
 
 #: Files up to this size are embedded as they are, larger ones packed.
 _PLAIN_BYTES = 2_000
-#: What the raw data of a page may take together, packed: whoever wants more has the run directory.
+#: The size that the raw data of a page may have, packed: the run directory has all of it.
 _EMBEDDED_BYTES = 600_000
 #: Tables with more rows would not fit in it: they are not even packed.
 _EMBEDDED_ROWS = 200_000
@@ -210,7 +210,7 @@ class Download:
 
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
-    """Embed summary and samples as the page has room; give the files, and names of the others."""
+    """Embed summary and samples as the page has room; also return the names of omitted files."""
     finite = with_nulls(document.facts, [])
     facts = json.dumps(finite, indent=1, ensure_ascii=False, default=str).encode()
     compared = document.comparison

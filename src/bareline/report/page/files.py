@@ -1,4 +1,4 @@
-"""What is written to disk: the page, printed by Chromium as PDF, Markdown, and figures as files."""
+"""The files of a report: the page, printed by Chromium as PDF, Markdown, and figures as files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def write_report(
     """Write the report as a page, as Markdown, or as PDF.
 
     - `figures`: folder into which the figures were written, for Markdown to show them.
-    - `address`: where the page will stand on the web; then it gets a picture for previews of links.
+    - `address`: where the page will be on the web; then it gets a picture for previews of links.
 
     Raises StoreError: the file cannot be written, or Chromium does not print it.
     """

@@ -22,7 +22,7 @@ from bareline.vocabulary.texts import cleaned
 
 
 def render_page(document: Document, address: str = "") -> str:
-    """Return the page's HTML, which will stand at an address where that is known."""
+    """Return the page's HTML, for an address on the web if that is known."""
     figures, empty = draw_figures(document)
     parts = sections(document, figures, empty)
     numbers = {anchor: number for number, anchor in enumerate(sources(document), 1)}

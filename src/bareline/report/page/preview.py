@@ -1,8 +1,8 @@
-"""What stands where a link to a page is shown: a few words always, a picture where it can be found.
+"""The preview of a link to a page: a few words always, a picture where it can be found.
 
-Whoever shows a preview fetches the picture by an absolute address; a picture inside the page, as a
-``data:`` address, is shown by none of them. So it is a file beside the page, and the page names it
-only where its own address is known.
+A program that shows a preview fetches the picture by an absolute address; a picture inside the
+page, as a ``data:`` address, is shown by none of them. So it is a file next to the page, and the
+page names it only where its own address is known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.texts import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
-#: What previews are laid out for.
+#: The size that previews are laid out for.
 WIDTH_PX, HEIGHT_PX = 1200, 630
 #: Longer descriptions are cut where they are shown.
 _MOST_CHARACTERS = 300
@@ -44,14 +44,14 @@ def description(document: Document) -> str:
 
 
 def picture_address(page: str) -> str:
-    """Return the address of the picture beside a page."""
+    """Return the address of the picture next to a page."""
     return urljoin(page, picture_name(page))
 
 
 def picture_name(address: str) -> str:
     """Name the picture's file after its page's; of letters, digits and ``._-`` alone.
 
-    - `address`: where the page will stand; what follows a ``?`` or ``#`` names no file.
+    - `address`: where the page will be on the web; a part after ``?`` or ``#`` names no file.
     """
     page = urlsplit(address).path.rpartition("/")[2].removesuffix(".html")
     name = re.sub(r"[^\w.-]+", "-", page, flags=re.ASCII).strip("-.")

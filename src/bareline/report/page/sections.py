@@ -1,4 +1,4 @@
-"""The sections of a report in their order, as blocks: what the page and Markdown show alike."""
+"""The sections of a report in their order, as blocks: the content of the page and of Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count
 
-#: What a reader must know of this layer's figures before the first of them.
+#: A fact that a reader must know of this layer's figures before the first of them.
 _NPB_NOTE = (
     "Rates are nominal: NPB's operation count of the problem class over the time, as in NPB. "
     "bareline's programs execute fewer of the counted operations where the mathematics permits (LU "
@@ -67,7 +67,7 @@ def _platforms(document: Document) -> Iterator[Block]:
         .text("", lambda name: "baseline" if name == document.baseline else "")
         .table(look="plain", label="Platforms")
     )
-    # A platform that is named after its role has said already what it is.
+    # The name of a platform that is named after its role is description enough.
     taken = {name: role for name, role in document.roles.items() if role.platform != name}
     if taken:
         roles = (
@@ -153,7 +153,7 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
 
 
 def sources(document: Document) -> dict[str, PublishedPoint]:
-    """Return each published figure once, by where it stands in the page's list."""
+    """Return each published figure once, by its place in the page's list."""
     return {point.anchor: point for point in document.published}
 
 

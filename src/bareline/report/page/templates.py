@@ -1,7 +1,7 @@
 """Templates, style and script of the pages, sentences and terms as they set them.
 
-A term of the glossary is a link where it first stands in a section: it is reached by keyboard,
-tapped on a telephone and kept in print; the page's script shows the explanation beside the word.
+A term of the glossary is a link where it first occurs in a section: it is reached by keyboard,
+tapped on a telephone and kept in print; the page's script shows the explanation next to the word.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ def _set(sentence: Sentence) -> Markup:
     return Markup("").join(set_parts)
 
 
-#: What is no running text, in whole: code, drawings, tables (their heads explain themselves), what
-#: is a link already, headings and names. None of these stands in another of its own kind.
+#: Parts that are not running text, in whole: code, drawings, tables (their heads explain
+#: themselves), links, headings and names. None of these is inside another of its own kind.
 _SKIPPED = r"<(a|button|code|h[1-6]|script|style|summary|svg|table)\b.*?</\1>"
 _NAMES = r'<span class="name">.*?</span>'
 _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
@@ -174,7 +174,7 @@ def link_terms(page: str) -> str:
     """Link the first of each term in a section's text to the glossary.
 
     - `page`: HTML as the page's template gives it: texts and attributes are escaped, so that ``<``
-      and ``>`` stand at the ends of tags alone.
+      and ``>`` are at the ends of tags alone.
     """
     begin, end = page.index("<main"), page.index('<section id="glossary">')
     return page[:begin] + "".join(_linked(page[begin:end])) + page[end:]
@@ -189,7 +189,7 @@ def _linked(body: str) -> Iterator[str]:
         if token[0].startswith("<section"):
             linked = set()
         elif token[0].startswith("<details"):
-            # What is folded away explains nothing to who reads on after it.
+            # An explanation that is folded away does not help a reader who continues after it.
             before, linked = linked, set(linked)
         elif token[0] == "</details>":
             linked = before

@@ -65,7 +65,7 @@ def render_profile_page(profile: Profile) -> str:
 
 
 def figures(profile: Profile) -> list[Figure]:
-    """Draw everything that the profile holds."""
+    """Draw all figures of the profile."""
     return [
         Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile)),
         _ranks(profile),
@@ -76,8 +76,8 @@ def figures(profile: Profile) -> list[Figure]:
     ]
 
 
-#: Parts of a rank's time: their column, colour and its name; the place in the bar tells them apart
-#: too.
+#: Parts of a rank's time: their column, colour and its name; they also differ by the place in
+#: the bar.
 _PARTS = {
     "computing": ("compute_ns", "baseline", "grey"),
     "waiting": ("waited_ns", "p5", "yellow"),
@@ -112,7 +112,7 @@ def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
     labels = {}
     for row in table.iter_rows(named=True):
         begin, name = 0.0, rank_name(row["rank"], together, ranks)
-        # The space is slack: a reader's font may be wider than the one that the drawing measured.
+        # The space is slack: a reader's font may be wider than the font of the measured drawing.
         labels[row["rank"]] = f"\u2002{name}"
         for part, (column, ink, _) in _PARTS.items():
             # Waiting is a part of the calls.
@@ -132,13 +132,13 @@ def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
 
 
 def rank_name(group: int, together: int, ranks: int) -> str:
-    """Name a rank, or the neighbouring ones that one row stands for."""
+    """Name a rank, or the neighbouring ranks that share one row."""
     first, last = group * together, min(ranks, (group + 1) * together) - 1
     return f"rank {first}" if first == last else f"ranks {first} to {last}"
 
 
 def _rank_table(profile: Profile) -> Figure:
-    """Lay out what is known of each rank: too many columns to stand beside its bar."""
+    """Tabulate the facts of each rank: too many columns to be next to its bar."""
     table = profile.rank_table.sort("rank")
     scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
     rows = Rows(table.iter_rows(named=True))
@@ -146,7 +146,7 @@ def _rank_table(profile: Profile) -> Figure:
     def known(
         title: str, name: str, factor: float = 1, write: Callable[[float], str] = whole
     ) -> None:
-        """Add a column of numbers, which are below zero where the system does not tell them."""
+        """Add a column of numbers, which are below zero where the system does not report them."""
         rows.number(title, lambda row: row[name] * factor if row[name] >= 0 else None, write)
 
     def times(title: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The tables and sentences of a profile, for its page and the terminal alike."""
+"""The tables and sentences of a profile, for both its page and the terminal."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def sizes_table(own: Sequence[SizeSum]) -> Table:
 
 
 def subtitle(profile: Profile) -> str:
-    """Describe what ran where and when."""
+    """Describe the number of ranks and nodes, the MPI library and the time."""
     began = datetime.fromtimestamp(profile.began_unix_ns * 1e-9, UTC)
     nodes = count(profile.nodes, "node")
     where = f"{count(profile.ranks, 'rank')} on {nodes}, {profile.mpi.split(',')[0]}"
@@ -144,7 +144,7 @@ def subtitle(profile: Profile) -> str:
 
 
 def size_range(low: int, high: int) -> str:
-    """Write a size or a bin of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
+    """Format a size or a bin of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
     if low == high or format_size(low) == format_size(high):
         return format_size(low)
     is_bin = high & (high + 1) == 0 and high >= 1023

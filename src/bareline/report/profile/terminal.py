@@ -61,7 +61,7 @@ def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Bl
 
 
 def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
-    """Yield what the profiles of a run's trials say, and how to look at one."""
+    """Yield the contents of the profiles of a run's trials, and how to look at one."""
     if not lines:
         return
     yield Remark("Profiles: shares of the ranks' time, medians over trials", "bold")

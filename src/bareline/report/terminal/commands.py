@@ -25,7 +25,7 @@ def command_blocks(rows: Sequence[CommandRow], margin: float) -> Iterator[Block]
 
 
 def next_blocks(run: str) -> Iterator[Block]:
-    """Return what to type next."""
+    """Return the commands to type next."""
     path = shlex.quote(run)
     yield Next((f"bareline show {path}", f"bareline report {path}"))
 

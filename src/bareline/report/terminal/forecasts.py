@@ -22,7 +22,7 @@ def forecast_blocks(done: Prediction, changes: Sequence[CallChange]) -> Iterator
 
 
 def change_table(changes: Sequence[CallChange]) -> Block:
-    """Return a table of calls: what one takes here and there, and what all add at most."""
+    """Return a table of calls: the time of one here and there, and the most that all add."""
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))
     rows.figure("up to", lambda row: format_size(row["size_bytes"]) if row["size_bytes"] else "–")
@@ -35,7 +35,7 @@ def change_table(changes: Sequence[CallChange]) -> Block:
 
 
 def same_by_hand(commands: Sequence[Sequence[str]]) -> Iterator[Block]:
-    """Return the separate commands that a forecast stands for."""
+    """Return the separate commands that a forecast replaces."""
     yield Remark("The same by separate commands:", "muted")
     for words in commands:
         yield Remark(f"  {shlex.join(words)}".replace(" '>' ", " > "), "muted", unbroken=True)

@@ -87,7 +87,7 @@ def _table(trend: Trend, series: Sequence[TrendSeries]) -> Table:
 
 
 def _state(trend: Trend, one: TrendSeries) -> str:
-    """Return what a series did, and its p where nothing is certain."""
+    """Return the course of a series, and its p where nothing is certain."""
     if one.present is not None and one.present.verdict is not None:
         way = {"slower": "worse", "faster": "better"}[one.present.verdict.value]
         return f"{way} since {trend.runs[one.present.change.at].name}"

@@ -1,4 +1,4 @@
-"""What there is: platforms and what they are, probes, studies, published and calibrated figures."""
+"""Lists: platforms and their facts, probes, studies, published and calibrated figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bareline.published.catalogue import conditions
 from bareline.report.blocks import Block, Note, Remark, Rows, Section
 from bareline.vocabulary.units import count
 
-if TYPE_CHECKING:  # what only lists loads no tables
+if TYPE_CHECKING:  # commands that only list load no tables
     from bareline.published.findings import PublishedFinding
     from bareline.published.model import PublishedStudy
     from bareline.report.content.facts import FactLine
@@ -27,7 +27,7 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 
 def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
-    """List the platforms: those available here first, then why the others are not."""
+    """List the platforms: the available ones first, then why the rest is not available."""
 
     def listed(*, available: bool) -> Rows[Named]:
         own = (row for row in rows if bool(row["available"]) is available)
@@ -86,7 +86,7 @@ def schema_blocks(rows: Sequence[Named]) -> Iterator[Block]:
 
 
 def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
-    """List what has been published, and which study repeats it."""
+    """List the publications, and which study repeats each."""
     table = Rows(studies).text("publication", lambda study: study.id)
     table.text("study", lambda study: study.publication.study)
     table.figure("figures", lambda study: str(study.count))
@@ -95,7 +95,7 @@ def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
 
 
 def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> Iterator[Block]:
-    """Show publications: claims, systems, workloads and figures, with what contradicts below."""
+    """Show publications: claims, systems, workloads and figures, with contradictions below."""
     for number, study in enumerate(studies):
         if number:
             yield Remark()
@@ -130,7 +130,7 @@ def _figures(own: Sequence[Named]) -> Iterator[Block]:
 
 
 def _claim_tables(study: PublishedStudy) -> Iterator[Block]:
-    """Show what the document claims, the abstract first, and how a run is asked."""
+    """Show the claims of the document, the abstract's first, and the tests of each."""
     weights = ("abstract", "conclusions", "text")
     claims = sorted(study.findings, key=lambda one: weights.index(study.part(one.part).weight))
     if not claims:
@@ -146,7 +146,7 @@ def _claim_tables(study: PublishedStudy) -> Iterator[Block]:
 
 
 def _system_tables(study: PublishedStudy) -> Iterator[Block]:
-    """Show the platforms, what clouds offered, the workloads, and what was not completed."""
+    """Show the platforms, the types of clouds, the workloads, and uncompleted benchmarks."""
     platforms = Rows(study.platforms).text("platform", lambda one: one.id)
     platforms.text("name", lambda one: one.name).text("kind", lambda one: one.kind)
     platforms.text("facts", lambda one: _facts(one.facts, one.note))
@@ -189,7 +189,7 @@ def _number(value: Any) -> str:
 def calibrated_blocks(
     rows: Sequence[Named], left_out: Sequence[str], file: Path
 ) -> Iterator[Block]:
-    """Yield how far simulation and measurements lie apart, and how to measure on the platform.
+    """Yield how far simulation and measurements are apart, and how to measure on the platform.
 
     A line for each probe names its worst point; `file` has the platform of its name.
     """
@@ -205,7 +205,7 @@ def calibrated_blocks(
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
 ) -> Iterator[Block]:
-    """Yield the platforms' characteristics by group: what differs, with `details` also the rest.
+    """Yield the platforms' characteristics by group: differing ones, with `details` also the rest.
 
     - `names`: the platforms, in the order of each row's values.
     """

@@ -1,4 +1,4 @@
-"""Predictions in the terminal: one line that can be repeated, then what it stands on."""
+"""Predictions in the terminal: one line that can be repeated, then its basis."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.units import format_value, percent_tenths, significant
 
 _WORST = 8
-#: Of the time: what a call is off by before it is named; and so many are.
+#: Shares of the time: the least error of a call that is named; and the number of named calls.
 _OFF, _OFF_SHOWN = 0.005, 3
 #: Cases of one reason that are named.
 _REFUSED_SHOWN = 3
 
 
 def prediction_blocks(done: Prediction) -> Iterator[Block]:
-    """Describe a prediction: the sentence, its interval, and what limits it."""
+    """Describe a prediction: the sentence, its interval, and its limits."""
     span = _span(done.lo_s, done.hi_s)
     if done.model == "delta":
         why = next((one for one in done.warnings if "not replayed" in one), "there is no trace")
@@ -117,7 +117,7 @@ def _change(time_s: float) -> str:
 
 
 def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
-    """Describe what a loss is made of: a sentence for each share, then the table."""
+    """Describe the parts of a loss: a sentence for each share, then the table."""
     yield Remark(
         f"{application} takes {_change(loss.loss_s)} on {loss.platform} "
         f"({format_value(loss.b_s, 's')}) than on {loss.base} ({format_value(loss.a_s, 's')}); "
@@ -142,7 +142,7 @@ def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
 
 
 def validation_blocks(done: Validation) -> Iterator[Block]:
-    """Yield the scores of the models, then the worst cases, then what was refused."""
+    """Yield the scores of the models, then the worst cases, then the refused ones."""
     scores = done.scores or done.calibrated
     if scores:
         best = scores[0]
@@ -169,7 +169,7 @@ def validation_blocks(done: Validation) -> Iterator[Block]:
 
 
 def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
-    """Describe what was refused and why: each reason once, with some of the cases."""
+    """Describe the refused cases and why: each reason once, with some of the cases."""
     cases: dict[str, list[str]] = {}
     for case, why in refused:
         cases.setdefault(why.splitlines()[0], []).append(case)

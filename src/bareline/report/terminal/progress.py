@@ -1,4 +1,4 @@
-"""How a run goes on, on stderr: a live bar on a terminal, plain lines elsewhere."""
+"""Progress of a run on stderr: a live bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from bareline.vocabulary.units import count, format_duration
 
 #: Plain lines come at most this often, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
-#: Steps of what takes seconds are said more often; what ends sooner says nothing.
+#: Steps of work of some seconds are printed more often; work that ends sooner prints nothing.
 _STEP_EVERY_S = 2.0
-#: Who is asked may have gone home: then the run goes on, as it does without a terminal.
+#: The user may not be there to answer: then the run goes on, as it does without a terminal.
 _ANSWER_S = 60.0
 
 
 class StepLines:
-    """Lines of long work that is no run: which `step` it is at, and when it will end."""
+    """Lines of long work other than a run: which `step` it is at, and when it will end."""
 
     def __init__(self, step: str, console: Console) -> None:
         self._step, self._console = step, console
         self._started_s = self._last_s = 0.0
 
     def __call__(self, text: str, position: int, of: int) -> None:
-        """Report what begins now, unless something was said a moment ago."""
+        """Report the step that begins now, unless a line was printed a moment ago."""
         now_s = time.monotonic()
         if position == 1:
             self._started_s = self._last_s = now_s
@@ -65,11 +65,11 @@ class PlainProgress:
         self._say(f"{text}, {done} done before" if done else text)
 
     def note(self, platform: str, text: str) -> None:
-        """Report what happened to a platform."""
+        """Report an event of a platform."""
         self._say(f"{platform}: {text}")
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """Report what runs now, unless something was said a moment ago."""
+        """Report the trial that runs now, unless a line was printed a moment ago."""
         now_s = time.monotonic()
         if now_s - self._last_s < _LINE_EVERY_S and position > 1:
             return
@@ -80,7 +80,7 @@ class PlainProgress:
         self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
     def repeat(self, trial: Trial, number: int, of: int) -> None:
-        """Print which trial is measured once more, apart from those of the plan."""
+        """Print which trial is measured once more, apart from the trials of the plan."""
         self._say(f"repeat {number} of {of}: {trial.case.label} on {trial.platform}")
 
     def finished(self, record: Record) -> None:
@@ -89,14 +89,14 @@ class PlainProgress:
             self._say(failure_line(record), "yellow")
 
     def skipped(self, number: int, reason: str) -> None:
-        """Report what is not needed any more."""
+        """Report trials that are not needed any more."""
         self._planned -= number
         self._say(f"skipping {count(number, 'trial')}: {reason}", "dim")
 
     def failing(self, problem: str) -> bool:
-        """Return that a program fails everywhere; go on unless failures are to stop the run."""
+        """Print that a program fails everywhere; return whether the run goes on."""
         more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
-        # What is wrong is said with --quiet, too.
+        # A failure is also printed with --quiet.
         print(clean(f"attention: {problem}{more}"), file=self._console.file)
         return not self._stop
 
@@ -105,7 +105,7 @@ class PlainProgress:
 
 
 class LiveProgress(PlainProgress):
-    """A bar that shows what runs now, on which platform, and when it will end."""
+    """A bar that shows the running trial, on which platform, and when it will end."""
 
     def __init__(self, progress: Progress, *, stop_on_failure: bool = False) -> None:
         super().__init__(progress.console, stop_on_failure=stop_on_failure)
@@ -117,11 +117,11 @@ class LiveProgress(PlainProgress):
         self._progress.update(self._task, total=planned, completed=done)
 
     def note(self, platform: str, text: str) -> None:
-        """Print what happened to a platform above the bar."""
+        """Print an event of a platform above the bar."""
         self._console.print(Text.assemble((clean(platform), "bold"), clean(f": {text}")))
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """Show what runs now."""
+        """Show the trial that runs now."""
         eta = f" · {format_duration(eta_s)} left" if eta_s is not None else ""
         name = f"{trial.case.probe} on [bold]{escape(trial.platform)}[/]{eta}"
         self._progress.update(self._task, description=name)
@@ -139,7 +139,7 @@ class LiveProgress(PlainProgress):
         super().skipped(number, reason)
 
     def failing(self, problem: str) -> bool:
-        """Return that a program fails everywhere, and ask whether to go on."""
+        """Print that a program fails everywhere; ask and return whether the run goes on."""
         self._console.print(Text.assemble(("attention:", "bold red"), clean(f" {problem}")))
         if self._stop or not sys.stdin.isatty():
             return not self._stop
@@ -166,7 +166,7 @@ def failure_line(record: Record) -> str:
 
 
 class _Shown(logging.Handler):
-    """Prints what parts of bareline log on the way: that something is built, and why it waits."""
+    """Prints log records of bareline's parts on the way: that a part is built, and why it waits."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)

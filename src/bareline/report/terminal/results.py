@@ -1,4 +1,4 @@
-"""Results in the terminal: the verdict first, tables of at most 100 columns; causes, too."""
+"""Results in the terminal: the verdict first, tables of at most 100 columns, and causes."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from bareline.vocabulary.units import count, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_SWEEP = 7
-#: What can be profiled, and so predicted on another layout.
+#: Layers that can be profiled, and so predicted on another layout.
 PREDICTABLE = (Layer.NPB, Layer.APP)
 #: Causes that are named; `explain` names all.
 _MOST_CAUSES = 8
-#: Adds to a table of cells what it says of each, in a unit and under the metric's name.
+#: Adds the columns of a table's cells, in a unit and under the metric's name.
 _Columns = Callable[[Rows[Row], Scale, str], object]
 
 
@@ -80,7 +80,7 @@ def cost_blocks(texts: Sequence[str]) -> Iterator[Block]:
 
 
 def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
-    """Name what failed or was skipped, a line each, with the reason of the last failure."""
+    """Name the failed or skipped cases, a line each, with the reason of the last failure."""
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
         trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
@@ -93,7 +93,7 @@ def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
 def control_blocks(
     controls: Sequence[Control], comparison: pl.DataFrame | None = None, *, details: bool = False
 ) -> Iterator[Block]:
-    """Describe what comparing the baseline with itself found, and its rows where they are given."""
+    """Describe the baseline's comparison with itself, and its rows where they are given."""
     if comparison is not None:
         yield from _row_blocks(comparison, details=details)
     for control in controls:
@@ -138,7 +138,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
 
 def _claim_blocks(claims: Claims) -> Iterator[Block]:
-    """Yield each measured statement of the published study, and a note on all others."""
+    """Yield each measured statement of the published study, and a note on the rest."""
     if claims.open:
         yield claims_table(claims.open, sources=False)
     if not claims.rows:
@@ -218,7 +218,7 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
 
 
 def _all_explained(comparison: Comparison) -> Iterator[Block]:
-    """Describe in words all that was found, and what the platforms suit."""
+    """Describe in words all findings, and the platforms' suitability."""
     if comparison.alone and comparison.controls:
         yield from control_blocks(comparison.controls)
     yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))
@@ -339,7 +339,7 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
-    """Yield what probes found, and where: its one node shows a loopback."""
+    """Yield the results of probes, and where: its one node shows a loopback."""
     rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
     if rows.rows:
         rows.text("measurement", lambda row: row[0]).text("", lambda row: row[1].place.where)

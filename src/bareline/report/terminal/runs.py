@@ -17,7 +17,7 @@ from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
 
-#: Probes of every node or link of a cluster are called so.
+#: Endings of the names of probes that measure every node or link of a cluster.
 _OF_EACH = (".each_node", ".each_pair")
 #: More changed trials are counted, not listed; and of each no more than so many values.
 _MOST_LINES = 40
@@ -28,9 +28,9 @@ def plan_blocks(
     rows: Sequence[Mapping[str, Any]], *, scale: str | None = None, changes: Sequence[str] = (),
     exact: Collection[str] = (), control: str = "", baseline: str = "", costs: Sequence[str] = (),
 ) -> Iterator[Block]:  # fmt: skip
-    """Describe what a plan measures, a line for each case, and what is to be said of it.
+    """Describe the trials of a plan, a line for each case, and the remarks on it.
 
-    - `scale`, `changes`: the scale of the study, and what it changed.
+    - `scale`, `changes`: the scale of the study, and its changes.
     - `exact`: platforms of which one trial of a case is all there is.
     - `control`, `baseline`: the platform that is the baseline once more, "" without one.
     - `costs`: core hours that it is going to take, in lines.
@@ -106,7 +106,7 @@ def job_blocks(job: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def run_list_blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
-    """List run directories, a line each, and what to type next."""
+    """List run directories, a line each, and the command to type next."""
     if not rows:
         yield Remark("no run lies here; `bareline run STUDY --on P` makes one")
         return
@@ -124,7 +124,7 @@ def _minute(created: str) -> str:
 
 
 def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
-    """Describe how a run stands."""
+    """Describe the state of a run."""
     at = f" at scale {row['scale']}" if row.get("scale") else ""
     written = "is being written to" if row["active"] else "is not being written to"
     yield Remark(row["run"], "bold", unbroken=True)
@@ -154,7 +154,7 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _progress_words(row: Mapping[str, Any]) -> str:
-    """Write how many trials of a run were measured, failed, or are left."""
+    """Format the numbers of trials of a run: measured, failed, skipped, not needed and left."""
     parts = [
         f"{row['measured']} of {count(row['planned'], 'trial')} measured",
         f"{row['failed']} failed",
@@ -195,7 +195,7 @@ def run_end_blocks(
     saved: int,
     not_run: int = 0,
 ) -> Iterator[Block]:
-    """Describe how a run ended and what to type next.
+    """Describe how a run ended and the commands to type next.
 
     - `on`: platforms that have records.
     - `measured`, `failed`, `skipped`, `saved`, `not_run`: trials with numbers, without, whose

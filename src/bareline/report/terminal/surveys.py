@@ -1,4 +1,4 @@
-"""A cluster's nodes on the terminal: what deviates, and where."""
+"""A cluster's nodes on the terminal: deviations and their places."""
 
 from __future__ import annotations
 

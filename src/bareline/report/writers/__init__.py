@@ -1,1 +1,1 @@
-"""Writers of blocks: they know what a block is, and nothing of what it says."""
+"""Writers of blocks: they know the kinds of blocks, and nothing of their content."""

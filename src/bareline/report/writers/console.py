@@ -24,7 +24,7 @@ _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Make the console that everything is printed on; a quiet one prints nothing.
 
-    As wide as the terminal, or as COLUMNS says, else 100 columns; without colours, bold or dim
+    As wide as the terminal, or as COLUMNS sets it, else 100 columns; without colours, bold or dim
     letters where they are not wanted (NO_COLOR) or not understood (no terminal).
     """
     stream = sys.stderr if stderr else sys.stdout
@@ -43,7 +43,7 @@ def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 def clean(text: object) -> str:
-    """Replace what a terminal would obey instead of show; every space becomes a plain one."""
+    """Replace characters that a terminal would obey instead of show; every space becomes plain."""
     return "".join(map(_clean_sign, str(text)))
 
 
@@ -72,7 +72,7 @@ def print_paragraph(text: Text, console: Console, *, lead: str | Text = "") -> N
 
 
 def print_next(commands: Sequence[str], console: Console) -> None:
-    """Print what to type next, each command unbroken so that it can be copied."""
+    """Print the commands to type next, each unbroken so that it can be copied."""
     for index, command in enumerate(commands):
         text = Text("next: " if index == 0 else "      ", style="dim")
         console.print(text + Text(clean(command), style="cyan"), soft_wrap=True)

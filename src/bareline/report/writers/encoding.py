@@ -9,7 +9,7 @@ from typing import TextIO
 
 #: Name of the error handler of streams.
 _HANDLER = "bareline.similar"
-#: What stands for a character, mostly as wide, so that columns stay aligned.
+#: The replacement of a character, mostly as wide, so that columns stay aligned.
 _SIMILAR = {
     **dict.fromkeys("–—‒−‐‑─━╌", "-"),
     **dict.fromkeys("│┃║", "|"),
@@ -50,7 +50,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 
 def allow_any_text() -> None:
-    """Make stdout and stderr print what their encoding lacks by similar characters."""
+    """Make stdout and stderr print similar characters for those that their encoding lacks."""
     codecs.register_error(_HANDLER, _replace)
     streams: tuple[TextIO, ...] = (sys.stdout, sys.stderr)
     for stream in streams:

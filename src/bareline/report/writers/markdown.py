@@ -1,4 +1,4 @@
-"""Blocks as Markdown: for an issue, a wiki, or whatever shows no HTML page."""
+"""Blocks as Markdown: for an issue, a wiki, or another place that shows no HTML page."""
 
 from __future__ import annotations
 

@@ -42,15 +42,15 @@ _TONES: Mapping[Tone, str] = {
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 _GAP = 2
 _BULLET = "· "
-#: Cells that a column of names is given at least, so that few words stand alone on a line.
+#: Cells that a column of names is given at least, so that few words are alone on a line.
 _READABLE = 18
-#: What is never broken: a word up to a space, a hyphen within a name, a slash, a dot before a
-#: letter. Figures such as ``4.1.4`` stay whole.
+#: The pieces that are never broken: a word up to a space, a hyphen within a name, a slash, a
+#: dot before a letter. Figures such as ``4.1.4`` stay whole.
 _PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.DOTALL)
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
-    """Print blocks, with empty lines between them except beside lines and before notes."""
+    """Print blocks, with empty lines between them except next to lines and before notes."""
     before: Block | None = None
     for block in blocks:
         noted = isinstance(block, Note) and isinstance(before, Table | Note | Figure)
@@ -115,7 +115,7 @@ def _print_prose(prose: Prose, console: Console) -> None:
 
 
 def _print_table(table: Table, console: Console) -> None:
-    """Print a table; columns that do not fit go into others, and then fields have no notes."""
+    """Print a table; columns that do not fit go into more tables, and then fields have no notes."""
     letters = table.letters
     lines = [*table.rows, *([table.foot] if table.foot else [])]
     for noted in (True, False):
@@ -165,7 +165,7 @@ def print_table(
     for row in texts:
         own = zip(row, columns, widths, strict=True)
         table.add_row(*(one if col.figures else _wrapped(one, width) for one, col, width in own))
-    # Rich would crop what is wider than the console.
+    # Rich would crop lines wider than the console.
     before = console.width
     console.width = max(before, sum(widths) + _GAP * len(widths))
     try:
@@ -215,7 +215,7 @@ def fitting_widths(
 def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
-    """Share columns out to few tables that all begin with the first; give the others' places."""
+    """Divide columns among few tables that all begin with the first; yield the other places."""
     first = [[row[0]] for row in rows]
     (used,) = fitting_widths(columns[:1], first, width // 3)
     room, places = width - used, list[int]()
@@ -249,7 +249,7 @@ def _length(text: Text) -> int:
 
 
 def _wrapped(text: Text, width: int) -> Text:
-    """Break a text between its pieces; each line holds as many as fit."""
+    """Break a text between its pieces; each line has as many as fit."""
     ends, line, position = [], 0, 0
     for piece in _PIECE.findall(text.plain):
         if line and line + cell_len(piece.rstrip()) > width:
