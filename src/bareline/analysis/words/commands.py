@@ -1,4 +1,4 @@
-"""What came of comparing commands: a row for each, and in a sentence which is better."""
+"""The result of comparing commands: a row for each, and a sentence on the better one."""
 
 from __future__ import annotations
 
