@@ -65,7 +65,7 @@ class JudgedComparison:
 
     @cached_property
     def before(self) -> Mapping[str, str]:
-        """By name of each compared platform, the platform that it is compared with."""
+        """The platform that each compared platform is compared with, by its name."""
         if self._before is not None:
             return self._before
         names = self.records.platforms

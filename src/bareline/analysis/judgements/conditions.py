@@ -22,9 +22,8 @@ prove that all is well.
 
 A row that does not meet a condition does not always pass it. ``> 1.1``, ``< 0.9``, ``is slower``
 and ``is faster`` have three results: met; not met, if the row's own 95 % interval ends before the
-limit,
-so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union test
-needs no correction); and undecided, where these launches allow neither.
+limit, so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union
+test needs no correction); and undecided, where these launches allow neither.
 
 A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
 (``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to

@@ -42,7 +42,7 @@ class RowEvidence:
     - `directed`: its metric is better in one direction.
     - `lost`: 1 or -1 where lost launches alone make it worse or better, else 0; `lost_sure` where
       they do so over the whole page.
-    - `only_lost`: all launches of one side were lost to a limit.
+    - `only_lost`: launches lost to a limit decide it, even if one side has no figure.
     - `interval`: 1 or -1 where interval and estimate show it worse or better, else 0.
     - `beyond_margin`: the whole interval is beyond the margin.
     - `equal`: the interval is inside the margin.
@@ -164,7 +164,7 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict, which is certain if it decides.
+    """Return the mean of a finding's points with its verdict: a difference it shows is certain.
 
     Differences below `margin` do not matter; those up to `floor`, a ratio, may be the machine's.
     """

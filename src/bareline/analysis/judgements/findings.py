@@ -196,7 +196,7 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """How much it hurts, for ordering: the farthest certain point, else the farthest."""
+        """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
             return abs(math.log(self.mean.ratio.value))
         return self.worst.size if self.worst else 0.0

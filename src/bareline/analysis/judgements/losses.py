@@ -77,7 +77,7 @@ def without_noise(row: Row) -> Estimate:
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
-    """Return the geometric mean; its half-width is the mean of theirs, however they depend."""
+    """Return the geometric mean; its half-width is the mean of theirs, dependent or not."""
     found = list(ratios)
 
     def mean(ends: Sequence[float | None]) -> float | None:

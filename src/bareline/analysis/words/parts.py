@@ -80,7 +80,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """Nothing: it is a link."""
+        """An empty text, since evidence is a link."""
         return ""
 
 

@@ -16,7 +16,7 @@ from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, Platform, platforms_named
 from bareline.analysis.words.sums import probes_words, sum_sentence
 
-#: So many losses of the same causes are named; more are counted.
+#: The most losses of the same causes that are named; more are counted.
 _NAMED = 2
 _UNKNOWN = 4
 _Named = Callable[[Sequence[str]], str]

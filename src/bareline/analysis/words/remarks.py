@@ -21,7 +21,7 @@ _DISTURBANCES = {
     "steal-time": "measured while the hypervisor took processor time away",
 }
 _DISTURBED_SHARE = 0.2
-#: More of all links than this share, and more than some, show how the fleet is cabled.
+#: Deviating links above this share of all and above this number show how the fleet is cabled.
 _CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 _OTHER_LAYOUTS = "other layouts than the baseline's"
 

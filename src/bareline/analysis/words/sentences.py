@@ -40,7 +40,7 @@ from bareline.vocabulary.units import format_value, listing, percent
 from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
 _Clause = list[Piece]
-#: Findings that are described where launches are too few to judge them.
+#: The most findings that are described where launches are too few to judge them.
 _MOST_SEEN = 3
 
 
