@@ -1,1 +1,1 @@
-"""What cells mean: grades, findings, causes, claims, conditions; no sentence."""
+"""The meaning of cells: grades, findings, causes, claims, conditions; no sentence."""

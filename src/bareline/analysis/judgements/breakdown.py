@@ -1,12 +1,12 @@
 """Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
 
-Where predictions were kept, the pieces are the terms of the replay, which predicts as well. Else,
-of each pair of launches of one block, the difference of both profiles is the loss, split; the
-median over the pairs counts. Without profiles a program's own split into computation and
-communication is taken. The residual is what the pieces leave of the loss of all launches.
+If predictions were kept, the pieces are the terms of the replay, which also makes the predictions.
+Otherwise the difference of both profiles splits the loss of each pair of launches in one block, and
+the median over the pairs counts. Without profiles the program's own split into computation and
+communication is used. The residual is the loss of all launches minus the sum of the pieces.
 
-Time within a call holds waiting for whoever comes late: a piece says where the time goes, not whose
-fault it is.
+The time within a call includes waiting for late processes: a piece shows where time passes, not
+which process causes the delay.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ PIECES = (
 _FILES = ("posix-io", "mpi-io")
 _MESSAGES = ("send", "receive", "send-receive")
 _START_UP = ("MPI_Init", "MPI_Init_thread")
-#: From so many times on a call's own loss is named beside its piece.
+#: From this ratio on, the words of a call include how many times dearer it is.
 _NAMED_FROM = 1.1
-#: A piece of less than this of the baseline's time is none.
+#: Pieces below this share of the baseline's time are left out.
 _LEAST = 0.0005
 
 
@@ -54,7 +54,8 @@ _LEAST = 0.0005
 class Call:
     """All calls of one function with messages of about one size.
 
-    Each takes `times` as long, None where the baseline makes none; all add `extra` times its time.
+    Each call takes `times` as long as in the baseline, None if the baseline makes no such call. All
+    of them together add `extra` times the baseline's time.
     """
 
     name: str
@@ -73,8 +74,8 @@ class Call:
 class Piece:
     """A part of the extra time.
 
-    `extra` is over the baseline's time (0.12 is 12 % of it more): the median over paired launches,
-    whose range is `lo` to `hi`. Most of it goes to the `dearest` call.
+    `extra` is a share of the baseline's time (0.12: 12 % longer): the median over paired launches,
+    which range from `lo` to `hi`. The `dearest` call adds the largest part of it.
     """
 
     name: str
@@ -89,8 +90,8 @@ class Piece:
         return str(self.dearest or "")
 
 
-#: What says the pieces of a loss, the first that there is: the replay that predicts as well, so
-#: that a prediction and an explanation are one sum.
+#: Sources of the pieces of a loss; the first available one is used. The replay is first because it
+#: also makes the predictions, so that a prediction and an explanation are one sum.
 Source = Literal["replay", "profile", "clock"]
 
 
@@ -98,9 +99,9 @@ Source = Literal["replay", "profile", "clock"]
 class Breakdown:
     """A program's loss in pieces, in the order of `PIECES`.
 
-    `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled. The
-    pieces are of so many pairs of `launches`: from the replay that predicts, from profiles or from
-    the program itself.
+    `ratio` and `base_s` come from all launches, or from the profiled launches alone if these are
+    separate ones. `launches` is the number of pairs of launches behind the pieces. `source` is
+    their origin: the replay that predicts, profiles, or the program itself.
     """
 
     title: str
@@ -113,7 +114,7 @@ class Breakdown:
 
     @property
     def residual(self) -> Estimate:
-        """What the pieces leave of the loss, with the loss's interval."""
+        """The loss minus the sum of the pieces, with the interval of the loss."""
         explained = 1 + sum(piece.extra for piece in self.pieces)
         ends = (self.ratio.lo, self.ratio.hi)
         left = (None if end is None else end - explained for end in ends)
@@ -121,7 +122,7 @@ class Breakdown:
 
     @property
     def largest(self) -> Piece | None:
-        """The piece that most of the loss is."""
+        """The piece that adds the most time."""
         return max(self.pieces, key=lambda piece: piece.extra, default=None)
 
 
@@ -167,7 +168,7 @@ def _split(
     profiles = {key: (read_profile(mine[key]), read_profile(theirs[key])) for key in shared}
     profiled = {key: own for key, own in times.items() if key in profiles}
     if pieces := _by_profile(profiles, profiled):
-        if case != cell.place.case:  # measured beside the launches: its own pair is what is split
+        if case != cell.place.case:  # profiled in separate launches: their pairs are split
             ratio = Estimate(median(own / base for own, base in profiled.values()))
             base_s = median(base for _, base in profiled.values())
         return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
@@ -182,7 +183,7 @@ def _split(
     return Breakdown(title, cell, ratio, base_s, pieces, "clock", len(times))
 
 
-#: What both sides of each pair took, the platform first, in s.
+#: The times of each pair of launches in s: the platform's, then the baseline's.
 _Times = dict[LaunchKey, tuple[float, float]]
 
 
@@ -213,7 +214,7 @@ def _by_profile(
     return tuple(one for one in pieces if max(abs(one.lo), abs(one.hi)) >= _LEAST)
 
 
-#: Pieces that a profile tells for each rank, by the column that does.
+#: Pieces that a profile records for each rank, with the column of each.
 _PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns"}
 
 
@@ -222,7 +223,7 @@ def _mean_s(profile: Profile, column: str) -> float:
 
 
 class _Calls(NamedTuple):
-    """All calls of one function with messages of about one size: time a rank, and a call."""
+    """All calls of one function with messages of about one size: time per rank and per call."""
 
     per_rank_s: float = 0.0
     each_s: float = 0.0
@@ -230,7 +231,7 @@ class _Calls(NamedTuple):
 
 
 _NONE = _Calls()
-#: What such calls add in a pair of launches, over the baseline's time, and both sides' calls.
+#: The extra time of such calls in a pair of launches, over the baseline's time; both sides' calls.
 _Paired = tuple[float, _Calls, _Calls]
 #: A function, its kind and the power of two of its messages' sizes, -1 for none.
 _Key = tuple[str, str, int]
@@ -259,7 +260,7 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
 
 
 def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str, Call]:
-    """Return the call of each piece that adds most in the middle one of the launches."""
+    """Return, for each piece, the call with the largest median of extra time over the launches."""
     found: dict[str, Call] = {}
     for key, paired in calls.items():
         extra = median([one for one, _, _ in paired] + [0.0] * (launches - len(paired)))

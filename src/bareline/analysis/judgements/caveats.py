@@ -26,10 +26,10 @@ _PAIR = ("platform", "baseline")
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Return decided rows with the doubts about each in "caveats", in a fixed order.
 
-    They are those of both sides, and what only the comparison shows. "own" and "base" lose
-    "dependent" where launches are paired.
+    These are the caveats of both sides and of the comparison itself. Where launches are paired,
+    "dependent" is dropped from "own" and "base".
     """
-    # In common blocks it matters whether differences resemble each other, which the pair knows.
+    # In common blocks only a dependence between differences matters, and the pair records it.
     sides = pl.col("own", "base")
     without = sides.list.filter(pl.element() != "dependent")
     table = table.with_columns(pl.when("paired").then(without).otherwise(sides))
@@ -48,7 +48,7 @@ def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
 
 
 def _of_comparison() -> list[pl.Expr]:
-    """Return the lists of what only a comparison shows, in their order; null counts as no."""
+    """Return the lists of the comparison's own caveats, in order; null counts as no caveat."""
     there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
     in_few_boots = pl.col("few_boots") & (there | (pl.col("by_loss") != 0))
     unpaired = ~pl.col("paired") & ~pl.col("exact") & (pl.col("n") > 0)
@@ -75,10 +75,11 @@ def _of_comparison() -> list[pl.Expr]:
 
 
 def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> BoolCube:
-    """Return which rows differ by no more than the shape of the noise alone may have made.
+    """Return which rows differ by no more than the shape of the noise alone may have caused.
 
-    Launches spread unequally and to one side there, so that a difference may be one of spread.
-    docs/method/statistics.md, "Lopsided noise", has what it costs and how often it is noticed.
+    Launches of these rows spread unequally and to one side, so that a difference may be one of
+    spread. docs/method/statistics.md, "Lopsided noise", describes its cost and how often it is
+    noticed.
     """
     lopsided = np.zeros(table.height, dtype=np.bool_)
     rows = table.with_row_index("number").filter(pl.col("verdict").is_in(_COMPARED))

@@ -3,9 +3,9 @@
 A claim is evaluated from ratios with their intervals. Each program that it names has its own ratio
 and its own vote; several points of one program (sizes, numbers of ranks) are one ratio, their
 geometric mean. Where two ratios are divided, as for a growth, the half-widths of both are added (on
-a log scale), which is safe whatever they have in common.
+a log scale), which is safe however the two ratios depend on each other.
 
-`analysis/judgements/wording.py` decides what one ratio says to the words of a claim.
+`analysis/judgements/wording.py` decides whether one ratio agrees with the words of a claim.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bareline.published.model import PEAK
 from bareline.published.places import holds_at
 from bareline.vocabulary.place import Place
 
-#: Takes the part of the peak; no platform can have a name with a space.
+#: The name that is cast for the peak; no platform can have a name with a space.
 THE_PEAK = "the peak"
 _BUSY = "computation was recorded while other programs ran"
 _GIVEN = "the simulated platforms were given it"
@@ -40,12 +40,12 @@ _GIVEN = "the simulated platforms were given it"
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one program says to a claim; all ratios are times worse.
+    """The vote of one program on a claim; all ratios are times worse.
 
-    - `own`: its ratio; of a growth the last, of an order the pair nearest to the contrary.
-    - `first`: where a growth begins; `losses`, `first_losses` are the points behind both.
-    - `change`: what the status rests on: `own`, or by how many times the loss grows.
-    - `of`: of an order, how many ratios must hold.
+    - `own`: its ratio; for a growth the last one, for an order the pair closest to a contradiction.
+    - `first`: the ratio where a growth begins; `losses`, `first_losses`: the points behind both.
+    - `change`: the ratio that decides the status: `own`, or by how many times the loss grows.
+    - `of`: for an order, the number of ratios that must agree.
     """
 
     program: str
@@ -60,9 +60,9 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run says to a claim: a vote for each program, and what they are together.
+    """The answer of a run to a claim: a vote for each program, and their common status.
 
-    - `reason`: why it is not measured or not judged; else what of it is not.
+    - `reason`: why the claim is not measured or not judged; else which part of it is not.
     """
 
     status: ClaimStatus
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def yes(self) -> int:
-        """How many programs say yes."""
+        """The number of programs that vote yes."""
         return sum(vote.status is ClaimStatus.YES for vote in self.votes)
 
 
@@ -83,14 +83,14 @@ PlaceTest = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class PrintedPlaces:
-    """Where the figures of a claim are printed: `begin` those where a growth begins, else `end`."""
+    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise."""
 
     end: PlaceTest
     begin: PlaceTest = lambda _: False
 
 
 class Replication:
-    """The rows of a run, for asking what one published platform, as cast, loses to another.
+    """The rows of a run, to compute the losses of one published platform, as cast, to another.
 
     - `shares`: rows of shares of a peak, of all platforms; the peak is cast as `THE_PEAK`.
     """
@@ -118,8 +118,8 @@ class Replication:
     ) -> Outcome:
         """Evaluate a claim.
 
-        - `places`: a ratio is that at the printed places; without such, at the most ranks.
-        - `about`: the places of which it speaks; by default those that meet its conditions.
+        - `places`: the printed places, at which ratios are taken; without any, the most ranks.
+        - `about`: the places that the claim is about; by default those that meet its conditions.
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
@@ -178,7 +178,7 @@ class Replication:
 
     def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], printed: PrintedEffect) -> Vote:
         if "placement" not in check.at:
-            # Where no message leaves a node, networks are equal: that contradicts no order of them.
+            # Where no message leaves a node, networks are equal: no order of them is contradicted.
             known = [loss for loss in known if not loss.place.on_one_node] or known
         program = known[0].place.probe
         effect = printed(program, known, [])
@@ -188,7 +188,7 @@ class Replication:
             speaks_for = -abs(math.log(toward)) if check.expect == "equal" else toward
             return _DOUBT.index(self._status(check, ratio_of(loss), effect)), speaks_for
 
-        # All must hold, so that each may be judged by its own interval.
+        # All pairs must agree, so that each may be judged by its own interval.
         judged = [loss for loss in known if not (loss.given or loss.disturbed)] or known
         least = min(judged, key=doubt)
         ratio = ratio_of(least)
@@ -257,7 +257,7 @@ _NO_CHANGE: Mapping[str, str] = {
     "rise": "one node and two do not both have a ratio",
     "more": "there is nothing to compare it with",
 }
-#: What an order's least clear pair is: the first of these.
+#: The least clear pair of an order is the pair with the earliest of these statuses.
 _DOUBT = (
     ClaimStatus.NO,
     ClaimStatus.WEAKER,
@@ -268,7 +268,7 @@ _DOUBT = (
 
 
 def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
-    """Return what the programs say together, and why they are not judged where they are not."""
+    """Return the common status of the programs, and the reason if they are not judged."""
     losses = [loss for vote in votes for loss in (*vote.losses, *vote.first_losses)]
     if all(loss.given for loss in losses):
         return ClaimStatus.GIVEN, _GIVEN
@@ -293,7 +293,7 @@ def _ends(
 ) -> tuple[list[PlaceLoss], list[PlaceLoss]]:  # fmt: skip
     """Return the points where the change of a program's loss begins and ends; empty without both.
 
-    Points that are there at one end alone are left out, so that both ends are of the same sizes.
+    Points that exist at one end only are left out, so that both ends have the same sizes.
     """
     if check.kind == "more":
         shared = {loss.place.ranks for loss in losses} & {loss.place.ranks for loss in others}
@@ -324,7 +324,7 @@ def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
 
 
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
-    """Turn a ratio so that above 1 is what the document says."""
+    """Return a ratio, inverted if necessary, so that above 1 agrees with the document."""
     return ratio.inverse() if check.expect == "better" else ratio
 
 

@@ -1,4 +1,4 @@
-"""What is compared: records, a baseline and a margin, resolved once, and what is judged of them."""
+"""A comparison: records, a baseline and a margin, resolved once, and the judgements of them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from bareline.vocabulary.errors import AnalysisError
 
 
 class JudgedComparison:
-    """Platforms compared with a baseline: each result is computed when it is first asked for.
+    """Platforms compared with a baseline: each result is computed when it is first used.
 
     The baseline and the margin (a relative difference) are the first run's own by default.
 
-    - `before`: what each platform is compared with, where that is not the baseline for all of them;
-      `parts` then has a comparison for each baseline.
+    - `before`: the platform that each one is compared with, if it is not the baseline for all of
+      them; `parts` then has a comparison for each baseline.
 
-    Raises AnalysisError: the baseline is none of the platforms.
+    Raises AnalysisError: the baseline is not one of the platforms.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class JudgedComparison:
 
     @cached_property
     def before(self) -> Mapping[str, str]:
-        """What each platform that is compared is compared with."""
+        """The platform that each compared platform is compared with, by its name."""
         if self._before is not None:
             return self._before
         names = self.records.platforms
@@ -73,7 +73,7 @@ class JudgedComparison:
 
     @property
     def parts(self) -> list[Self]:
-        """A comparison for each baseline; what is certain in them is certain in all together."""
+        """A comparison for each baseline; certainty covers all of them together."""
         baselines = dict.fromkeys(self.before.values())
         if len(baselines) <= 1 and self._before is None:
             return [self]
@@ -87,14 +87,14 @@ class JudgedComparison:
 
     @property
     def alone(self) -> bool:
-        """Whether there is nothing that the only platform could be compared with."""
+        """Whether the records have one platform only, which cannot be compared."""
         return len(self.records.platforms) == 1
 
     @property
     def others(self) -> list[str]:
-        """What is compared with the baseline.
+        """The platforms that are compared with the baseline.
 
-        Raises AnalysisError: there is nothing: the baseline is the only platform.
+        Raises AnalysisError: there are none, since the baseline is the only platform.
         """
         if self.alone:
             raise AnalysisError(
@@ -126,7 +126,7 @@ class JudgedComparison:
 
     @cached_property
     def judged(self) -> GradedRows:
-        """All rows that are claimed together, those of a ladder's steps among them."""
+        """All rows that are claimed together, including rows of a ladder's steps."""
         if self._whole is not None:
             return self._whole.judged
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
@@ -136,7 +136,7 @@ class JudgedComparison:
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
-        """Every step compared with the one before it; "baseline" names that one."""
+        """Every step compared with the previous step, which "baseline" names."""
         return self.judged.known(self._compare(self._steps), self._steps).select(COLUMNS)
 
     @cached_property
@@ -152,7 +152,7 @@ class JudgedComparison:
 
     @cached_property
     def pairs(self) -> list[PlatformPair]:
-        """Every other platform beside the baseline."""
+        """A pair of every other platform and its baseline."""
         return self._pairs((self.before[name], name) for name in self.others)
 
     @cached_property
@@ -198,12 +198,12 @@ class JudgedComparison:
         ]
 
     def _concerns(self, platform: str) -> bool:
-        """Whether a platform is one of this part's; everything is the whole's."""
+        """Whether a platform belongs to this part; every platform belongs to the whole."""
         return self._whole is None or platform in (self.baseline, *self.others)
 
     @cached_property
     def controls(self) -> list[Control]:
-        """What came of comparing the baseline with itself, a control for each run that has one."""
+        """The results of comparing the baseline with itself, a control for each run with one."""
         return [
             judge_control(
                 own.baseline,
@@ -224,7 +224,7 @@ class JudgedComparison:
 
     @property
     def rows_with_controls(self) -> pl.DataFrame:
-        """All rows, those of controls marked in the column "control"; of one platform theirs alone.
+        """All rows, with a column "control" that marks rows of controls; only these if `alone`.
 
         Raises AnalysisError: the baseline is the only platform, and has no control.
         """
@@ -245,13 +245,13 @@ class JudgedComparison:
 
     @cached_property
     def explanations(self) -> list[Explanation]:
-        """What explains each certain loss, and how much of it."""
+        """The explanation of each certain loss, and how much of the loss it covers."""
         splits = Splits(self.records, self.cells, self.baseline)
         replayed = replayed_losses(self.records, self.baseline)
         return explain(self.findings, self.records.facts, self.baseline, splits, replayed)
 
     def why_not(self, cause: str) -> list[WhyNot]:
-        """Describe of each platform why a cause is, or is not, named.
+        """Describe for each platform why a cause is, or is not, named.
 
         Raises AnalysisError: there is nothing to compare.
         Raises UsageError: there is no cause of that name.
@@ -278,12 +278,12 @@ class JudgedComparison:
 
     @cached_property
     def conclusions(self) -> list[Conclusion]:
-        """What the figures of each platform mean together."""
+        """The conclusions from each platform's figures taken together."""
         return conclude(self.records)
 
     @cached_property
     def suitability(self) -> list[Judgement]:
-        """What the platforms suit: every class of applications against every platform."""
+        """The suitability of every platform for every class of applications."""
         if self.alone:
             return []
         grounds = measured_grounds(self.cells, self._titles, emulated_platforms(self.records))

@@ -1,4 +1,4 @@
-"""What each platform's figures mean together: which share of its peak it reaches, and so on."""
+"""Conclusions from each platform's figures together: the share of its peak, and so on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: A trial's value by the key that pairs it with others: the run and the block or the trial.
+#: A trial's value by its key, which pairs trials: the run, and the block or the trial.
 _Values = dict[tuple[int, int], float]
 
 
@@ -33,7 +33,7 @@ class PlatformShare:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the figures of a probe mean together: a share for each platform that it holds for."""
+    """A conclusion from the figures of a probe: a share for each platform with these figures."""
 
     rule: str
     layer: Layer
@@ -46,7 +46,7 @@ class Conclusion:
 
     @property
     def n(self) -> int:
-        """The fewest launches behind any."""
+        """The fewest launches behind any of the shares."""
         return min(share.n for share in self.shares)
 
 
@@ -86,7 +86,7 @@ class _Figures:
         params: Mapping[str, Scalar] | None = None,
         **point: Scalar,
     ) -> _Values:
-        """Return one value per trial or block; what stands for several cases is left out."""
+        """Return one value per trial or block; none unless the rows are of exactly one case."""
         rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
         asked = (params or {}).items()
         rows = _where(rows, "params", lambda said: asked <= {**self.defaults, **said}.items())
@@ -107,7 +107,7 @@ def _where(
 
 
 def conclude(records: Records) -> list[Conclusion]:
-    """Return what the figures of each platform mean together, for each rule that applies."""
+    """Return the conclusions from each platform's figures, one for each rule that applies."""
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)
     found = []
@@ -128,7 +128,10 @@ def conclude(records: Records) -> list[Conclusion]:
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
-    """What 4 KiB pages cost above 2 MiB ones at the largest working set that all have with both."""
+    """Return the latency with 4 KiB pages over the latency with 2 MiB pages.
+
+    Both are at the largest working set that all platforms have with both sizes of pages.
+    """
     pages, sizes = (4 << 10, 2 << 20), []
     for name in figures.platforms:
         rows = figures.rows(name, "latency")
@@ -145,7 +148,10 @@ def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Which share of the node's bandwidth one core can use, and what is left for each of all."""
+    """Return the share of the node's bandwidth that one core can use.
+
+    The context is the bandwidth of one core alone, and of each core when all are busy.
+    """
     one, every, each = (
         figures.of(platform, metric, params={"mode": mode}, kernel="triad")
         for metric, mode in (
@@ -158,7 +164,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
-    """What a core keeps of its random updates when all cores update at once."""
+    """Return the share of its rate of random updates that a core keeps when all cores update."""
     alone, together = (
         figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
     )
@@ -170,7 +176,7 @@ def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], Platfo
 
 
 def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Which reads may come from memory: they tell little of the device."""
+    """Return the share of reads that may come from memory, and so show little of the device."""
     rows = figures.rows(platform, "read_rate")
     caveats = pl.col("caveats").list
     cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache")).height

@@ -1,6 +1,6 @@
 """Conditions for continuous integration: ``--fail-if 'mpi.latency > 1.1'``.
 
-A condition names rows of a comparison and says when they count as a failure::
+A condition names rows of a comparison and defines when they count as a failure::
 
     SELECTOR > NUMBER         the ratio to the baseline (above 1 is worse) is certainly above;
                               with < certainly below
@@ -13,16 +13,17 @@ A condition names rows of a comparison and says when they count as a failure::
     SELECTOR is likely slower the same, certain or likely
     SELECTOR fails            any launch of it crashed, or exceeded its limit
 
-"Certainly" is what the page says, over all that it claims together: whatever a condition selects,
-without any difference at most 5 % of comparisons meet it. What a page does not claim (details, too
-few boots) is likely at most; a study's question may name it. The estimates and intervals of single
-rows meet a condition by chance, the sooner the more rows there are. Rows without figures (failed,
-missing) meet every condition: what could not be measured is no proof that all is well.
+"Certainly" has the meaning that it has on the page, over all claims together: without any
+difference at most 5 % of comparisons meet a condition, whichever rows it selects. Rows that a page
+does not claim (details, too few boots) are likely at most; a study's question may name them. The
+estimates and intervals of single rows meet a condition by chance, the sooner the more rows there
+are. Rows without figures (failed, missing) meet every condition: a missing measurement does not
+prove that all is well.
 
-A row that does not meet a condition need not pass it. ``> 1.1``, ``< 0.9``, ``is slower`` and ``is
-faster`` have three results: met; not met, where the row's own 95 % interval ends before the limit,
-so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union test
-needs no correction); and undecided, where these launches allow neither.
+A row that does not meet a condition does not always pass it. ``> 1.1``, ``< 0.9``, ``is slower``
+and ``is faster`` have three results: met; not met, if the row's own 95 % interval ends before the
+limit, so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union
+test needs no correction); and undecided, where these launches allow neither.
 
 A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
 (``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to
@@ -53,7 +54,7 @@ _OPERATORS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": opera
 #: Columns of each row's own figures, by the ends of selectors that ask for them.
 _PLAIN = {"ratio": "value", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
-#: Verdicts that rows without figures have: asked for, they are no reason to fail beside it.
+#: Verdicts of rows without figures. Such rows meet every condition that asks for a figure.
 WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT_COMPARABLE)
 
 
@@ -71,7 +72,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A row that meets a condition, by the mean of a finding, or a value held against its limit."""
+    """A row that meets a condition; `mean` or `value` is the figure that decided, if one did."""
 
     cell: Row
     how: How
@@ -81,11 +82,11 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRows:
-    """The rows that a condition names, by what comes of it.
+    """The rows that a condition names, by their result.
 
     - `tested`: how many rows the selector names.
     - `met`: the rows that meet it.
-    - `undecided`: the rows that may meet it, for all that these launches say.
+    - `undecided`: the rows that may meet it, as far as these launches show.
     - `passed`: the rows that do not meet it.
     """
 
@@ -100,10 +101,11 @@ _Judge = Callable[[Row], Match | None]
 
 @dataclass(frozen=True, slots=True)
 class FailCondition:
-    """A condition, ready to be held against a comparison.
+    """A condition, ready to be applied to a comparison.
 
-    `end` is the end of the selector that says what is compared: "" for the ratio, "lo" or "hi" for
-    what is certain of it, or one of `_PLAIN`. `grades` are those that "is slower" asks for.
+    `end` is the end of the selector, which names the compared figure: "" for the ratio, "lo" or
+    "hi" for its certain bounds, or one of `_PLAIN`. `grades` are the grades that "is slower" asks
+    for.
     """
 
     text: str
@@ -148,18 +150,18 @@ class FailCondition:
 
     @property
     def asks_no_figure(self) -> bool:
-        """Whether a row meets it without launches to judge: it failed, was left out, is open."""
+        """Whether a row meets it without launches to judge: it failed, was left out or is open."""
         figures = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT)
         return self.sign == "fails" or (self.verdict is not None and self.verdict not in figures)
 
     @property
     def needs_certainty(self) -> bool:
-        """Whether what is not certain meets it: ``.hi > 1.1``, ``.lo < 0.9``."""
+        """Whether rows that are not certain meet it: ``.hi > 1.1``, ``.lo < 0.9``."""
         return (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is met by what is certain, so that a row may be undecided."""
+        """Whether only certain rows meet it, so that a row may be undecided."""
         if self.verdict is not None:
             return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         return self.sign != "fails" and self.end not in _PLAIN and not self.needs_certainty
@@ -170,7 +172,7 @@ class FailCondition:
         return self.verdict is Verdict.SLOWER or self.sign[0] == ">"
 
     def limit_for(self, margin: float) -> float:
-        """Return the ratio at which a row begins to meet it; of a verdict by the margin."""
+        """Return the ratio at which a row begins to meet it; for a verdict, from the margin."""
         if self.verdict is None:
             return self.limit
         return 1 + margin if self.looks_above else 1 / (1 + margin)
@@ -204,7 +206,7 @@ class FailCondition:
         by_doubt = self.needs_certainty
         above = self.looks_above is not by_doubt
         certain = comparison.judged.beyond(self.limit, above=above)
-        # What lies farther from 1 than a limit differs, and is no more certain than its grade.
+        # A row that is farther from 1 than a limit differs, and no more certainly than its grade.
         asks_grade = not by_doubt and above is (self.limit >= 1)
         how = How.NOT_CERTAIN if by_doubt else How.CERTAIN
 
@@ -250,7 +252,7 @@ class FailCondition:
         """
         chosen = points.filter(selector_filter(self.selector) & (pl.col("better") != "none"))
         if self.verdict is not Verdict.DOES_NOT_FIT:
-            # What the plan left out was never to be measured: that is no reason to fail.
+            # Cases that the plan left out were not to be measured, so they cannot fail.
             chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
         if chosen.is_empty():
             rows = points.filter(pl.col("better") != "none")
@@ -267,9 +269,9 @@ class FailCondition:
 
 
 def has_few(row: Row) -> bool:
-    """Whether so few launches are behind a row that no verdict can be."""
+    """Whether a row has too few launches for a verdict."""
     if row.lost is not None and row.lost.by_loss:
-        return False  # what never ended decides, however few launches that were
+        return False  # launches that never ended decide, however few they are
     return row.n_both < MIN_LAUNCHES and not row.exact
 
 
@@ -291,7 +293,10 @@ def _by_failure(cell: Row) -> Match | None:
 
 
 def parse_condition(text: str) -> FailCondition:
-    """Read a condition, or raise UsageError: it is none."""
+    """Parse a condition.
+
+    Raises UsageError: the text is not a valid condition.
+    """
     if fails := _FAILS.fullmatch(text):
         return FailCondition(text, fails[1], "", "fails", 0.0)
     if verdict := _VERDICT.fullmatch(text):

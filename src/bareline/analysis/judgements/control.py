@@ -1,10 +1,10 @@
-"""The negative control: what a comparison finds between the baseline and itself.
+"""The negative control: differences that a comparison finds between the baseline and itself.
 
-A run may measure its baseline a second time, as one more platform in the same blocks. Whatever is
-called different there is no platform's doing: it is boots, drift, neighbours, or an assumption of
-the statistics that does not hold. So a page shows its own rate of false claims. Where it is not
-what chance allows, differences as small as the machine's own, layer by layer, are said to be
-perhaps the machine's.
+A run may measure its baseline a second time, as one more platform in the same blocks. No platform
+causes a difference that is found there: boots, drift or neighbours do, or an assumption of the
+statistics is wrong. So a page shows its own rate of false claims. Where it is above the rate that
+chance allows, differences as small as the machine's own, layer by layer, are reported as perhaps
+the machine's.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
-#: Of pages with hidden differences so many have one beyond the floor, where they are normal.
+#: The share of pages on which a hidden difference exceeds the floor, if differences are normal.
 _FLOOR_ALPHA = 0.025
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 
 
 @dataclass(frozen=True)
 class Control:
-    """What came of comparing the baseline with itself.
+    """The result of comparing the baseline with itself.
 
     - `platform`: the platform that was measured twice.
-    - `again`: its name the second time.
-    - `tested`, `differ`, `equal`: rows with a test, called slower or faster, and called equal.
-    - `claims`: certain differences that sentences would claim.
+    - `again`: the name of its second measurement.
+    - `tested`, `differ`, `equal`: numbers of rows with a test, called slower or faster, and called
+      equal.
+    - `claims`: the number of certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
-      None where it is off the scale.
+      None where it is infinite.
     - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own;
       1 where no row differs.
     """
@@ -56,7 +57,7 @@ class Control:
 
     @property
     def honest(self) -> bool:
-        """Whether nothing was found that is not there."""
+        """Whether no row differs and no difference would be claimed."""
         return not self.differ and not self.claims
 
 
@@ -69,9 +70,9 @@ def judge_control(
     of_baseline: bool,
     margin: float,
 ) -> Control:
-    """Count what a comparison of something with itself found."""
+    """Count the differences that a comparison of a platform with itself found."""
     tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
-    # An alarm may be raised by less than a claim is made of: the interval excludes 1.
+    # An alarm needs less evidence than a claim: it is enough that the interval excludes 1.
     by_rate = pl.col("by_interval").is_in(_DIFFERENT) & (pl.col("p_adjusted") <= ALPHA)
     different = tested.filter(by_rate | pl.col("verdict").is_in(_DIFFERENT))
     claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
@@ -94,12 +95,13 @@ def judge_control(
 
 
 def _floor(rows: pl.DataFrame) -> float:
-    """Return the ratio that hidden differences stay below, from the size of all those shown.
+    """Return the ratio that hidden differences stay below, from the sizes of all that are shown.
 
-    One row that differs shows that rows differ by more than their launches tell, and how much a
-    single one does so says little: a layer has one or two of them. The root mean square of the
-    logarithms of all layers is the size of what is hidden, known from as many cases as there are:
-    beyond so many times of it lies none of as many others on 39 pages of 40 (Student's t).
+    One row that differs proves that rows differ by more than their launches show. The size of a
+    single difference is weak evidence: a layer has one or two of them. The root mean square of the
+    logarithms over all layers estimates the size of hidden differences, with as many degrees of
+    freedom as there are cases. On 39 of 40 pages none of as many further differences is beyond the
+    returned multiple of it (Student's t).
     """
     if rows.is_empty():
         return 1.0

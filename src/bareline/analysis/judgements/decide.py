@@ -1,15 +1,16 @@
-"""The decision: what becomes of each row, and by which rule. Nothing else gives verdict or grade.
+"""The decision: the verdict, grade and rule of each row. No other module decides rows.
 
-A row is what `bareline.analysis.numbers.points.compare_points` measured, with three tests beside
-it: launches lost, the family of all that a page claims, and the false discovery rate among the rows
-that this family does not make certain. `decide` is the table: the first rule that holds decides.
+A row is a result of `bareline.analysis.numbers.points.compare_points` with three tests: launches
+lost, the family of all that a page claims, and the false discovery rate among the rows that this
+family does not make certain. `decide` contains the table: the first rule that applies decides.
 
-- *certain* holds together with all else that the page calls certain, and with fewer than six boots
-  nothing is. The row's own 95 % interval lies beyond no difference, its estimate beyond the margin.
+- *certain* is true together with all else that the page calls certain; with fewer than six boots
+  no row is certain. The row's own 95 % interval excludes equality, and its estimate is beyond the
+  margin.
 - *likely* is false for one row in twenty, among the rows that are likely. The row's whole interval
-  lies beyond the margin: where nearly all differences are certain, few true ones are left, and
-  those that noise makes are small.
-- what is no larger than the difference of the baseline from itself is open.
+  is beyond the margin: where nearly all differences are certain, few true ones are left, and
+  differences that noise makes are small.
+- a difference no larger than the baseline's difference from itself is open.
 """
 
 from __future__ import annotations
@@ -27,23 +28,24 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
 from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
-#: From so many launches on, what is not certain is seldom true: likely is asked for at less.
+#: From so many launches on, differences that are not certain are seldom true, so that *likely*
+#: needs a lower false discovery rate.
 _MANY_LAUNCHES = 8
 _RATE_OF_MANY = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class RowEvidence:
-    """What rows are decided by, an entry for each row.
+    """The evidence on which rows are decided, with an entry for each row.
 
     - `refused`, `failed`, `skipped`, `left_out`, `empty`: why there may be no comparison.
     - `directed`: its metric is better in one direction.
     - `lost`: 1 or -1 where lost launches alone make it worse or better, else 0; `lost_sure` where
       they do so over the whole page.
-    - `only_lost`: launches lost to a limit are all that there is of one side.
+    - `only_lost`: launches lost to a limit decide it, even if one side has no figure.
     - `interval`: 1 or -1 where interval and estimate show it worse or better, else 0.
-    - `beyond_margin`: the whole interval lies beyond the margin.
-    - `equal`: the interval lies inside the margin.
+    - `beyond_margin`: the whole interval is beyond the margin.
+    - `equal`: the interval is inside the margin.
     - `n`: launches, or boots, that were compared.
     - `ratio`: NaN without one.
     - `p`: over all that the page claims together. NaN: no test.
@@ -82,9 +84,9 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the table: a rule, the rows for which it holds, and what they become.
+    """A line of the table: a rule, the rows to which it applies, and their verdict and grade.
 
-    `verdict` is None where it is the way in which the row differs: slower or faster.
+    `verdict` is None where it is the direction in which the row differs: slower or faster.
     """
 
     rule: DecisionRule
@@ -94,7 +96,7 @@ class _Line:
 
 
 def decide(row: RowEvidence, floor: float) -> Decisions:
-    """Return the decisions of rows by the first rule that holds.
+    """Return the decisions of rows by the first rule that applies.
 
     `floor`: the ratio above 1 up to which differences may be the machine's own.
     """
@@ -151,7 +153,7 @@ def _is_certainly_lost(row: RowEvidence) -> BoolCube:
 
 
 def _is_likely(row: RowEvidence) -> BoolCube:
-    # With few boots no row is certain: what would be so is among the likely ones.
+    # With few boots no row is certain: rows that would be certain are among the likely ones.
     many = (row.n >= _MANY_LAUNCHES) & ~row.few_boots
     by_rate = row.q_rest <= np.where(many, _RATE_OF_MANY, stats.ALPHA)
     likely: BoolCube = by_rate & (row.interval != 0) & row.beyond_margin
@@ -162,7 +164,7 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict: what it shows it shows for certain.
+    """Return the mean of a finding's points with its verdict: a difference it shows is certain.
 
     Differences below `margin` do not matter; those up to `floor`, a ratio, may be the machine's.
     """
@@ -191,10 +193,10 @@ def interval_ways(by_interval: pl.Series) -> IntCube:
 
 
 def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
-    """Return measured rows with "verdict", "grade" and "rule"; they have the columns of tests.
+    """Return measured rows with the columns "verdict", "grade" and "rule" added.
 
-    These are p (of the family), q, p_adjusted (q of certain rows, else among the others), by_loss
-    and lost_sure.
+    The rows must have the columns of tests: p (of the family), q, p_adjusted (q for certain rows,
+    else q among the rows that are not certain), by_loss and lost_sure.
     """
     result = decide(_evidence(table), floor)
     return table.with_columns(

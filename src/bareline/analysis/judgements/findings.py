@@ -1,9 +1,10 @@
-"""Findings: how each probe compares on each platform, said by all of its points.
+"""Findings: how each probe compares on each platform, according to all of its points.
 
 A finding gathers the points of one probe, or of one class of its message sizes, on one platform.
-It claims only what every point says: equal if all of them were measured on both sides and are
-equivalent (an intersection-union test: it needs no correction); else a range, with the worst point
-named. Points of other parameters, ranks or kernels stand side by side in it and are never averaged.
+It claims only results that every point supports: equal if all of them were measured on both sides
+and are equivalent (an intersection-union test: it needs no correction); else a range, with the
+worst point named. Points of different parameters, ranks or kernels are kept apart in it and are
+never averaged, except for the ratio of `Finding.mean`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import Grade, Verdict, grade_of, sure_words
 
-#: What several points, or findings, say together: the first of these that any says.
+#: The common verdict of several points or findings is the first of these that any of them has.
 ORDER = (
     Verdict.SLOWER, Verdict.MIXED, Verdict.FASTER, Verdict.FAILED, Verdict.INCONCLUSIVE,
     Verdict.MISSING, Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED,
@@ -32,7 +33,7 @@ class Finding:
     """How one probe, or one class of its points, compares on one platform.
 
     - `points`: every point, also those that could not be compared; all of one probe and platform.
-    - `sizes`, `where`: the class of its sizes and its layout in words, where these tell it apart.
+    - `sizes`, `where`: the class of its sizes and its layout in words, if these distinguish it.
     - `mean`: how its points compare together; None where fewer than two have a ratio.
     """
 
@@ -55,12 +56,12 @@ class Finding:
 
     @property
     def platform(self) -> str:
-        """Where it was measured."""
+        """The platform on which it was measured."""
         return self.points[0].platform
 
     @property
     def baseline(self) -> str:
-        """What it is compared with."""
+        """The platform with which it is compared."""
         return self.points[0].baseline
 
     @property
@@ -70,7 +71,7 @@ class Finding:
 
     @cached_property
     def nodes(self) -> int | None:
-        """Nodes that it ran on; None where that is not known, or differs from point to point."""
+        """The number of nodes that it ran on; None if unknown or different between points."""
         used = {point.place.used for point in self.points if point.place.used}
         return used.pop() if len(used) == 1 else None
 
@@ -81,17 +82,17 @@ class Finding:
         return " ".join(filter(None, [self.title, sizes, self.where]))
 
     def label(self, point: Row) -> str:
-        """Describe what tells a point from the others, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
+        """Describe how a point differs from the rest, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
         return point.place.words_of(self.telling)
 
     @property
     def anchor(self) -> str:
-        """Where the evidence stands on the page."""
+        """The anchor of the evidence on the page."""
         return f"layer-{self.layer.value}"
 
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
-        """Those of its points, in their order; trials that failed are counted over all cases."""
+        """The caveats of its points, in order; trials that failed are counted over all cases."""
         every = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
         others = [caveat for caveat in every if caveat.code != FAILED_TRIALS]
         cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
@@ -100,7 +101,7 @@ class Finding:
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
-        """Those that the baseline does not share."""
+        """The caveats that the baseline does not share."""
         return tuple(dict.fromkeys(c for point in self.points for c in point.own_caveats))
 
     @property
@@ -120,12 +121,12 @@ class Finding:
 
     @property
     def exact(self) -> bool:
-        """Whether both sides are simulated: more launches would tell nothing new."""
+        """Whether both sides are simulated, so that more launches would show nothing new."""
         return any(point.exact for point in self.points)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What all points together say: changes first, then what did not come, then equality."""
+        """The common verdict of all points: changes first, then missing results, then equality."""
         if self.by_mean:
             assert self.mean is not None
             return self.mean.verdict
@@ -145,13 +146,13 @@ class Finding:
 
     @property
     def grade(self) -> Grade:
-        """How sure what it says first is: of a mixed finding its loss, whatever its gains are."""
+        """The grade of its verdict; for a mixed finding, of its losses, whatever its gains are."""
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return how sure it is of one verdict: as the surest point that has it, or the mean.
+        """Return the grade of one verdict: that of the surest point with it, or of the mean.
 
-        What is mixed is as sure as its losses, whatever its gains are.
+        A mixed verdict is as sure as its losses, whatever its gains are.
         """
         if self.by_mean:
             return grade_of(verdict, sure=not self.few_boots)
@@ -161,11 +162,11 @@ class Finding:
 
     @property
     def few_boots(self) -> bool:
-        """Whether its platforms booted so rarely that all it says holds for these boots alone."""
+        """Whether its platforms booted so rarely that it is valid for these boots only."""
         return self.points[0].few_boots
 
     def sure_words(self, verdict: Verdict) -> str:
-        """Return what stands before an amount of one direction: "likely ", unless it is certain."""
+        """Return the words before an amount in one direction: "likely ", unless it is certain."""
         return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
     def of(self, verdict: Verdict) -> list[Row]:
@@ -183,7 +184,7 @@ class Finding:
 
     @property
     def ratio(self) -> Estimate | None:
-        """Ratio of the worst point; of the mean, where that alone is certain."""
+        """The ratio of the worst point, or of the mean where only the mean is certain."""
         if self.by_mean and self.mean is not None:
             return self.mean.ratio
         return self.worst.ratio if self.worst else None
@@ -195,7 +196,7 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """How much it hurts, for ordering: the farthest certain point, else the farthest."""
+        """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
             return abs(math.log(self.mean.ratio.value))
         return self.worst.size if self.worst else 0.0

@@ -1,9 +1,10 @@
-"""The rows of a page with their tests: the family of all that it claims, and what is likely.
+"""The rows of a page with their tests: the family of all claims, and the false discovery rate.
 
-The family of `bareline.analysis.numbers.family` goes over all rows and the means of findings. In it
-weighs 2 what is asked about: the study's question, and each case of a single figure, which is not
-one of twenty sizes; and a quarter what no sentence speaks of. What the family makes certain is
-taken out before the false discovery rate of the others is estimated. `decide.py` reads both.
+The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. Rows
+that are asked about have weight 2: the study's question, and each case with a single figure, which
+is not one of twenty sizes. Details, which no sentence mentions, have weight 1/4, and other rows 1.
+Rows that the family makes certain are removed before the false discovery rate of the remaining rows
+is estimated. `decide.py` reads both results.
 """
 
 from __future__ import annotations
@@ -35,30 +36,30 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, nodes_words, varying
 from bareline.vocabulary.verdicts import Verdict
 
-#: What is asked about where a study declares no question: its programs.
+#: The layers that are asked about if a study declares no question: its programs.
 PROGRAMS = (Layer.NPB.value, Layer.APP.value)
-#: What the statistic of an asked row, and of a detail, is multiplied by. At 0.25 ten details a
-#: point cost no claim of three demos; at 0.5 they cost eight of 46.
+#: Factors for the statistic of an asked row, and of a detail. At 0.25 ten details per point cost no
+#: claim of three demos; at 0.5 they cost eight of 46.
 ASKED_WEIGHT, DETAIL_WEIGHT = 2.0, 0.25
 
 _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: Verdict.SLOWER.value}
 
 
 def question_of(records: Records) -> tuple[str, ...]:
-    """Return what the study asks, as selectors: by default the layers of its programs."""
+    """Return the question of the study as selectors: by default the layers of its programs."""
     asked = records.study.get("question") or ()
     texts = [asked] if isinstance(asked, str) else asked
     return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS
 
 
 class GradedRows:
-    """The rows of a page with their grades, and what their certainty rests on.
+    """The rows of a page with their grades, and the basis of their certainty.
 
-    - `floor`: what lies below this ratio is open: the baseline differs as much from itself.
-    - `table`: what `bareline.analysis.numbers.points.compare_points` gives, decided.
-    - `tests`: how many comparisons "certain" holds over.
-    - `exchanged`, `short`, `needed`: as of `Family`.
-    - `looks`: the planned looks that it rests on.
+    - `floor`: differences below this ratio are open: the baseline differs as much from itself.
+    - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
+    - `tests`: the number of comparisons that "certain" covers together.
+    - `exchanged`, `short`, `needed`: as in `Family`.
+    - `looks`: the planned looks behind the tests.
     """
 
     def __init__(
@@ -118,9 +119,9 @@ class GradedRows:
         return found
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
-        """Return platform, baseline and "point_row" of what certainly lies beyond a limit.
+        """Return platform, baseline and "point_row" of the rows that are certainly beyond a limit.
 
-        All of it together: the chance of any false one is at most 5 %.
+        They are certain together: the chance of any false one is at most 5 %.
         """
         found = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
@@ -133,7 +134,10 @@ class GradedRows:
         }
 
     def known(self, table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
-        """Decide the rows of other comparisons as here, either way round; others likely at most."""
+        """Decide the rows of other comparisons.
+
+        Rows that are also here, either way round, are decided as here; the rest is likely at most.
+        """
         apart = with_caveats(decided(_with_tests(table, pairs, self._margin), self._floor), pairs)
         own = self.table.select(*_PAIR, "point_row", *_DECIDED)
         turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
@@ -182,10 +186,10 @@ def _with_tests(
     margin: float,
     family: Family | None = None,
 ) -> pl.DataFrame:
-    """Return rows with p, p_adjusted, by_loss and lost_sure; without a family nothing is certain.
+    """Return rows with p, q, p_adjusted, by_loss and lost_sure; without a family none is certain.
 
-    What is certain is hardly ever among the false, so that it is taken out before the false
-    discovery rate of the others is estimated: beside many certain rows it would hide them.
+    Certain rows are hardly ever false, so they are removed before the false discovery rate of the
+    remaining rows is estimated: a rate that includes many certain rows would hide false ones.
     """
     height = pairs[0].directed.shape[0]
     alike, ways, tests = [], [], []

@@ -1,7 +1,7 @@
-"""What a judgement of suitability rests on: losses, measured here or published.
+"""The grounds of a judgement of suitability: losses, measured here or published.
 
-A ground is a span of ratios to the baseline, above 1 is worse: the 95 % interval of a measured one,
-the printed value, range or bound of a published one.
+A ground is a span of ratios to the baseline, above 1 is worse: the 95 % interval of a measured
+loss, or the printed value, range or bound of a published loss.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 #: Why a ground has no figure where two sides were measured, but must not be compared.
 NOT_COMPARABLE = "not comparable"
 
-#: Caveats that leave a figure standing, but weaken what follows from it.
+#: Caveats that leave a figure valid, but weaken conclusions from it.
 WEAKENING = frozenset(
     {
         "emulated-cpu", "oversubscribed", "shared-host", "steal-time", "simulated", "host-cache",
@@ -40,7 +40,7 @@ WEAKENING = frozenset(
 
 
 class GroundSource(NamedTuple):
-    """Which metric of which probe, of which size of messages, speaks of a class of applications."""
+    """A metric of a probe, at a size of messages, that is evidence on a class of applications."""
 
     application_class: str
     size: str
@@ -50,7 +50,7 @@ class GroundSource(NamedTuple):
 
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
-#: By class and size of messages, "" for any, the metrics of probes that speak of it.
+#: By class and size of messages, "" for any, the metrics of probes that are evidence on it.
 _SOURCES = {
     ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     ("compute", ""): (
@@ -84,7 +84,7 @@ _SOURCES = {
 }  # fmt: skip
 _EVERY = [GroundSource(*of, *metric) for of, every in _SOURCES.items() for metric in every]
 
-#: Whole programs that do not communicate: what they say, they say of "parallel".
+#: Whole programs that do not communicate: they are evidence on "parallel" only.
 _UNCOUPLED = frozenset({"npb.ep"})
 
 
@@ -93,9 +93,10 @@ class Ground:
     """How much worse one thing is on a platform than on the baseline.
 
     - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
-    - `printed`, `source`: the figure as it is printed, and where; empty for what was measured.
-    - `figure`, `rate`, `cell`, `grade`: what was measured, and whether more of it is better.
-    - `varies`: the span is a range over programs or sizes that was seen, not an uncertainty.
+    - `printed`, `source`: the figure as it is printed, and where; empty for a measured ground.
+    - `figure`, `cell`, `grade`: the measured ratio, its row and its grade; `rate`: whether more of
+      the metric is better.
+    - `varies`: the span is an observed range over programs or sizes, not an uncertainty.
     - `approximate`: printed with "about".
     - `failure`: why there is no figure, in words.
     - `crashed`: how many of how many launches crashed or never ended.
@@ -123,19 +124,19 @@ class Ground:
 
     @property
     def weakened(self) -> bool:
-        """Whether a caveat weakens what follows from it."""
+        """Whether a caveat weakens conclusions from it."""
         return bool(WEAKENING & codes(self.caveats))
 
 
 def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
-    """Return what a comparison says of each class, one ground per point."""
+    """Return the grounds that a comparison provides for each class, one ground per point."""
     of_probe: dict[str, list[Place]] = {}
     for cell in cells:
         of_probe.setdefault(cell.place.probe, []).append(cell.place)
     telling = {probe: varying(places) for probe, places in of_probe.items()}
-    # Where nothing else was measured of a program, what the profiler saw of it speaks.
+    # A program that was measured under the profiler only is judged by its profiled points.
     plain = {probe for probe, places in of_probe.items() if not all(map(_profiled, places))}
     found = []
     for cell in cells:
@@ -161,7 +162,7 @@ def _profiled(place: Place) -> bool:
 def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Ground | None:
-    """Return the ground of one point; none where its size is of no class, or it is missing."""
+    """Return the ground of one point; None if its size belongs to no class, or it is missing."""
     without = cell.verdict in _FAILURES and cell.ratio is None
     if cell.verdict in _NOT_THERE:
         return None
@@ -198,9 +199,10 @@ def _measured(
     )
 
 
-#: Verdicts that say nothing of what the platform would do.
+#: Verdicts that are not evidence on how the platform would perform.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
-#: Verdicts that mostly leave no figure, in words; caveats say where an emulated processor's counts.
+#: Words for verdicts that mostly leave no figure; caveats decide whether an emulated processor's
+#: figure counts.
 _FAILURES: Mapping[Verdict | None, str] = {
     Verdict.FAILED: "every trial failed",
     Verdict.NOT_COMPARABLE: NOT_COMPARABLE,
@@ -229,10 +231,11 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
 
 
 def published_grounds(study: PublishedStudy) -> list[Ground]:
-    """Return what a publication's own figures say of each class.
+    """Return the grounds that a publication's own figures provide for each class.
 
-    Only ratios to a platform that is not virtualized, and none that is cited from elsewhere; what
-    is printed twice counts once. Listed trials are compared as trials that share no blocks.
+    Only ratios to a platform that is not virtualized count, without ratios cited from elsewhere; a
+    ratio that is printed twice counts once. Listed trials are compared as trials that share no
+    blocks.
     """
     grounds: dict[tuple[str, ...], Ground] = {}
     for ratio in published_ratios(study):

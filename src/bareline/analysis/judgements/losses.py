@@ -16,7 +16,7 @@ from bareline.vocabulary.place import Place
 class PlaceLoss:
     """How many times worse one platform is than another at a place.
 
-    - `ratio`: None where it is not known; then `reason` says why.
+    - `ratio`: None where it is not known; `reason` is then the reason.
     - `given`: the ratio is a parameter of the simulated platforms, not a finding.
     - `disturbed`: computation was recorded on a busy machine.
     """
@@ -31,7 +31,7 @@ class PlaceLoss:
 
 
 def is_given(row: Row) -> bool:
-    """Whether a row's ratio is what a simulated platform was given.
+    """Whether a row's ratio is a parameter of a simulated platform.
 
     Its computation takes the platform's factor, and a message inside a node costs the same on all.
     """
@@ -77,7 +77,7 @@ def without_noise(row: Row) -> Estimate:
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
-    """Return the geometric mean; its half-width is the mean of theirs, whatever they share."""
+    """Return the geometric mean; its half-width is the mean of theirs, dependent or not."""
     found = list(ratios)
 
     def mean(ends: Sequence[float | None]) -> float | None:

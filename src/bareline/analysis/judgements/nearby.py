@@ -1,4 +1,4 @@
-"""What else changed in the runs in which a metric changed: facts of its platform, and bareline."""
+"""Other changes in the runs in which a metric changed: facts of its platform, and bareline."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from bareline.analysis.numbers.digest import RunDigest
 from bareline.vocabulary.model import Scalar
 
-#: Facts that are other in every run tell nothing of a step.
+#: Facts that differ in every run do not explain a step.
 _PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
-#: What changes in more than one of so many runs is passing, too; a few times are never too many.
+#: A fact that changes in more than this share of the runs is also passing; a few changes are never
+#: too many.
 _OFTEN_SHARE, _SELDOM = 1 / 3, 2
 
 FactChange = tuple[str, str, str]

@@ -1,7 +1,7 @@
-"""The present level of a series against a reference: what a condition asks of a history.
+"""The present level of a series against a reference, which a condition on a history tests.
 
-The reference is the level directly before the latest change that nobody accepted; or that of a run
-that a reader names, but not of before a change that was accepted since.
+The reference is the level directly before the latest change that was not accepted. If a reader
+names a run, the reference is the level of that run, or the level after a later accepted change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ChangePoint:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is certain and nobody accepted it."""
+        """Whether it is certain and was not accepted."""
         return self.grade is Grade.CERTAIN and self.accepted is None
 
 
@@ -50,7 +50,7 @@ class Present:
 
     - `verdict`: None where they are not known to differ.
     - `ratio`: above 1 worse.
-    - `change`: the change that parts the two levels last.
+    - `change`: the last change between the two levels.
     """
 
     verdict: Verdict | None
@@ -68,12 +68,12 @@ def present_state(
     since: int | None = None,
     drifts: bool = False,
 ) -> Present | None:
-    """Return the present level against the reference; None where no change lies between.
+    """Return the present level against the reference; None if there is no change between them.
 
-    - `values`: one value a run; `changes`: those that count, in the order of the runs.
+    - `values`: one value per run; `changes`: the changes that count, in the order of the runs.
     - `since`: number of the run whose level is the reference; None for the default.
-    - `drifts`: whether a level moves between its changes: the ratio of neighbours is that directly
-      at their change then.
+    - `drifts`: whether the level also moves between changes; the ratio of neighbouring levels is
+      then the ratio directly at their change.
     """
     reference = _reference(changes, since)
     if reference is None:
@@ -96,7 +96,7 @@ def present_state(
 
 
 def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
-    """Return the number of a run of the reference's level."""
+    """Return the number of a run of the reference's level; None if all changes are accepted."""
     accepted = [change.at for change in changes if change.accepted is not None]
     if since is not None:
         return max([since, *accepted])
@@ -111,7 +111,7 @@ def _logs(values: Sequence[float | None]) -> np.ndarray:
 
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
-    """Return which way two levels differ that are no neighbours, if they certainly do."""
+    """Return how two levels that are not neighbours differ; None if that is not certain."""
     lo = ratio.value if ratio.lo is None else ratio.lo
     hi = ratio.value if ratio.hi is None else ratio.hi
     if lo > 1 and ratio.value > 1 + margin:

@@ -1,4 +1,4 @@
-"""What a platform suits: application classes judged by the rules of docs/method/suitability.md."""
+"""Suitability of platforms for classes of applications, by rules in docs/method/suitability.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LEVELS: tuple[tuple[Suitability, float], ...] = (
 
 
 class Certainty(StrEnum):
-    """How far the grounds carry an answer, the surest first."""
+    """How well the grounds support an answer, the surest first."""
 
     SURE = "sure"
     LIKELY = "likely"
@@ -48,7 +48,7 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClass:
-    """Applications by what limits them; a figure with a caveat of `voided_by` does not count."""
+    """Applications with the same limit; a figure with a caveat of `voided_by` does not count."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class ApplicationClass:
 
 #: An emulated processor computes tens of times slower than any that a cloud would give.
 _EMULATED = frozenset({"emulated-cpu"})
-#: What was not on the device says nothing about it.
+#: Data that was not on the device is not evidence about it.
 _NO_DEVICE = frozenset({"memory-file-system", "page-cache", "not-direct", "not-synced", "own-data"})
 
 CLASSES: tuple[ApplicationClass, ...] = (
@@ -92,7 +92,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 
 
 class Basis(StrEnum):
-    """What an answer rests on, with the grounds that show it."""
+    """The basis of an answer, with the grounds that show it."""
 
     VOIDED = "all grounds are voided"
     WITHOUT = "no ground has a figure"
@@ -105,11 +105,12 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one platform means for one class of applications.
+    """The suitability of one platform for one class of applications.
 
-    - `basis`, `shown`: what the answer rests on, and the grounds that show it.
-    - `grounds`: all with a figure, the worst first, but those `voided` for this class by caveats.
-    - `of_measured`: the answer by these alone, whatever `failed` in every launch beside them.
+    - `basis`, `shown`: the basis of the answer, and the grounds that show it.
+    - `grounds`: all grounds with a figure, the worst first, except those `voided` for this class by
+      caveats.
+    - `of_measured`: the answer from `grounds` alone, without those that `failed` in every launch.
     """
 
     application_class: ApplicationClass
@@ -133,9 +134,9 @@ class Judgement:
 
     @property
     def mostly_failed(self) -> bool:
-        """Whether nothing is known of it, since at least half of its grounds failed.
+        """Whether the answer is unknown because at least half of its grounds failed.
 
-        What does not run at all makes nothing better: a loss stays one.
+        Programs that do not run improve nothing: "not suited" stays the answer.
         """
         every = len(self.failed) + len(self.grounds)
         return self.of_measured is not Suitability.UNSUITED and 2 * len(self.failed) >= every > 0
@@ -166,7 +167,7 @@ def judge_platforms(
 def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
 ) -> Judgement:
-    # A caveat of most trials says that a ground means nothing for a class.
+    # A caveat of most trials makes a ground meaningless for a class.
     voided = tuple(
         ground
         for ground in given
@@ -205,7 +206,7 @@ def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground
     decided = [ground for ground, levels in allowed.items() if len(levels) == 1]
     undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
     answers = {allowed[ground][0] for ground in decided}
-    # A range over several programs or sizes that spans answers depends by itself.
+    # A range over several programs or sizes that spans answers is enough for "depends".
     split = [ground for ground in undecided if ground.varies]
     if len(answers) > 1 or split:
         return Suitability.DEPENDS, Basis.ENDS, _ends([*decided, *split])

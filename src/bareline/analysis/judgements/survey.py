@@ -1,8 +1,8 @@
-"""Which nodes, links and switches of a fleet are certainly worse than the others.
+"""Find the nodes, links and switches of a fleet that are certainly worse than the rest.
 
-What is common to a switch is said of the switch, what is common to a node of the node: switches
-are judged first, then nodes against what is left, then links. Each is judged once, the family of
-all of them at an error of 5 %.
+A loss common to a switch is attributed to the switch, a loss common to a node to the node: switches
+are judged first, then nodes by the remaining losses, then links. Each is judged once, and the
+family of all of them has an error of 5 %.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 Kind = Literal["switch", "uplink", "node", "link"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
-#: With fewer links of a node, or switches of an uplink, nobody can say whose the slow one is.
+#: With fewer links of a node, or switches of an uplink, the cause of a slow one is ambiguous.
 FEWEST_LINKS, FEWEST_SWITCHES = 3, 4
 _PAIR_BANDWIDTH = "pair_bandwidth"
 #: Links of healthy nodes differ by some per cent from the factory.
 _HEALTHY_SPREAD = 1.05
-#: Fewer units have no "others" to be held against.
+#: Fewer units are too few to compare each of them with the rest.
 _FEWEST_UNITS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class DeviatingUnit:
-    """A unit that is certainly worse than the others.
+    """A unit that is certainly worse than the rest.
 
     - `kind`: "switch": its nodes, or the links between them; "uplink": the links that leave it.
     - `names`: the switch, the node, or the two nodes of a link.
-    - `ratio`: how many times worse, with an interval that holds for the whole survey.
+    - `ratio`: how many times worse, with an interval that is valid for the whole survey together.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ class DeviatingUnit:
 
 @dataclass(frozen=True, slots=True)
 class NodeMap:
-    """One metric over the fleet: how many times worse each node is; NaN where nothing is known."""
+    """One metric over the fleet: how many times worse each node is; NaN where unknown."""
 
     measured: FleetMetric
     ratios: FloatArray
@@ -64,7 +64,7 @@ class NodeMap:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known of a fleet: what certainly deviates, switches first, and maps of all nodes."""
+    """The results for a fleet: units that certainly deviate, switches first; maps of all nodes."""
 
     fleet: NodeFleet
     deviating: tuple[DeviatingUnit, ...]
@@ -81,9 +81,9 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ServerNode:
-    """The node with the best links, a place for a server of files that all others read.
+    """The node with the best links, suited to serve files that all nodes read.
 
-    - `ratio`: how many times worse its links are than the others', below 1 better.
+    - `ratio`: how many times worse its links are than other links; below 1 they are better.
     """
 
     name: str
@@ -91,7 +91,7 @@ class ServerNode:
 
     @property
     def is_better(self) -> bool:
-        """Whether its links are certainly better than the others' by more than healthy ones are."""
+        """Whether its links are certainly better than usual, by more than healthy links differ."""
         return self.ratio.hi is not None and self.ratio.hi * _HEALTHY_SPREAD < 1
 
 
@@ -119,7 +119,7 @@ def server_node(found: Survey) -> ServerNode | None:
     return ServerNode(found.fleet.nodes[best], Estimate(*ends))
 
 
-#: Units of one kind that were judged by one metric: kind, names, metric, and what was found.
+#: Units of one kind that were judged by one metric: kind, names, metric and deviations.
 _Judged = tuple[Kind, Sequence[tuple[str, ...]], FleetMetric, Deviations]
 
 
@@ -129,7 +129,7 @@ class _Judge:
         self.groups = fleet.groups
         self.names, self.switches = [(n,) for n in fleet.nodes], [(n,) for n in fleet.switches]
         self.margin = math.log1p(margin)
-        # What a metric judges must be known before the first is.
+        # The number of tests of all metrics must be known before the first test.
         nodes, switches = len(fleet.nodes), len(fleet.switches)
         self.tests = sum(
             len(one.units) + (nodes + 2 * switches if one.of_pairs else switches)
@@ -145,7 +145,7 @@ class _Judge:
         measured: FleetMetric,
         values: FloatArray,
     ) -> list[int]:
-        """Judge units by a row of values each; give those that deviate whatever else does."""
+        """Judge units by a row of values each; return those that deviate whatever else does."""
         known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= MIN_LAUNCHES)
         if len(known) < (2 if kind == "switch" else _FEWEST_UNITS):
             return []
@@ -160,7 +160,7 @@ class _Judge:
         own = [self.groups == at for at in range(len(self.switches))]
         common = [_median(values[rows]) for rows in own]
         slow = self.units("switch", self.switches, one, np.stack(common)) if own else []
-        # What the nodes of a slow switch have in common is the switch's.
+        # The common loss of the nodes of a slow switch is the switch's.
         usual = _median(values[~np.isin(self.groups, slow)])
         for at in slow:
             values[own[at]] += usual - common[at]
@@ -170,7 +170,7 @@ class _Judge:
         ends = self.groups[one.ends]
         within = (ends[:, 0] == ends[:, 1]) | (ends < 0).any(axis=1)
         values = one.values.copy()
-        for kind in (within, ~within):  # a way through more switches is no fault
+        for kind in (within, ~within):  # a way through more switches is not a fault
             values[kind] -= _median(values[kind])
         count = len(self.switches)
         inside = [np.flatnonzero(within & (ends[:, 0] == at)) for at in range(count)]

@@ -28,7 +28,7 @@ def trend_of(
 
     - `since`: the run whose level is the reference, or how many runs before the latest one it is.
 
-    Raises AnalysisError: no run is complete, or the reference is none of them.
+    Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
     history = history_from(*read_digests(paths))
     own = history.runs[-1].margin if margin is None else margin
@@ -45,7 +45,7 @@ def _reference_run(history: RunHistory, since: Path | int) -> int:
 def find_in_history(history: RunHistory, path: Path) -> int:
     """Return the number of the run at a path, or of that name.
 
-    Raises AnalysisError: it is none of the runs.
+    Raises AnalysisError: it is not one of the runs.
     """
     for number, run in enumerate(history.runs):
         if run.path == path or run.name == str(path):
@@ -61,10 +61,10 @@ def find_in_history(history: RunHistory, path: Path) -> int:
 
 
 def accept_changes(trend: Trend, path: Path, reason: str) -> None:
-    """Keep with the runs that the changes at a run were accepted.
+    """Record with the runs that the changes at a run were accepted.
 
     Raises UsageError: there is no reason, or no change at that run.
-    Raises AnalysisError: it is none of the runs.
+    Raises AnalysisError: it is not one of the runs.
     """
     if not reason.strip():
         raise UsageError("is empty", where="--reason", hint="write why the change is accepted")
@@ -84,7 +84,7 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
 def latest_at(paths: Sequence[Path]) -> Run | None:
     """Return the latest of the runs at paths, as `latest_of`; damaged ones are left out.
 
-    Raises StoreError: a run is damaged, and the others have no history.
+    Raises StoreError: a run is damaged, and the remaining runs have no history.
     """
     runs: list[Run] = []
     damaged: list[StoreError] = []
@@ -111,9 +111,9 @@ def latest_of(runs: Sequence[Run]) -> Run | None:
 
 
 def history_of(runs: Sequence[Run]) -> list[Path]:
-    """Return the paths of runs that have a history; of a single run, those beside it.
+    """Return the paths of runs that have a history; for a single run, of runs in its folder.
 
-    Those beside it are of the same study, and not later.
+    Runs in its folder count if they are of the same study, and not later.
     """
     if len(runs) > 1:
         return [run.path for run in runs]

@@ -1,7 +1,7 @@
-"""Metrics over many runs: all changes of their levels, and what their present state is.
+"""Metrics over many runs: all changes of their levels, and their present state.
 
 A run is one value here. Launches of one run share its boot, its neighbours and its day; only other
-runs say how much these move a figure, so a change is judged against how runs differ among
+runs show how much these move a figure, so a change is judged against how runs differ among
 themselves (`bareline.stats.history`).
 """
 
@@ -40,7 +40,7 @@ _SHOWN = ("layer", "unit", "better", "headline")
 
 
 class TrendVerdict(StrEnum):
-    """What a series did: its present level against the reference, or why there is no such verdict.
+    """The result of a series: its present level against the reference, or why there is none.
 
     With "nothing-found" a change may be there, but none shows; with "stable" the two halves of the
     runs are certainly equal within the margin; "changed" has changes that are likely, were accepted
@@ -92,7 +92,7 @@ class TrendSeries:
 
     @property
     def verdict(self) -> TrendVerdict:
-        """What the series did."""
+        """The result of the series."""
         if self.present is not None and self.present.verdict is not None:
             return TrendVerdict(self.present.verdict.value)
         return TrendVerdict.CHANGED if self.course is Course.STEPPED else TrendVerdict(self.course)
@@ -199,7 +199,7 @@ class Trend:
     def series(self) -> list[TrendSeries]:
         """All series that were asked for, in the order of the first run that has them.
 
-        Raises AnalysisError: fewer than two runs have anything that was asked for.
+        Raises AnalysisError: fewer than two runs have any series that was asked for.
         """
         table, keys = self._table, self.keys
         numbered = table.join(keys.with_row_index("series"), on=_SERIES, nulls_equal=True)
@@ -217,12 +217,12 @@ class Trend:
 
     @cached_property
     def keys(self) -> pl.DataFrame:
-        """The columns that tell series apart, a row for each, in their order."""
+        """The columns that distinguish series, a row for each series, in their order."""
         return self._table.select(*_SERIES, *_SHOWN).unique(_SERIES, maintain_order=True)
 
     @cached_property
     def _table(self) -> pl.DataFrame:
-        # What is asked for need not be in every run, but in one of them.
+        # A series that is asked for need not be in every run, but must be in one of them.
         chosen = self.asked.among(self.history.table)
         if chosen.get_column("run").n_unique() < 2:
             left_out = "; ".join(f"{one.path}: {one.why}" for one in self.history.incomplete[:3])

@@ -1,6 +1,6 @@
-"""What one measured ratio says to the words of a claim: the direction, and how much of it.
+"""Judge whether one measured ratio agrees with the words of a claim: its direction and its amount.
 
-All ratios here are turned so that above 1 is what the document says. "So much" is compared on a log
+All ratios here are turned so that above 1 agrees with the document. Amounts are compared on a log
 scale: half of a loss of 16 times is 4 times.
 """
 
@@ -21,7 +21,7 @@ _CONTRADICTED = 0.5
 
 
 class PrintedFor(StrEnum):
-    """Which ranks and nodes an effect is printed for: the measured ones, others, or none."""
+    """The ranks and nodes of a printed effect: the measured ones, different ones, or none."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -29,11 +29,11 @@ class PrintedFor(StrEnum):
 
 
 class ClaimStatus(StrEnum):
-    """Whether a run says the same as a publication.
+    """Whether a run agrees with a claim of a publication.
 
     - `WEAKER`, `STRONGER`: the same direction with less, or more, of it than is printed.
-    - `PARTLY`: the programs disagree; the row tells how many say yes.
-    - `GIVEN`: a simulation was given what the claim says.
+    - `PARTLY`: the programs disagree; the row shows how many vote yes.
+    - `GIVEN`: the claimed effect is a parameter of the simulation.
     """
 
     YES = "yes"
@@ -48,7 +48,7 @@ class ClaimStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How much a claim says.
+    """The amount of the effect that a claim states.
 
     - `low`, `high`: from how many times to how many; None where the document gives no such end.
     """
@@ -70,7 +70,7 @@ class Effect:
 
 
 def accepted(effect: Effect) -> tuple[float | None, float | None]:
-    """Return from which to which ratio an effect is met; None where it has no such end."""
+    """Return the lowest and the highest ratio that meet an effect; None for an end it lacks."""
     share = _SHARE[effect.same]
     low = effect.low**share if effect.low and effect.low > 1 else None
     high = effect.high ** (1 / share) if effect.high and effect.high > 1 else None
@@ -82,7 +82,7 @@ def judge(
 ) -> ClaimStatus:
     """Judge a ratio that must be above 1.
 
-    - `effect`: how much the document says; None where it names a direction alone.
+    - `effect`: the amount that the document states; None if it states only a direction.
     - `margin`: ratios within 1 + margin are equal.
     - `ties`: being equal satisfies the claim ("fastest": nothing is certainly faster).
     """
@@ -96,7 +96,7 @@ def judge(
         # Being equal here does not contradict a loss on more nodes.
         return ClaimStatus.CANNOT_TELL
     if hi <= equal:
-        # What is certainly no more than equal within the margin is not what is claimed.
+        # A ratio that is certainly at most equal within the margin contradicts the claim.
         return ClaimStatus.NO
     if effect is None:
         return ClaimStatus.YES if lo > 1 else ClaimStatus.CANNOT_TELL
@@ -116,21 +116,21 @@ def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
 
 
 def _ends_of(toward: Estimate) -> tuple[float, float]:
-    """Return the ends of an interval, where an open one may be anything."""
+    """Return the ends of an interval: 0 and infinity for open ends."""
     lo = 0.0 if toward.lo is None else toward.lo
     hi = math.inf if toward.hi is None else toward.hi
     return lo, hi
 
 
 def _judge_tie(lo: float, hi: float, least: float) -> ClaimStatus:
-    """Judge a ratio that may be anything from `least` on."""
+    """Judge a ratio that must be at least `least`."""
     if hi < least:
         return ClaimStatus.NO
     return ClaimStatus.YES if lo >= least else ClaimStatus.CANNOT_TELL
 
 
 def _judge_amount(lo: float, hi: float, effect: Effect, equal: float) -> ClaimStatus:
-    """Judge how much of an effect a ratio is that is certainly in its direction."""
+    """Judge the amount of a ratio that is certainly in the direction of an effect."""
     least, most = accepted(effect)
     if least is not None and hi * equal < least:
         return ClaimStatus.WEAKER
@@ -140,7 +140,7 @@ def _judge_amount(lo: float, hi: float, effect: Effect, equal: float) -> ClaimSt
 
 
 def _judge_limit(lo: float, hi: float, limit: float) -> ClaimStatus:
-    """Judge a ratio of which the document prints an upper end alone ("at most 10 % less")."""
+    """Judge a ratio for which the document prints only an upper end ("at most 10 % less")."""
     if hi <= limit:
         return ClaimStatus.YES
     return ClaimStatus.STRONGER if lo > limit else ClaimStatus.CANNOT_TELL

@@ -1,1 +1,1 @@
-"""All that analysis says in English."""
+"""All English sentences of the analysis."""

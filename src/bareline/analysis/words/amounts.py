@@ -17,23 +17,23 @@ from bareline.analysis.words.parts import Amount, Interval, Piece
 from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
-#: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
-#: as 2.2 times the time, "95 % slower" as nearly halted).
+#: Below this ratio a difference of times is written in per cent: some read "1.2 times slower" as
+#: 2.2 times the time. Above it per cent mislead: "95 % slower" reads as nearly halted.
 _PERCENT_BELOW = 1.255  # written 1.25
-#: Of more launches no number is named.
+#: Above this number of launches the sentences only name this bound.
 MOST_LAUNCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How amounts of one sentence, ratios above 1 for worse, are written: all of them alike."""
+    """The common form of all amounts of one sentence; amounts are ratios, above 1 for worse."""
 
     write: Callable[[float], str]
     unit: str
 
     @classmethod
     def of(cls, ratio: float, rate: bool, *others: float) -> Form:
-        """Choose the form in which a ratio, and others of the same sentence, read best."""
+        """Choose the form in which a ratio, and further ratios of its sentence, read best."""
         worse = ratio > 1
         how = word(rate, worse=worse)
         if max(max(each, 1 / each) for each in (ratio, *others)) > _PERCENT_BELOW:
@@ -59,7 +59,7 @@ class Form:
 
 
 def _percent(share: float) -> str:
-    """Write a share in per cent with as many digits as tell it from none."""
+    """Write a share in per cent with enough digits to distinguish it from 0."""
     percent = 100 * share
     if abs(percent) >= 9.95:
         return f"{percent:.0f}"
@@ -79,7 +79,7 @@ def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
 
 
 def ratio_words(ratio: Estimate | None, rate: bool) -> str:
-    """Write a ratio with its interval as plain words; say where it has none."""
+    """Write a ratio with its interval as plain words, or that it has none."""
     if ratio is None:
         return "no ratio"
     pieces = ratio_pieces(ratio, rate)
@@ -90,7 +90,7 @@ def ratio_words(ratio: Estimate | None, rate: bool) -> str:
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
-    """Write from where to where a ratio may lie: ``between 20 % faster and 1.3 times slower``."""
+    """Write the range of a ratio: ``between 20 % faster and 1.3 times slower``."""
     if lo is None and hi is None:
         return "no interval"
     if not lo and not hi:
@@ -144,7 +144,7 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     """Format a finding's mean: ``4.9 % slower [4.1, 5.6] in the mean of 9 points``."""
     mean = finding.mean
     assert mean is not None
-    if mean.by_loss:  # their number decides, and the ratio of what ended may be near 1
+    if mean.by_loss:  # their number decides; the ratio of ended launches may be near 1
         worse = mean.by_loss > 0
         lost, tried = (mean.lost, mean.tried) if worse else (mean.base_lost, mean.base_tried)
         how = Amount(word(finding.rate, worse=worse))
@@ -184,8 +184,8 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 def outlook_words(points: Sequence[Row], margin: float) -> str:
     """Return how many more launches would make the middle one of a platform's points likely.
 
-    A ratio within the margin they would show equal. The forecast is of a row by itself: what is
-    certain over a whole page needs more (`bareline.stats.outlook`).
+    For a ratio within the margin, it is the number that would show it equal. The forecast is for a
+    row by itself: certainty over a whole page needs more (`bareline.stats.outlook`).
     """
     outlooks = []
     for point in points:
@@ -244,7 +244,7 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
     if lost is None:
         return [Amount(f"{word(rate, worse=worse)} than any limit measures")]
     own, base = point.value, point.base
-    if own is not None and base is not None:  # some ended: what they took, beside how many did not
+    if own is not None and base is not None:  # some ended: add their ratio
         apart = max(own.value, base.value) / min(own.value, base.value)
         others = own.value / base.value if not rate else base.value / own.value
         alike = apart <= 1 + DEFAULT_MARGIN
@@ -257,7 +257,7 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
 
 
 def lost_words(point: Row) -> str:
-    """Describe what launches were lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
+    """Describe the launches lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
     lost = point.lost
     if lost is None:
         return ""

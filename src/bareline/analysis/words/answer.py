@@ -2,7 +2,7 @@
 
 Platforms are in order of loss. The study's question comes first; then the other layers that are
 worse, gains, launches that did not end, and open rows with their own interval. Without
-anything asked each layer's worst is named. Equal is said only of what every planned point says.
+a question each layer's worst is named. "Equal" is written only where every planned point is equal.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.units import format_value, listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verdict
 
-#: Losses that are named with their figures where nothing was asked, and names of what never ended.
+#: The most losses with figures where nothing was asked, and the most names of lost cases.
 _MOST_LOSSES = 3
 _MOST_NAMES = 4
-#: With more platforms than these a clause says figures only: the matrix below has the rest.
+#: With more platforms than these a clause has figures only: the matrix below has the rest.
 _MOST_PLATFORMS = 3
 _NAMES = {Layer.APP: "applications", Layer.NPB: "NAS benchmarks"}
 #: A piece of the extra time below this share of the baseline's is not named.
@@ -64,7 +64,7 @@ _Clause = list[Piece]
 
 @dataclass(frozen=True, slots=True)
 class AnswerScope:
-    """What the answer rests on: findings, cells that the question names, and what explains them."""
+    """The basis of an answer: findings, cells that the question names, and their explanations."""
 
     findings: Sequence[Finding]
     cells: Sequence[Row]
@@ -74,7 +74,7 @@ class AnswerScope:
     with_nodes: bool = False  #: Names need the nodes: not all ran on as many.
 
     def of(self, platform: str) -> AnswerScope:
-        """Return what is of one platform."""
+        """Return the part of one platform."""
         return replace(
             self,
             findings=[finding for finding in self.findings if finding.platform == platform],
@@ -85,7 +85,7 @@ class AnswerScope:
 
     @property
     def means(self) -> list[Finding]:
-        """Return what was asked and differs in the mean alone."""
+        """The findings that were asked about and differ in the mean only."""
         asked = {(cell.platform, cell.place) for cell in self.cells}
         return [
             finding
@@ -99,7 +99,7 @@ class AnswerScope:
         return f"{finding.subject} {where}".rstrip()
 
     def name(self, cell: Row) -> str:
-        """Name what a cell is of."""
+        """Name a cell by its probe, metric and point, and its nodes if findings differ in them."""
         own = [f for f in self.findings if f.probe == cell.place.probe]
         if not own:
             return cell.place.probe
@@ -112,20 +112,20 @@ class AnswerScope:
 
     @property
     def size(self) -> tuple[float, float]:
-        """How much is lost, of what is asked and of all, for ordering platforms."""
+        """The largest loss among the asked cells, and among all points, for ordering platforms."""
         asked = (cell.size for cell in self.cells if cell.verdict is Verdict.SLOWER)
         every = (p.size for f in self.findings for p in f.points if p.verdict is Verdict.SLOWER)
         return max(asked, default=0.0), max(every, default=0.0)
 
 
 def answer(asked: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
-    """Describe what was asked of each platform, those that lose most first."""
+    """Answer the question for each platform, the platforms with the largest losses first."""
     brief = len(platforms) > _MOST_PLATFORMS
     alike: dict[Sentence, list[str]] = {}
     measured = {finding.platform for finding in asked.findings}
     own = {name: asked.of(name) for name in platforms}
     for name in sorted(platforms, key=lambda name: own[name].size, reverse=True):
-        if name in measured:  # whatever there is of it, a platform is never left out
+        if name in measured:  # a platform with any finding is never left out
             words = _of_platform(own[name], brief=brief) or ["nothing could be compared"]
             alike.setdefault(sentence(*words), []).append(name)
     clauses: list[_Clause] = [
@@ -228,7 +228,7 @@ def _because(own: AnswerScope, worst: Row) -> str:
 def _layers(
     own: AnswerScope, verdict: Verdict, asked: set[tuple[Layer, str]], *, also: bool
 ) -> list[_Clause]:
-    """Describe which other layers differ; `also`: what is asked has differed in the same way."""
+    """Describe which other layers differ; `also`: the asked rows have differed in the same way."""
     largest = _largest_changes(own, verdict, asked)
     how = "worse" if verdict is Verdict.SLOWER else "better"
     if not own.cells:

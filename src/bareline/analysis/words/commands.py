@@ -1,4 +1,4 @@
-"""What came of comparing commands: a row for each, and in a sentence which is better."""
+"""The result of comparing commands: a row for each, and a sentence on the better one."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _grade(row: Mapping[str, Any]) -> Grade | None:
 
 
 def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
-    """Return in a sentence how a command compares with the first one."""
+    """Return a sentence that compares a command with the first one."""
     own, other = quoted(row["command"]), quoted(base["command"])
     if row["grade"] not in _COMPARED:
         return f"{own} cannot be compared with {other}: {_why_not(row, base)}"
@@ -144,5 +144,5 @@ def quoted(command: str) -> str:
 
 
 def _digits(value: float) -> str:
-    """Write a ratio: finely enough where it is close to 1."""
+    """Write a ratio, with more digits where it is close to 1."""
     return significant(value, 4 if abs(value - 1) < _CLOSE else 3)

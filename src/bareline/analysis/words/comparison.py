@@ -1,4 +1,4 @@
-"""A comparison and all that is said of it."""
+"""A comparison with all of its sentences and rows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ class Comparison(JudgedComparison):
     ) -> Comparison:
         """Compare later runs with the first: a platform that both have is compared with itself.
 
-        With a baseline, or where no platform is in two runs, that is what all are compared with.
+        With a given baseline, or where no platform is in two runs, all platforms are compared with
+        the baseline.
 
-        Raises AnalysisError: the baseline is none of the platforms.
+        Raises AnalysisError: the baseline is not one of the platforms.
         """
         before = records.earlier if baseline is None else {}
         return cls(records, baseline, margin, before=before or None)
@@ -59,7 +60,7 @@ class Comparison(JudgedComparison):
 
     @cached_property
     def steps(self) -> list[Sentence]:
-        """What each step of a ladder changes; the one to the baseline is the verdict's."""
+        """A sentence for each step of a ladder, except the step to the baseline (the verdict's)."""
         if not self.is_ladder:
             return []
         sentences = []
@@ -71,7 +72,7 @@ class Comparison(JudgedComparison):
 
     @property
     def sentences(self) -> list[Sentence]:
-        """All that is said: the verdict, the steps and the conclusions.
+        """All sentences: the verdict, the steps and the conclusions.
 
         Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
         its figures.
@@ -82,7 +83,7 @@ class Comparison(JudgedComparison):
         return [*self.statements, *self.steps, *conclusions]
 
     def rows(self) -> list[Mapping[str, object]]:
-        """Return findings, conclusions and judgements as plain rows for ``--json``, told by "kind".
+        """Return findings, conclusions and judgements as rows for ``--json``, each with a "kind".
 
         Raises AnalysisError: as for `sentences`.
         """

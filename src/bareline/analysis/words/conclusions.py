@@ -1,4 +1,4 @@
-"""What the figures of each platform mean together, as a performance engineer would put it."""
+"""Conclusions from each platform's figures in words, as a performance engineer would use them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _in_percent(share: PlatformShare) -> list[Piece]:
     return _figure(share, lambda value: percent(value, 3))
 
 
-#: By rule: how a sentence begins, how it goes on, and what it says of a platform.
+#: By rule: the lead of a sentence, its continuation, and its words for a platform.
 _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
     "share of peak": (
         "Share of peak", "DGEMM reaches, of what one core's instructions can do,", _in_percent,

@@ -1,4 +1,4 @@
-"""What comes of a condition: its result, and a line for each row that meets it or may."""
+"""The outcome of a condition: its result, and a line for each row that meets it or may."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict, with_sure
 
 
 class GateResult(StrEnum):
-    """What comes of a condition: whether it is met, or that these launches cannot decide it."""
+    """The result of a condition: whether it is met, or that these launches cannot decide it."""
 
     MET = "met"
     NOT_MET = "not met"
@@ -39,11 +39,11 @@ class GateResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConditionOutcome:
-    """What came of a condition.
+    """The outcome of a condition.
 
-    - `tested`: how many rows it was held against.
+    - `tested`: how many rows it was applied to.
     - `violations`: a line for each row that meets it, the farthest first.
-    - `undecided`: a line for each row that may meet it, for all that these launches say.
+    - `undecided`: a line for each row that may meet it, as far as these launches show.
     - `remedy`: how many launches would decide these; empty without them.
     - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
     - `head`, `verb`, `verb_of_one`: words of rows that meet it: in front of each, and after the
@@ -93,7 +93,7 @@ def _name(row: Row) -> str:
 
 
 def _distance(condition: FailCondition, row: Row) -> float:
-    """Return how far a row lies on the side that meets a condition; rows without a ratio first."""
+    """Return how far a row is on the side that meets a condition; infinite without a ratio."""
     if row.ratio is None:
         return math.inf
     apart = math.log(row.ratio.value)
@@ -134,7 +134,7 @@ def _hundredths(ratio: float) -> str:
 def _remedy(
     condition: FailCondition, comparison: JudgedComparison, undecided: Sequence[Row]
 ) -> str:
-    """Return how many launches would decide what is undecided."""
+    """Return how many launches would decide the undecided rows; empty if there are none."""
     if not undecided:
         return ""
     judged = comparison.judged
@@ -153,7 +153,7 @@ def _remedy(
 
 
 def _launches(row: Row, limit: float) -> float | None:
-    """Return how many launches would show on which side of a limit a row lies; None unknown."""
+    """Return how many launches would show on which side of a limit a row is; None if unknown."""
     if row.ratio is None or row.exact:
         return None
     beside = row.ratio.times(1 / limit)
@@ -204,14 +204,14 @@ def _without_ratio(cell: Row) -> str:
 
 
 def _digits(value: float) -> str:
-    """Write a figure finely enough to see which side of a limit it lies on."""
+    """Write a figure with enough digits to see on which side of a limit it is."""
     return significant(value, 4)
 
 
 def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """Return which series meet a condition such as ``mpi is slower``: by their present level.
 
-    Raises UsageError: it asks for something else, or nothing is named so.
+    Raises UsageError: the condition is of another form, or its selector matches nothing.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(

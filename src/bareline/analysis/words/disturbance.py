@@ -1,4 +1,4 @@
-"""How many trials were disturbed, by what, and what became of them, in a sentence."""
+"""The number of disturbed trials, the kinds of disturbance and the trials' use, in a sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bareline.vocabulary.units import count, listing
 
 
 def disturbed_words(seen: Disturbed) -> str:
-    """Return how many trials were disturbed and by what; empty where none was."""
+    """Return how many trials were disturbed, by kind of disturbance; empty where none was."""
     if not seen.disturbed:
         return ""
     kinds = listing([f"{number} by {kind}" for kind, number in seen.kinds.items()])
@@ -15,7 +15,7 @@ def disturbed_words(seen: Disturbed) -> str:
 
 
 def exclusion_words(seen: Disturbed) -> str:
-    """Return the same with the number that was left out, and why the others were not."""
+    """Return the same with the number of trials left out, and why the rest was used."""
     words = disturbed_words(seen)
     if not words:
         return ""

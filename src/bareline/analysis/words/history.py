@@ -1,4 +1,4 @@
-"""A history in words: changes with their runs, the present state, and what is no part of it."""
+"""A history in words: changes with their runs, the present state, and the runs left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 _NAMED = 5
 
 _WAYS = {Verdict.SLOWER: "worse", Verdict.FASTER: "better"}
-#: What a series did that has no change of level.
+#: The words for the course of a series.
 COURSES = {
     Course.FEW: "too few runs",
     Course.NOTHING: "nothing found",
@@ -84,7 +84,7 @@ def undated_words(trend: Trend) -> str:
 
 
 def incomplete_words(trend: Trend) -> Iterator[str]:
-    """Yield a sentence for each run that is no part of the history, and why; only some of many."""
+    """Yield a sentence with the reason for each run left out of the history; only some of many."""
     incomplete = trend.history.incomplete
     for one in incomplete[:_NAMED]:
         yield f"left out: {one.path}: {one.why}"
@@ -93,7 +93,7 @@ def incomplete_words(trend: Trend) -> Iterator[str]:
 
 
 def promise_words(trend: Trend) -> str:
-    """Return what likely and certain mean in a history of so many runs."""
+    """Return the meaning of "likely" and "certain" in a history of so many runs."""
     alpha = alpha_of_look(len(trend.runs))
     if not alpha:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"

@@ -1,4 +1,4 @@
-"""Parts of sentences: what is an amount, an interval or a platform is known, never searched for."""
+"""Parts of sentences: amounts, intervals and platforms are marked, so that no text is searched."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What the sentence is about, at its beginning: a layer or a step; a colon follows it."""
+    """The subject at the beginning of a sentence: a layer or a step; a colon follows it."""
 
     name: str
 
     @property
     def text(self) -> str:
-        """It with its colon."""
+        """The lead with its colon."""
         return f"{self.name}: "
 
 
@@ -44,7 +44,7 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """It in brackets."""
+        """The interval in brackets."""
         return f"[{self.lo}, {self.hi}]"
 
 
@@ -64,7 +64,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where the evidence stands on the page, and the fewest and most launches behind an amount."""
+    """The place of the evidence on the page, and the fewest and most launches behind an amount."""
 
     anchor: str
     n: int | None = None
@@ -80,7 +80,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """Nothing: it is a link."""
+        """An empty text, since evidence is a link."""
         return ""
 
 
@@ -101,7 +101,7 @@ class Sentence:
 
     @property
     def clauses(self) -> list[Sentence]:
-        """Its clauses, each as a sentence without what joins them; the lead is in none of them."""
+        """Its clauses, each as a sentence without the breaks between them and without the lead."""
         found: list[list[Part]] = [[]]
         for part in self.parts:
             if isinstance(part, Break):
@@ -112,7 +112,7 @@ class Sentence:
 
     @property
     def lead(self) -> Lead | None:
-        """What it is about."""
+        """The lead; None without one."""
         return next((part for part in self.parts if isinstance(part, Lead)), None)
 
     @property

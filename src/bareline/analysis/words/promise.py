@@ -1,4 +1,4 @@
-"""How sure all of a page is: what its statistics promise, and how its control keeps that."""
+"""How sure all of a page is: the promise of its statistics, and how its control keeps it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: From so many times on a difference is said in times instead of per cent.
+#: From this ratio on, a difference is written in times instead of per cent.
 _TIMES_FROM = 1.5
 
 
 def control_text(control: Control) -> str:
-    """Describe how often the baseline differs from itself, and what that means."""
+    """Describe how often the baseline differs from itself, and the consequence."""
     who = "the baseline" if control.of_baseline else control.platform
     if not control.tested:
         return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
@@ -48,7 +48,7 @@ def _sentence(text: str) -> str:
 def promise(
     judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
-    """Describe how sure a verdict is, from what was done, and what the controls say of that."""
+    """Describe how sure a verdict is, from the tests made, and the results of the controls."""
     certainty, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
     if certainty and not all(control.honest for control in controls):
         controlled[0] = f"that holds for chance alone, and {controlled[0]}"
@@ -83,7 +83,7 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
-    """Return what is needed for certainty where a platform shares no blocks with its baseline."""
+    """Describe the difference that is certain where a platform and its baseline share no blocks."""
     separate = [pair.platform for pair in pairs if not (pair.paired or pair.exact)]
     if not separate:
         return ""
@@ -94,7 +94,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
 
 
 def _looks(looks: Looks) -> str:
-    """Describe the planned looks, the looks taken, and what came too early or late."""
+    """Describe the planned looks, and whether the measured blocks are before or after a look."""
     if not looks.planned:
         return ""
     spent = listing([f"{100 * share:.2g}" for share in looks.spending])

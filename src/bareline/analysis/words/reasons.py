@@ -1,8 +1,8 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
-On each platform the heaviest loss of a layer is said as a sum: its terms, the facts that differ,
-and what is left over. The other losses of the layer are named with the part that the same sum
-explains of them. A fact without a term is said to be different also.
+On each platform the heaviest loss of a layer is described as a sum: its terms, the facts that
+differ, and the rest. The other losses of the layer are named with the part that the same sum
+explains of them. A fact without a term is listed as also different.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, Platform, platforms_named
 from bareline.analysis.words.sums import probes_words, sum_sentence
 
-#: So many losses of the same causes are named; more are counted.
+#: The most losses of the same causes that are named; more are counted.
 _NAMED = 2
 _UNKNOWN = 4
 _Named = Callable[[Sequence[str]], str]
@@ -34,7 +34,7 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
 
 
 def _heaviest(one: Explanation) -> tuple[bool, bool, float]:
-    """Order losses: messages first, which everybody knows, then times, the largest loss first."""
+    """Order losses: messages first, which readers know, then times, the largest loss first."""
     return one.finding.probe != PINGPONG, one.finding.rate, -one.point.size
 
 
@@ -104,7 +104,7 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
-    """Return the platforms and codes of the caveats that causes of their losses say already."""
+    """Return platforms and codes of the caveats that the causes of their losses already cover."""
     return frozenset(
         (one.finding.platform, cause.caveat)
         for one in explanations

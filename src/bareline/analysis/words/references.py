@@ -1,4 +1,4 @@
-"""What comes of reference values: a line for each row outside, as for a condition."""
+"""The outcome of reference values: a line for each row outside, as for a condition."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.vocabulary.place import coordinate
 from bareline.vocabulary.units import listing, percent, scale_of, significant
 
-#: So many values of a parameter are named.
+#: The most values of a parameter that are named.
 _NAMED_VALUES = 8
 
 
 def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionOutcome:
-    """Return which rows of some records lie outside the reference values of a file.
+    """Return which rows of some records are outside the reference values of a file.
 
-    - `run`: the run that is held against them, where it is one of many.
+    - `run`: the run that is compared with them, where it is one of many.
 
     Raises AnalysisError: the file cannot be used.
     """
@@ -73,7 +73,7 @@ def _measured_instead(check: ReferenceCheck) -> str:
 
 
 def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
-    """Return the nearest end, and how it follows from the reference."""
+    """Format the nearest end, with its derivation from the reference."""
     assert check.row is not None
     median = check.row["value"]
     lower, upper = check.ends

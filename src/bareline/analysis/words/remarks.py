@@ -1,4 +1,4 @@
-"""What stands beside an answer: failures, few launches, unlike layouts, disturbance, simulation."""
+"""Remarks on an answer: failures, few launches, unlike layouts, disturbance, simulation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
-#: What the line says of disturbances, and from which share of the trials on.
+#: The line's words for disturbances, and the share of disturbed trials from which they are used.
 _DISTURBANCES = {
     "busy-machine": "measured on a busy machine",
     "steal-time": "measured while the hypervisor took processor time away",
 }
 _DISTURBED_SHARE = 0.2
-#: More of all links than this share, and more than some, show how the fleet is cabled.
+#: Deviating links above this share of all and above this number show how the fleet is cabled.
 _CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 _OTHER_LAYOUTS = "other layouts than the baseline's"
 
@@ -42,13 +42,13 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 
 
 def undecided_yet(finding: Finding) -> bool:
-    """Return whether what it leaves open has too few launches for any verdict."""
+    """Whether its open points have too few launches for any verdict."""
     points = finding.of(Verdict.INCONCLUSIVE)
     return bool(points) and not finding.exact and min(p.n_both for p in points) < MIN_LAUNCHES
 
 
 def one_machine(findings: Sequence[Finding]) -> str:
-    """Explain once that nodes share a machine, where that holds for everything that is compared."""
+    """Explain once that nodes share a machine, if this is true for everything that is compared."""
     compared = [finding for finding in findings if finding.compared]
     alike = compared and all("shared-host" in codes(finding.caveats) for finding in compared)
     return "; all nodes share one machine's cores and memory" if alike else ""
@@ -81,7 +81,7 @@ def _rate_range(low: float, high: float) -> str:
 
 
 def launches_words(findings: Sequence[Finding]) -> str:
-    """Describe how many launches there are of those that a verdict needs: ``2 of 6 launches``."""
+    """Describe how many launches there are, of the number for a verdict: ``2 of 6 launches``."""
     counts = {p.n_both for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)}
     few = sorted(count for count in counts if count < MIN_LAUNCHES)
     if few == [1]:
@@ -106,9 +106,9 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def disturbances(findings: Sequence[Finding]) -> list[str]:
-    """Describe what disturbed so many trials that all figures are in doubt.
+    """Describe the disturbances of so many trials that all figures are in doubt.
 
-    Not those of a model.
+    Figures of a model do not count.
     """
     compared = [finding for finding in findings if finding.compared and not finding.exact]
 
@@ -123,7 +123,7 @@ def disturbances(findings: Sequence[Finding]) -> list[str]:
 
 
 def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
-    """Name the platforms whose time is simulated: it must never pass for a measured one."""
+    """Name the platforms whose time is simulated: it must never be taken for a measured time."""
     found = set()
     for finding in findings:
         own = finding.exact or "simulated" in codes(finding.own_caveats)
@@ -146,7 +146,7 @@ def layer_name(layer: Layer) -> str:
 
 
 def survey_gaps(survey: Survey) -> Iterator[str]:
-    """Describe what could not be judged and why, a sentence each."""
+    """Yield a sentence for each part of a fleet that could not be judged, with the reason."""
     fleet, fewest = survey.fleet, survey.launches[0]
     nodes, switches = len(fleet.nodes), len(fleet.switches)
     if fewest < MIN_LAUNCHES:

@@ -81,7 +81,7 @@ class FindingRow(TypedDict):
 
 
 def finding_row(finding: Finding) -> FindingRow:
-    """Return a finding with its worst point's figures beside all points."""
+    """Return a finding with its worst point's figures and all points."""
     worst, mean = finding.worst, finding.mean
     return row_of(
         FindingRow,
@@ -231,7 +231,7 @@ class ConclusionRow(TypedDict):
 
 
 def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
-    """Return what figures mean together, with the platform where it is largest."""
+    """Return a conclusion, with the platform where its figure is largest."""
     worst = conclusion.worst
     return row_of(
         ConclusionRow,
@@ -266,7 +266,7 @@ class ControlRow(Control, _Kind):
 
 
 def control_row(control: Control) -> dict[str, Any]:
-    """Return what came of comparing the baseline with itself."""
+    """Return the result of comparing the baseline with itself."""
     return printed_row(ControlRow, control, kind="control", text=control_text(control))
 
 
@@ -283,7 +283,7 @@ class GroundRow(TypedDict):
     probe: str
 
 
-# "class" is a word of Python, so that this one is not written as the others are.
+# "class" is a word of Python, so that this type cannot be written as a class.
 SuitabilityRow = TypedDict(
     "SuitabilityRow",
     {
@@ -304,7 +304,7 @@ SuitabilityRow.__doc__ = """The suitability of a platform for a class of applica
 
 
 def judgement_row(judgement: Judgement) -> SuitabilityRow:
-    """Return what a platform means for a class of applications."""
+    """Return the suitability of a platform for a class of applications."""
     asked = judgement.application_class
     return row_of(
         SuitabilityRow,

@@ -1,7 +1,7 @@
-"""The verdict in words: for each layer, how much worse, how sure, and where it comes from.
+"""The verdict in words: for each layer, how much worse, how sure, and for which reasons.
 
-What is certain comes first, largest first; then what is equal, what cannot be told, what was not
-measured and what is not comparable, each by name: nothing is dropped.
+Certain changes come first, the largest first; then findings that are equal, undecided, not measured
+and not comparable, each by name: nothing is dropped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bareline.vocabulary.units import format_value, listing, percent
 from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
 _Clause = list[Piece]
-#: Findings that are described where launches are too few to judge them.
+#: The most findings that are described where launches are too few to judge them.
 _MOST_SEEN = 3
 
 
@@ -64,7 +64,7 @@ def statements(
 
 
 def evidence(group: Sequence[Finding]) -> Evidence:
-    """Link to where the figures of findings stand, with the launches behind what is said."""
+    """Return a link to the figures of findings, with the launches behind the sentence."""
     shown = [finding for finding in group if finding.verdict.decided] or group
     counts = [point.n_both for finding in shown for point in finding.compared if point.n_both]
     anchor = max(shown, key=lambda finding: finding.weight).anchor
@@ -78,10 +78,10 @@ def clauses_of(
     with_platforms: bool = True,
     causes: Set[tuple[str, str]] = frozenset(),
 ) -> list[_Clause]:
-    """Describe what findings say, a clause for each kind of verdict and each changed subject.
+    """Describe findings, with a clause for each kind of verdict and each changed subject.
 
-    Platforms are named unless the lead does; platforms and codes of caveats that are said as causes
-    are not said twice.
+    Platforms are named unless the lead names them. `causes` are the platforms and codes of caveats
+    that causes already cover, which are not repeated.
     """
 
     def on(found: Iterable[Finding]) -> list[Piece]:
@@ -93,7 +93,7 @@ def clauses_of(
     name = _Names(findings)
     clauses = _decided([part for part in findings if part.verdict.decided], margin, on)
     for part in (*of(Verdict.FAILED), *of(Verdict.MISSING)):
-        if part.compared:  # what is left of it proves nothing of the rest
+        if part.compared:  # its compared points prove nothing of the rest
             lost, every = len(part.undelivered), len(part.points)
             how = "failed" if part.of(Verdict.FAILED) else "are missing"
             rest = joined(_rest(part, margin), last=", ")
@@ -188,7 +188,7 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
             aside.append(naming)
         base, unit = points[0].base, points[0].metric.unit
         aside.append([f"{finding.baseline} {format_value(base.value if base else None, unit)}"])
-        # Among others that have a ratio, those without one are named with what they lost.
+        # Among points with a ratio, points without one are named with their lost launches.
         apart = [point for point in points if point.ratio is None]
         if 0 < len(apart) < len(points):
             lost = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
@@ -308,7 +308,7 @@ def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) 
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
-    """Describe in one sentence what a step of a ladder changes."""
+    """Describe the changes by a step of a ladder in one sentence."""
     clauses = joined(
         clauses_of(findings, margin, with_platforms=False), between=Break(), last=Break()
     )

@@ -1,4 +1,4 @@
-"""A loss as a sum, in a sentence: what it takes instead, what that is, and what is left over."""
+"""A loss as a sum, in a sentence: the times on both platforms, the terms, and the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size, format_value, listing
 
-#: What a share of a term is where no fact explains it.
+#: The nouns for shares of terms that no fact explains.
 _NOUNS = {
     Term.START: "the start of its messages",
     Term.BYTES: "its bytes on the way",
@@ -33,7 +33,7 @@ def sum_sentence(one: Explanation) -> str:
 
 
 def _head(one: Explanation) -> str:
-    """Describe what it takes instead: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
+    """Describe both times: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
     place, base_s = one.point.place, one.base_s
     if base_s is None or place.probe in STREAMS:
         times = with_interval(one.measured)
@@ -66,7 +66,7 @@ def _rest_piece(one: Explanation, term: Term, words: str) -> str:
 
 
 def _left(one: Explanation) -> str:
-    """Describe what is left over, and which probe would tell where the rung below is missing."""
+    """Describe the rest, with the probes to run where the rung below is missing."""
     if one.point.exact:
         return "nothing else was given otherwise"
     amount = one.amount(one.left)

@@ -20,11 +20,11 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 class Square:
     """One layer on one platform.
 
-    - `mark`: a certain change before what failed, equal only if all of it is.
-    - `words`, `subject`, `point`: the worst certain change with its interval, and what it is of:
+    - `mark`: a certain change before failures, equal only if all findings are equal.
+    - `words`, `subject`, `point`: the worst certain change with its interval, and its subject:
       ``MPI ping-pong below 8 KiB, 8 B``; where no change is certain, the mark of all.
     - `more`: how many further findings change certainly.
-    - `note`: what failed or is missing besides; why it is not comparable, or not measured.
+    - `note`: further failures and missing points; why it is not comparable, or not measured.
     """
 
     mark: Verdict
@@ -129,9 +129,9 @@ def layer_line(
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
-    """Count the findings that are worse, and better, of all; those that are likely by themselves.
+    """Count the findings that are worse, and better, of all; likely ones are also counted apart.
 
-    A finding that loses at some points and gains at others is counted as worse.
+    A finding that loses at some points and gains at other points is counted as worse.
     """
     losses = [finding for finding in findings if _is_worse(finding)]
     gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
@@ -148,7 +148,7 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
 
 
 def _is_largest(shown: Finding, findings: Sequence[Finding]) -> bool:
-    """Whether no finding that changes the same way does so by more: a likely one may."""
+    """Whether no finding changes more in the same direction, as a likely one may."""
     alike = _is_worse if _is_worse(shown) else (lambda f: f.verdict is Verdict.FASTER)
     return all(finding.weight <= shown.weight for finding in findings if alike(finding))
 

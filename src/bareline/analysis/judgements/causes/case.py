@@ -1,4 +1,4 @@
-"""Rules, and what they look at: a loss, the facts of both platforms, what else was measured."""
+"""Rules and their input: a loss, the facts of both platforms, and other measurements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Where = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What another probe measured of the same platforms, at its worst point."""
+    """The result of another probe on the same platforms, at its worst point."""
 
     finding: Finding
     point: Row
@@ -36,7 +36,7 @@ class Measurement:
 
     @property
     def acquits(self) -> str:
-        """Why it contradicts what it measures the effect of; empty where it does not."""
+        """Why it contradicts a cause whose effect it measures; empty where it does not."""
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
         return ""
@@ -49,11 +49,12 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class LossCase:
-    """What a rule may look at.
+    """The input of a rule.
 
-    - `findings`: all of the same platform; `others`: of the same probe, elsewhere, with the facts.
-    - `split`: what of a program's time is computation and what communication; None where unknown.
-    - `replayed`: the terms of its replayed loss, which predict as well; none without a replay.
+    - `findings`: all findings of the same platform; `others`: findings of the same probe on other
+      platforms, with their facts.
+    - `split`: a program's time split into computation and communication; None where unknown.
+    - `replayed`: the terms of its replayed loss, which also predict; empty without a replay.
     """
 
     finding: Finding
@@ -67,7 +68,7 @@ class LossCase:
 
     @property
     def is_program(self) -> bool:
-        """Whether the loss is that of a whole program."""
+        """Whether the loss is of a whole program."""
         return self.finding.layer in (Layer.NPB, Layer.APP)
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
@@ -75,7 +76,7 @@ class LossCase:
         return self.facts.get(key), self.baseline_facts.get(key)
 
     def quotient(self, *keys: str) -> float | None:
-        """Return the baseline's value over the platform's, of the first fact that both have."""
+        """Return the baseline's value over the platform's, for the first fact that both have."""
         for key in keys:
             own, base = (number(facts, key) for facts in (self.facts, self.baseline_facts))
             if own and base:
@@ -91,7 +92,7 @@ class LossCase:
 
     @property
     def place(self) -> Place:
-        """Where the loss stands."""
+        """The place of the loss."""
         return self.point.place
 
     @property
@@ -107,7 +108,7 @@ class LossCase:
 
     @property
     def work(self) -> Work | None:
-        """What the operation asks of the network; None where nothing is known of it."""
+        """The work of the operation for the network; None where unknown."""
         return work_of(self.place)
 
     @property
@@ -117,9 +118,9 @@ class LossCase:
 
     @property
     def sized_s(self) -> float:
-        """The baseline's time of its bytes: beyond the shortest message of the same curve.
+        """The baseline's time for its bytes: beyond the shortest message of the same curve.
 
-        All of its time where the curve has no other message: nothing tells them apart then.
+        All of its time where the curve has no other message to separate bytes from the start.
         """
         base_s, size = self.base_s or 0.0, self.place.size_bytes or 0
         short, short_s = min(self._curve, default=(size, base_s))
@@ -133,7 +134,7 @@ class LossCase:
 
     @property
     def short_s(self) -> float:
-        """The baseline's time of its start."""
+        """The baseline's time for its start."""
         base_s = self.base_s or 0.0
         return base_s - self.sized_s if self.sized_s < base_s else base_s
 
@@ -150,11 +151,11 @@ class LossCase:
         ]
 
     def on_link(self, *probes: str) -> Measurement | None:
-        """Return what one of some probes measured between nodes; a loopback tells of no link."""
+        """Return the result of one of some probes between nodes; a loopback measures no link."""
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
-        """Return what one of some probes measured within a node."""
+        """Return the result of one of some probes within a node."""
         return self._measured(probes, within_node)
 
     def against(self, other: Finding) -> Estimate | None:
@@ -187,13 +188,14 @@ class LossCase:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A cause that may be found, and what it rests on.
+    """A cause that may be found, with the facts and probes that it needs.
 
-    - `layers`, `only`: those whose losses it may explain, and which of their probes, if not all.
-    - `find`: looks; every fact of `needs` is there then, of ``one or another`` either.
-    - `probes`: probes that measure its effect; any of them will do, and most causes do without.
-    - `both`: it needs facts of both platforms, not of the slower one alone.
-    - `between`: it explains losses between nodes alone.
+    - `layers`, `only`: the layers whose losses it may explain, and which of their probes, if not
+      all.
+    - `find`: decides; it is called if every fact of `needs` is known, of ``one or another`` either.
+    - `probes`: probes that measure its effect; any of them is enough, and most causes need none.
+    - `both`: it needs facts of both platforms, not only of the slower one.
+    - `between`: it explains only losses between nodes.
     """
 
     name: str
@@ -206,14 +208,14 @@ class Rule:
     between: bool = False
 
     def concerns(self, layer: Layer, probe: str) -> bool:
-        """Return whether it is of a probe."""
+        """Whether it may explain losses of a probe."""
         return layer in self.layers and (not self.only or probe in self.only)
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
-    """Take what is lost above a platform without the cause as its share, or withdraw it.
+    """Return a cause whose share is the loss to a platform without it, or withdraw it.
 
-    - `ratio`: the time over that of the other platform; `loss`: over that of the baseline.
+    - `ratio`: the time over the other platform's time; `loss`: over the baseline's time.
     """
     (lo, hi), amount = ratio.ends, with_interval(ratio)
     if hi <= 1 + DEFAULT_MARGIN:

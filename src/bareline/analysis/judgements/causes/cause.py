@@ -9,56 +9,57 @@ from bareline.analysis.judgements.causes.share import Share
 
 
 class Word(StrEnum):
-    """What may be said of a cause, or of all causes of a loss together."""
+    """The relation of a cause, or of all causes together, to a loss."""
 
     EXPLAINS = "explains"
-    """Nothing else is needed: what is left over may be nothing."""
+    """Nothing else is needed: the rest may be nothing."""
     MAY_EXPLAIN = "may explain"
     """Its bounds leave open whether it costs all of the loss or nothing."""
     CONTRIBUTES = "contributes"
     """It costs something, and a part of the loss is left over."""
     DIFFERS = "differs"
-    """It has no term of its own: nothing says what it costs."""
+    """It has no term of its own: its cost is unknown."""
 
 
 class Term(StrEnum):
     """A part of an operation's time; the operation's time is the sum of them."""
 
     START = "start"
-    """What every message costs, however short it is."""
+    """The cost of every message, however short it is."""
     BYTES = "bytes"
-    """What bytes over a link cost beyond that."""
+    """The additional cost of bytes over a link."""
     COPIES = "copies"
-    """What a second copy of a message within a node costs."""
+    """The cost of a second copy of a message within a node."""
     ARITHMETIC = "arithmetic"
     CORES = "cores"
-    """What more cores do side by side."""
+    """The work that more cores do at the same time."""
     MEMORY = "memory"
     FILES = "files"
     COMPUTING = "computing"
-    """Of a program: all that is no call."""
+    """Of a program: all time outside calls."""
     MESSAGES = "messages"
     """Of a program: its calls of MPI."""
     ALGORITHMS = "algorithms"
-    """Of a replayed program: what its collectives take longer than a tree of messages."""
+    """Of a replayed program: the time of its collectives beyond a tree of messages."""
     MODEL = "model"
-    """Of a simulation: what its model was given."""
+    """Of a simulation: the parameters of its model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Something that differs, and the extra time that it can explain.
+    """A fact that differs, and the extra time that it can explain.
 
-    - `words`: what differs, as the end of a sentence.
-    - `terms`: the terms that it changes; none where no term is known to.
-    - `share`: the extra time by the fact itself; None where the fact bounds none.
-    - `noun`: what the share is, as in "49 us are its bytes at 1 Gb/s"; empty: `words` are a reason.
-    - `withdrawn`: why it is no cause after all.
-    - `name`: what it is, e.g. ``link rate``; a rule that leaves it empty lends its own.
-    - `certain`: whatever the term was measured at is its doing: a link that is full.
-    - `repeated`: the sentence of an earlier layer says it in full.
-    - `caveat`: code of the caveat that says the same, which need not be repeated.
-    - `beside`: names of the causes that the share may as well belong to.
+    - `words`: the difference, as the end of a sentence.
+    - `terms`: the terms that it changes; empty where no changed term is known.
+    - `share`: the extra time by the fact itself; None where the fact does not bound it.
+    - `noun`: a noun for the share, as in "49 us are its bytes at 1 Gb/s"; empty: `words` are a
+      reason.
+    - `withdrawn`: why it is not a cause after all.
+    - `name`: its name, e.g. ``link rate``; if empty, the name of its rule is used.
+    - `certain`: it is at work, so that the measured term is its effect: a link that is full.
+    - `repeated`: the sentence of an earlier layer describes it in full.
+    - `caveat`: code of the caveat with the same meaning, which need not be repeated.
+    - `beside`: names of the causes that the share may equally belong to.
     """
 
     words: str
@@ -75,7 +76,7 @@ class Cause:
 
     @property
     def sized(self) -> bool:
-        """Whether anything says what it costs."""
+        """Whether its cost is known."""
         return self.share is not None
 
 

@@ -1,4 +1,4 @@
-"""An explanation: the terms of one loss, the causes that share them, and what is left over."""
+"""An explanation: the terms of one loss, the causes that share them, and the rest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _percent(part: float) -> str:
 class Explanation:
     """The worst certain loss of a finding as a sum, and why other causes are absent.
 
-    - `terms`: what adds up to the extra time; `missing`: terms that no rung below measured.
+    - `terms`: addends of the extra time; `missing`: terms that no rung below measured.
     - `base_s`: the baseline's time of one message, where it has one.
     """
 
@@ -49,7 +49,7 @@ class Explanation:
 
     @property
     def sized(self) -> tuple[Cause, ...]:
-        """The standing causes of which something says what they cost."""
+        """The standing causes whose cost is known."""
         return tuple(cause for cause in self.standing if cause.sized)
 
     @property
@@ -59,7 +59,7 @@ class Explanation:
 
     @property
     def known(self) -> bool:
-        """Whether a term or a fact says anything of it."""
+        """Whether there is a term or a fact that may explain it."""
         return bool(self.standing or self.terms)
 
     @property
@@ -75,33 +75,33 @@ class Explanation:
 
     @property
     def explained(self) -> Share:
-        """What all terms add together."""
+        """The sum of all terms."""
         return total(term.share for term in self.terms)
 
     @property
     def left(self) -> Share:
-        """What the terms leave over of the extra time; below 0 where they are more."""
+        """The extra time minus the sum of the terms; below 0 where the sum is larger."""
         return self.extra.less(self.explained)
 
     @property
     def margin(self) -> float:
-        """What does not matter, over the baseline's time: so much of the platform's time."""
+        """The margin of the platform's time, over the baseline's time: less does not matter."""
         return DEFAULT_MARGIN * self.measured.value
 
     @property
     def word(self) -> Word | None:
-        """What its terms do together; None where nothing is known."""
+        """The word for all of its terms together; None where nothing is known."""
         if not self.terms:
             return Word.DIFFERS if self.standing else None
         if self.point.exact:
             return Word.EXPLAINS
         if not self.left.holds(0.0, self.margin):
             return Word.CONTRIBUTES
-        # What may cost nothing is a possible cause, however well its most fits.
+        # Terms that may cost nothing are a possible cause, however well their upper bound fits.
         return Word.MAY_EXPLAIN if self.explained.lo <= self.margin else Word.EXPLAINS
 
     def word_of(self, cause: Cause) -> Word | None:
-        """Return what one of its causes does; None where it is withdrawn."""
+        """Return the word for one of its causes; None where it is withdrawn."""
         if cause.withdrawn:
             return None
         if cause.share is None:
@@ -111,7 +111,7 @@ class Explanation:
 
     @property
     def rests(self) -> tuple[TermShare, ...]:
-        """The terms of which facts leave something that matters, the largest rest first."""
+        """The terms whose facts leave a rest that matters, the largest rest first."""
         found = [
             term
             for term in self.terms
@@ -121,7 +121,7 @@ class Explanation:
 
     @property
     def explained_part(self) -> float:
-        """How much of the extra time its terms are, from 0 to 1."""
+        """The share of its terms in the extra time, from 0 to 1."""
         return min(1.0, max(0.0, self.explained.value / max(self.extra.value, 1e-12)))
 
     def amount(self, share: Share) -> str:
@@ -142,12 +142,12 @@ class Explanation:
 
     @property
     def withdrawn(self) -> str:
-        """What is no cause after all, each with its reason; empty where nothing was withdrawn."""
+        """The withdrawn causes, each with its reason; empty where none was withdrawn."""
         return "; ".join(f"{one.name}: {one.withdrawn}" for one in self.causes if one.withdrawn)
 
     @property
     def probes_to_run(self) -> tuple[str, ...]:
-        """Probes that would measure what is left over; none where nothing is."""
+        """Probes that would measure the rest; empty where there is no rest."""
         if self.left.holds(0.0, self.margin) and self.terms:
             return ()
         return tuple(dict.fromkeys(one.probe for one in self.missing))

@@ -1,4 +1,4 @@
-"""What facts say of a link: its rate, and what heads and frames leave of it."""
+"""Figures of a link from facts: its rate, and the share of it that heads and frames leave."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bareline.vocabulary.model import Scalar
 
-#: Bytes of a frame that are no payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
+#: Bytes of a frame without payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
 FRAME_BYTES, HEAD_BYTES = 38, 52
 _USUAL_MTU = 1500
 LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
@@ -21,7 +21,7 @@ def number(facts: Mapping[str, Scalar], key: str) -> float | None:
 
 
 def link_bps(facts: Mapping[str, Scalar]) -> float | None:
-    """Return what a link carries, in bit/s: what it is limited to, or its own rate."""
+    """Return the rate of a link in bit/s: its limit or its own rate, the lower; None if unknown."""
     rates = [number(facts, key) for key in LINK_FACTS]
     return min((rate for rate in rates if rate is not None), default=None)
 

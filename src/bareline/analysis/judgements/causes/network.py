@@ -1,7 +1,7 @@
-"""Causes between nodes: what a link carries, who cuts its frames, delay, adapter, transport.
+"""Causes between nodes: the rate of a link, the cutting of frames, delay, adapter, transport.
 
-Each is a fact that differs, and changes what messages cost to start, what their bytes cost, or
-both. Streams and latencies measure these terms (`bareline...causes.terms`).
+Each is a fact that differs, and changes the cost of a message's start, of its bytes, or of both.
+Streams and latencies measure these terms (`bareline...causes.terms`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Ways of a guest to the wire that cost something, dearest first, with what each frame meets.
+#: Ways of a guest to the wire that cost something, dearest first, with the reason for the cost.
 _NICS = {
     "emulated": "every access to it ends in the hypervisor",
     "paravirtual": "frames pass through the hypervisor",
 }
-#: What must be alike for the kind of NIC to be what two guests differ in.
+#: Facts that must be equal, so that two guests differ only in the kind of NIC.
 _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
 _NO_BYTES = NoCause("its bytes over a link are not known")
 
@@ -153,7 +153,7 @@ def delay(case: LossCase) -> Cause | NoCause:
         return Cause(f"its link adds {shown} to each message", (Term.START,))
     if work is None or base_s is None or not work.starts.most:
         return NoCause("none of its messages waits for the one before")
-    # One way at least, and there and back at most: probes differ in what they call latency.
+    # One way at least, and there and back at most: probes define latency differently.
     each = Share(added, added, 2 * added).times(1 / base_s)
     before = format_value(base_s, "s")
     return Cause(
@@ -165,7 +165,7 @@ def delay(case: LossCase) -> Cause | NoCause:
 
 
 def nic(case: LossCase) -> Cause | NoCause:
-    """The kind of a guest's adapter; another guest with a faster kind says what it costs."""
+    """The kind of a guest's adapter; another guest with a faster kind shows its cost."""
     own, base = case.both("net.kind")
     if not isinstance(own, str) or own not in _NICS or own == base:
         return NoCause(f"its NIC is {own}, the baseline's {base}")
@@ -190,7 +190,7 @@ def nic(case: LossCase) -> Cause | NoCause:
 def transport(case: LossCase) -> Cause | NoCause:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     own, base = case.both("mpi.transport")
-    # What was seen to carry messages: each library has names of its own for the same.
+    # The observed carriers of messages, since each library has its own names for the same one.
     seen = case.both(f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}")
     flavour, base_flavour = case.both("mpi.flavour")
     known = flavour == base_flavour and None not in seen

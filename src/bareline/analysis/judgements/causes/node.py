@@ -1,4 +1,4 @@
-"""Causes within a node: who shares it, its processor, its memory."""
+"""Causes within a node: its neighbours, its processor, its memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: What is shared by loads that have cores of their own, and the layers that it may slow down.
+#: Resources that loads with cores of their own share, and the layers that this may slow down.
 _SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
     "cpu": ("its caches and clock", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
     "memory": ("its caches and memory", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
@@ -24,10 +24,10 @@ _SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
     "disk": ("its disk", (Layer.IO, Layer.APP)),
     "same": ("its machine", tuple(Layer)),
 }
-#: Of these the time is that of computation: who has a third of a core takes three times as long.
-#: Ranks that wait for each other wait for turns, too, which nothing bounds.
+#: In these layers the time is computation: with a third of a core it takes three times as long.
+#: Ranks that wait for each other also wait for turns, which nothing bounds.
 _COMPUTING = (Layer.COMPUTE, Layer.MEMORY)
-#: Sets of x86 that do arithmetic in double precision, beyond what every x86-64 processor has.
+#: Sets of x86 that do arithmetic in double precision, except the one of every x86-64 processor.
 _SETS = tuple(known for known in X86_SETS if known.operations and known.name != "sse2")
 _LEAST_OPERATIONS = 2  # SSE2
 _INFINICLOUD = (
@@ -38,7 +38,7 @@ _NEBULA = (
     "Nebula's study puts a part of its DGEMM loss down to SSSE3 that KVM hid, NASA, 2012, "
     "section V.B.1"
 )
-#: What a busy machine changes, by layer.
+#: The terms that a busy machine changes, by layer.
 _BUSY: Mapping[Layer, tuple[Term, ...]] = {
     Layer.COMPUTE: (Term.ARITHMETIC,),
     Layer.MEMORY: (Term.MEMORY,),
@@ -49,12 +49,12 @@ _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
 )
-#: What finding a page costs at most above loading from it, with pages of 4 KiB.
+#: The highest cost of finding a page of 4 KiB, over the cost of loading from it.
 _PAGE_WALK = 3.0
 
 
 def neighbours(case: LossCase) -> Cause | NoCause:
-    """More tenants, or others, beside the platform than beside the baseline."""
+    """More tenants, or different ones, next to the platform than next to the baseline."""
     both = (number(facts, "neighbours.count") for facts in (case.facts, case.baseline_facts))
     own, base = (int(count or 0) for count in both)
     load, base_load = case.both("neighbours.load")
@@ -135,7 +135,7 @@ def clock(case: LossCase) -> Cause | NoCause:
     return Cause(words, (Term.ARITHMETIC,), Share.at_most(quotient - 1))
 
 
-#: Modes of the probes that use all cores unless a study says otherwise.
+#: Modes of the probes that use all cores unless a study sets another mode.
 _MODES = {"compute.linpack": "all"}
 
 
@@ -151,7 +151,7 @@ def cores(case: LossCase) -> Cause | NoCause:
 
 
 def uses_all_cores(place: Place) -> bool:
-    """Return whether a value is of all cores together; of "star" it is that of one core."""
+    """Whether a value is of all cores together; in mode "star" it is of one core."""
     return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
 
 
@@ -170,7 +170,7 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
 
 
 def emulated_processor(case: LossCase) -> Cause | NoCause:
-    """A processor that is software; its arithmetic is no measure of what a message costs it."""
+    """A processor that is software; its arithmetic does not measure its cost of a message."""
     if not case.emulated:
         return NoCause("its processor is not emulated, or the baseline's is as well")
     return Cause(

@@ -1,12 +1,12 @@
-"""Terms of whole programs: what their computing and their messages take longer.
+"""Terms of whole programs: the extra time of their computing and of their messages.
 
-Where the program's trace was replayed, its terms are those of the replay, whose sum is also the
-prediction. Else its own clock, or its profile, says which share of the baseline's time it computes
-and which it communicates. Computing then takes as much longer as the rung below does: at least as
-much as the probe of processor and memory that lost least, at most as the one that lost most.
-Messages take at most as much longer as the probe of MPI on as many nodes that lost most, and
-perhaps nothing, since communication contains the waiting for slower ranks. The own clock of a
-program narrows these bounds and never widens them: time that no rung below lost has another reason.
+If the program's trace was replayed, its terms are the terms of the replay, whose sum is also the
+prediction. Else its own clock, or its profile, shows which share of the baseline's time it computes
+and which it communicates. Computing then takes as much longer as the rung below does: its bounds
+are the smallest and the largest loss of the probes of processor and memory. Messages take at most
+as much longer as the largest loss of the probes of MPI on as many nodes, and perhaps nothing, since
+communication contains the waiting for slower ranks. The program's own clock narrows these bounds
+and never widens them: time that no rung below lost has another reason.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMPUTING = (
     *("compute.dgemm", "compute.fft", "compute.linpack", "compute.peak"),
     *("memory.stream", "memory.latency", "memory.random_access"),
 )
-#: Probes of messages; those of starting ranks and of computing after messages are left out.
+#: Probes of messages, without probes of starting ranks and of computing after messages.
 MESSAGES = (
     *("mpi.pingpong", "mpi.bandwidth", "mpi.bibandwidth", "mpi.multi_pair", "mpi.sendrecv"),
     *("mpi.exchange", "mpi.ring"),
@@ -59,7 +59,7 @@ _WHOLE = {
 
 
 def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return the measured terms of a program's extra time, and those that nothing measured."""
+    """Return the measured terms of a program's extra time, and the terms that nothing measured."""
     if case.replayed:
         return _replayed_terms(case), []
     if case.split is None:
@@ -78,11 +78,11 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
 
 
 def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return a fact as the cause of a program: it changes the terms that the program has.
+    """Return a fact as a cause for a program: it changes the terms that the program has.
 
     A measurement of the term below that is not worse refuses it. The share that the fact bounds by
-    itself is that of a single operation: it bounds the computing of a program by the share of the
-    time that the program computes, and its messages not at all.
+    itself is the share of a single operation: times the share of the time that the program
+    computes, it bounds the program's computing, but it does not bound its messages.
     """
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
@@ -137,7 +137,7 @@ class _Part:
     """A part of a program's time on the baseline, and the rung below that measured it.
 
     - `share`: of the baseline's time; `own`: how many times as long it takes by its own clock.
-    - `below`: what the rung below measured; `probe`: the one to run where it measured nothing.
+    - `below`: the results of the rung below; `probe`: the probe to run where there are none.
     - `least`: how many times as long it takes at least, by the rung below.
     """
 
@@ -156,7 +156,7 @@ class _Part:
         )
 
     def measured(self, case: LossCase) -> MeasuredTerm | None:
-        """Return its extra time; None where the rung below says nothing of it."""
+        """Return its extra time; None where the rung below does not bound it."""
         worse = [measurement for measurement in self.below if measurement.certain]
         if not worse:
             return None
@@ -218,10 +218,10 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
 
 
 def computing_below(case: LossCase) -> list[Measurement]:
-    """Return what a core and its memory lose; a program's ranks are as many on any node."""
+    """Return the losses of a core and its memory; a program's ranks are as many on any node."""
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 
 def messages_below(case: LossCase) -> list[Measurement]:
-    """Return what MPI's messages lose on as many nodes."""
+    """Return the losses of MPI's messages on as many nodes."""
     return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)

@@ -72,7 +72,7 @@ def explain(
 
 
 def _worst_loss(finding: Finding) -> Row | None:
-    """Return the worst certain loss of time; launches that crash alone make none."""
+    """Return the worst certain loss of time; None where only lost launches make the loss."""
     for point in finding.of(Verdict.SLOWER):
         if point.ratio is not None and not (point.lost and point.lost.by_loss):
             return point
@@ -125,7 +125,7 @@ def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, s
 
 
 def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses) -> LossCase:
-    """Return the case of a program with its parts: those of its replay, and those of its time."""
+    """Return the case of a program with its parts: the terms of its replay, and its split time."""
     platform = case.finding.platform
     place = case.place
     terms, _ = replayed.get((platform, application_of(place)), ((), 0))

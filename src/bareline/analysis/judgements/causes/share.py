@@ -1,7 +1,7 @@
 """Shares: extra times over the baseline's time, which add up.
 
 All arithmetic of causes is here. An operation takes `1` on the baseline and `1 + extra` on the
-platform; the extra is the sum of the shares of its terms and what is left over.
+platform; the extra is the sum of the shares of its terms and of a rest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Share:
         return Share(self.value + other.value, self.lo + other.lo, self.hi + other.hi)
 
     def less(self, other: Share) -> Share:
-        """Return what is left of it without another one: bounds add, whatever they have in common.
+        """Return this share minus another one: bounds add, however the two depend on each other.
 
         Infinite bounds leave everything open.
         """
@@ -56,7 +56,7 @@ class Share:
         return Share(self.value - other.value, lo, self.hi - other.lo)
 
     def times(self, factor: float) -> Share:
-        """Return it in another unit, above 0."""
+        """Return this share in another unit; the factor is above 0."""
         return Share(self.value * factor, self.lo * factor, self.hi * factor)
 
     def capped(self, most: Share) -> Share:
@@ -65,11 +65,11 @@ class Share:
         return Share.within(min(self.lo, hi), min(self.value, max(0.0, most.value)), hi)
 
     def without_gain(self) -> Share:
-        """Return it from 0 on: a part of another share is no less than nothing."""
+        """Return it without negative ends: a part of another share is at least nothing."""
         return Share(*(max(0.0, end) for end in (self.value, self.lo, self.hi)))
 
     def holds(self, value: float, margin: float) -> bool:
-        """Whether a value lies within its bounds, or no more than a margin beside them."""
+        """Whether a value is within its bounds, or outside by no more than a margin."""
         return self.lo - margin <= value <= self.hi + margin
 
 

@@ -1,4 +1,4 @@
-"""Causes on simulated platforms: what the models were given, which is all that can differ."""
+"""Causes on simulated platforms: the parameters of the models, since nothing else can differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROGRAMS = (Layer.NPB, Layer.APP)
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Make the rule of another value; one that `computes` concerns programs, not messages."""
+    """Make the rule for a differing value; with `computes` it concerns programs, not messages."""
 
     def find(case: LossCase) -> Cause | NoCause:
         own, base = (number(facts, key) for facts in (case.facts, case.baseline_facts))

@@ -1,4 +1,4 @@
-"""Causes in what runs below a program: its container, file system, MPI library and kernel."""
+"""Causes in the software below a program: its container, file system, MPI library and kernel."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import format_size, listing
 
 #: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
-#: of it; what is longer they copy once, straight out of the sender's memory (CMA).
+#: of it; longer messages they copy once, straight out of the sender's memory (CMA).
 _COPIED_TWICE_BYTES = 4096
-#: Messages with which sender and receiver agree on one that is handed over in pieces.
+#: Messages with which sender and receiver agree on a message that is handed over in pieces.
 _HANDSHAKE = 2
-#: What must be alike for the namespaces to be what two containers differ in.
+#: Facts that must be equal, so that two containers differ only in their namespaces.
 _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.version")
 
 
@@ -87,7 +87,7 @@ def file_system(case: LossCase) -> Cause | NoCause:
 
 
 def file_system_name(facts: Facts) -> str:
-    """Name a file system by what is decided about it: where its data lies, and who serves it."""
+    """Name a file system by its configuration: the place of its data, and its server."""
     kind = str(facts["fs.type"])
     if below := facts.get("fs.below"):
         return f"{kind} in a file on {below}"
@@ -108,7 +108,7 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
 
 
 def mpi_library(case: LossCase) -> Cause | NoCause:
-    """Another MPI library, or another version of it: what is compared are the libraries, too."""
+    """Another MPI library, or another version: the libraries are also a part of the comparison."""
     own, base = (
         f"{format_fact('mpi.flavour', facts['mpi.flavour'])} {facts['mpi.version']}"
         for facts in (case.facts, case.baseline_facts)
@@ -119,9 +119,9 @@ def mpi_library(case: LossCase) -> Cause | NoCause:
 
 
 def kernel(case: LossCase) -> Cause | NoCause:
-    """Another kernel, of which messages, files and timers are; names of builds are no difference.
+    """Another kernel, which provides messages, files and timers; names of builds do not count.
 
-    Only between like and like: a guest and its host have two kernels anyway.
+    Only machines of the same kind are compared: a guest and its host have two kernels anyway.
     """
     if case.facts.get("virt.kind") != case.baseline_facts.get("virt.kind"):
         return NoCause("a machine and a guest have kernels of their own")
@@ -160,7 +160,7 @@ def _flags(facts: Facts, name: str) -> str:
     return shown_name(value) or _UNSET
 
 
-#: The term that code compiled otherwise changes, by layer.
+#: The term that differently compiled code changes, by layer.
 _COMPILED: Mapping[Layer, tuple[Term, ...]] = {
     Layer.COMPUTE: (Term.ARITHMETIC,),
     Layer.MEMORY: (Term.MEMORY,),

@@ -1,7 +1,7 @@
-"""The sum of an explanation: its terms, the facts that share them, and what would be too much.
+"""The sum of an explanation: its terms, the facts that share them, and the terms in excess.
 
-A term that a rung below measured counts as measured, whatever facts stand beside it; its facts
-share it. A term that nothing measured counts as its facts say.
+A term that a rung below measured counts as measured, whatever its facts are; its facts share it. A
+term that nothing measured counts as much as its facts cost.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _MULTIPLY = (Term.ARITHMETIC,)
 
 @dataclass(frozen=True, slots=True)
 class TermShare:
-    """What a term adds to the baseline's time, and the rules of the causes that share it.
+    """The extra time of a term over the baseline's time, and the rules of causes that share it.
 
-    - `rest`: what these causes leave of it.
-    - `probe`, `words`: the rung that measured it, and its figure; empty where facts alone say it.
-    - `predicts`: it is a term of the prediction as well, and is never withdrawn.
+    - `rest`: the part of it that these causes leave.
+    - `probe`, `words`: the rung that measured it, and its figure; empty where only facts bound it.
+    - `predicts`: it is also a term of the prediction, and is never withdrawn.
     """
 
     term: Term
@@ -47,14 +47,14 @@ class Sum:
 
     @property
     def share(self) -> Share:
-        """What all terms add together."""
+        """The sum of all terms."""
         return total(one.share for one in self.terms)
 
 
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
-    """Share measured terms out among the facts that change them, and add what facts say alone.
+    """Divide measured terms among the facts that change them, and add terms of facts alone.
 
-    What would explain certainly more than the `loss` is withdrawn, as little as will do.
+    Terms that together exceed the `loss` certainly are withdrawn, as few as possible.
     """
     judged = [_judged(cause, measured) for cause in causes]
     divisions = [_Division.of(term, judged) for term in measured]
@@ -82,7 +82,8 @@ def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
 def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
     """Return why a measured term contradicts a fact; empty where it does not.
 
-    A link that is nearly full loses to heads what its rate alone does not: so much is no excess.
+    A link that is nearly full also loses to heads, which its rate does not include: an excess of
+    that size is not a contradiction.
     """
     if measured.refuses:
         return measured.refuses
@@ -127,7 +128,7 @@ class _Division:
 
     @property
     def term(self) -> TermShare:
-        """The term, with what its facts leave of it."""
+        """The term, with the part that its facts leave."""
         measured = self.measured
         rest = measured.share
         if self.parts:
@@ -144,10 +145,10 @@ class _Division:
 
 
 def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
-    """Return what each fact has of a measured term, by its rule.
+    """Return the part of each fact in a measured term, by its rule.
 
-    Facts that are certainly at work have what the others leave. Where several may be at work, each
-    may have from nothing to all that it can cost.
+    Facts that are certainly at work have the part that the remaining facts leave. Where several may
+    be at work, each may have from nothing to all that it can cost.
     """
     certain = [cause for cause in facts if cause.certain]
     possible = [cause for cause in facts if not cause.certain]
@@ -159,7 +160,7 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
         if cause.share is not None and _is_factor(cause, measured, alone=len(facts) == 1):
             value = min(value, cause.share.hi)
             bounds = Share(value, 0.0, measured.share.hi)
-        if certain:  # beside a fact that is at work, this one may have nothing
+        if certain:  # next to a fact that is at work, this one may have nothing
             value = min(value, bounds.hi) if cause.share is not None else 0.0
         parts[cause.rule] = Share.within(bounds.lo, value, bounds.hi)
     for cause in certain:
@@ -171,7 +172,7 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
 def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
     """Return the least and the most that a fact has of a term.
 
-    A fact that says more than was measured has at least the measured value, not its upper end.
+    A fact with a larger cost than was measured has at least the measured value, not its upper end.
     """
     if alone:
         least = whole.lo
@@ -185,7 +186,7 @@ def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
 
 
 def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
-    """Return what the other facts leave of a term to one that is certainly at work."""
+    """Return the part of a term that the other facts leave to one that is certainly at work."""
     assert cause.share is not None
     taken = min(total(parts.values()).hi, whole.hi)
     left = whole.less(Share(0.0, 0.0, taken)).without_gain()
@@ -213,12 +214,12 @@ def _most(cause: Cause, measured: MeasuredTerm, *, alone: bool) -> float:
 
 
 def _within_product(factor: Share, whole: Share) -> float:
-    """Return the most that a factor has of a product: without it all were shorter by the factor."""
+    """Return the most that a factor has of a product: without it all is shorter by the factor."""
     return (1 + whole.hi) * (1 - 1 / (1 + factor.hi))
 
 
 def _divided(whole: float, room: Sequence[float], facts: Sequence[Cause]) -> list[float]:
-    """Divide a share: first what facts say that they cost, then the rest evenly.
+    """Divide a share: first the known costs of facts, then the rest evenly.
 
     - `room`: the most that each fact can have.
     """
@@ -231,7 +232,7 @@ def _divided(whole: float, room: Sequence[float], facts: Sequence[Cause]) -> lis
         else:
             silent.append((most, number))
     rest = max(0.0, whole - sum(values))
-    # Those with the least room first: what they cannot take is the others'.
+    # Facts with the least room come first, so that the rest gets the part that they cannot take.
     for position, (most, number) in enumerate(sorted(silent)):
         values[number] = min(most, rest / (len(silent) - position))
         rest -= values[number]
@@ -266,7 +267,7 @@ def _multiplied(
 ) -> tuple[list[TermShare], list[Cause]]:
     """Return the terms of facts that multiply each other, and all causes.
 
-    Of a product each factor may have what the others multiply it by.
+    Of a product each factor may have up to its own share times all other factors.
     """
     terms: list[TermShare] = []
     changed = list(causes)
@@ -289,7 +290,7 @@ def _multiplied(
 
 
 def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermShare]:
-    """Return the terms of which facts alone say what they cost."""
+    """Return the terms whose cost only facts bound."""
     elsewhere = {*measured, *_MULTIPLY}
     terms: list[TermShare] = []
     for cause in causes:
@@ -301,7 +302,7 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
 
 
 def _product(factors: Sequence[Share]) -> Share:
-    """Return what factors add together: 0.5 and 0.2 more are 0.8 more."""
+    """Return the extra time of factors together: 0.5 and 0.2 more are 0.8 more."""
     return Share(
         math.prod(1 + factor.value for factor in factors) - 1,
         math.prod(1 + factor.lo for factor in factors) - 1,
@@ -313,7 +314,7 @@ def _product(factors: Sequence[Share]) -> Share:
 
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:
-    """Withdraw terms that add certainly more than was lost, as few as will do."""
+    """Withdraw terms that together certainly exceed the loss, as few as possible."""
     terms = list(whole.terms)
     causes = list(whole.causes)
     while _excessive(terms, loss):
@@ -332,7 +333,7 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
 
 
 def _rank(one: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
-    """Order terms to withdraw: what leaves nothing over, facts before measurements, the largest."""
+    """Order terms to withdraw: if no rest is left then, facts before measurements, the largest."""
     others = [other for other in terms if other is not one]
     left = loss.less(total(other.share for other in others))
     fits = not _excessive(others, loss) and left.holds(0.0, DEFAULT_MARGIN)

@@ -1,8 +1,9 @@
 """Terms that a rung below measured: their share of an operation's extra time.
 
-Sockets and streams measure the terms of MPI's messages, messages those of the other functions, the
-attainable peak that of arithmetic. What a rung measured on both platforms is a difference in
-seconds: of a message, of a byte. An operation has so many of them (`bareline...causes.work`).
+Sockets and streams measure the terms of MPI's messages, messages measure the terms of the other
+functions, and the attainable peak measures arithmetic. The result of a rung on both platforms is a
+difference in seconds per message or per byte. `bareline...causes.work` has the numbers of messages
+and bytes of an operation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bareline.analysis.numbers.messages import beyond_start
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.model import Layer
 
-#: Measures what the width of instructions and the clock give.
+#: The probe that measures the rate by the width of instructions and the clock.
 PEAK = "compute.peak"
 #: A message up to here is all start.
 _SHORT_BYTES = 1024
@@ -33,8 +34,8 @@ class MeasuredTerm:
     """A term's share of the extra time, by the probe that measured it, in words.
 
     - `refuses`: why a fact that would change the term costs nothing; empty where it may.
-    - `predicts`: it is a term of the prediction as well, so that its sum takes it as it is: a gain,
-      or more than was lost.
+    - `predicts`: it is also a term of the prediction, so that the sum takes it unchanged, even if
+      it is a gain, or more than was lost.
     """
 
     term: Term
@@ -54,7 +55,7 @@ class MissingTerm:
 
 
 def terms_of(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return the terms of an operation that rungs below measured, and those that none did."""
+    """Return the terms of an operation that rungs below measured, and the terms that none did."""
     if case.finding.layer is Layer.COMPUTE:
         return _arithmetic(case)
     work = case.work
@@ -68,7 +69,7 @@ def terms_of(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
 
 
 def _of_link(case: LossCase, work: Work) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return the terms that sockets and streams measured, and those that they did not."""
+    """Return the terms that sockets and streams measured, and the terms that they did not."""
     measured: list[MeasuredTerm] = []
     missing: list[MissingTerm] = []
     if work.starts.most:
@@ -100,7 +101,7 @@ def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
 
 
 def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
-    """Carry a latency over as the time that it adds, or as what it multiplies of a message."""
+    """Convert a latency to a term, by the time that it adds and by its factor on short messages."""
     factor = Share.of(latency.ratio)
     base_s, before = case.base_s, latency.point.base
     if base_s is None or before is None:
@@ -112,7 +113,7 @@ def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
 
 
 def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
-    """Carry a stream over as what its bytes add, or as what it multiplies of a message's bytes."""
+    """Convert a stream to a term: its bytes' added time, up to its factor on a message's bytes."""
     factor = Share.of(stream.ratio)
     base_s, base = case.base_s, stream.point.base
     if base_s is None or base is None:
@@ -130,16 +131,16 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
 def _on_full_link(
     case: LossCase, work: Work, share: Share, byte_s: float, wire_bps: float
 ) -> Share:
-    """Return a share of bytes on a link that may be full: the wire's own time is the usual.
+    """Return a share of bytes on a link that may be full: the wire's own time is the usual value.
 
-    - `byte_s`: of a byte on the baseline.
+    - `byte_s`: the time of a byte on the baseline, in s.
     """
     assert case.base_s is not None
     wire_s = 8 / wire_bps
     least_s = work.size_bytes.least * waits(case) * wire_s
     usual_s = work.size_bytes.usual * wire_s
     baseline_s = work.size_bytes.usual * byte_s
-    # What the baseline's bytes take by themselves is no extra time.
+    # The time of the baseline's bytes is not extra time.
     lo = max(0.0, (least_s - max(baseline_s, case.sized_s)) / case.base_s)
     usual = (usual_s - baseline_s) / case.base_s
     return Share.within(min(lo, share.lo), usual, share.hi)
@@ -151,7 +152,7 @@ def seconds_per_byte(point: Row, rate: float) -> float:
 
 
 def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
-    """Return which part of the platform's link a stream over it uses, and the most by its interval.
+    """Return the part of the platform's link that a stream uses, and the most by its interval.
 
     Both are 0 where the rate of the link is not known.
     """
@@ -179,7 +180,7 @@ def waits(case: LossCase) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    """What MPI's messages between nodes take longer, in s, by size, ascending."""
+    """The extra time of MPI's messages between nodes, in s, by ascending size."""
 
     sizes: tuple[int, ...]
     extra_s: tuple[Share, ...]
@@ -187,7 +188,7 @@ class _Messages:
 
     @classmethod
     def of(cls, case: LossCase) -> _Messages | None:
-        """Return what the ping-pong measured on both platforms; None without short messages."""
+        """Return the ping-pong's results on both platforms; None without short messages."""
         by_size: dict[int, Measurement] = {}
         for measurement in case.points([PINGPONG], lambda place: place.ran_on > 1):
             point = measurement.point
@@ -215,7 +216,7 @@ class _Messages:
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that is made of such messages.
 
-        What sockets and streams measured may acquit the facts that change them.
+        Results of sockets and streams may acquit the facts that change them.
         """
         base_s = case.base_s
         if base_s is None:
@@ -228,7 +229,7 @@ class _Messages:
         return terms
 
     def _bytes(self, work: Work) -> Share:
-        """Return what the bytes of an operation take longer, in s."""
+        """Return the extra time of the bytes of an operation, in s."""
         count = work.size_bytes
         least, usual, most = (
             self.beyond_start(size) for size in (count.least, count.usual, count.most)
@@ -243,7 +244,7 @@ class _Messages:
 
 
 def _extra_s(measurement: Measurement) -> Share:
-    """Return what a message takes longer than on the baseline, in s."""
+    """Return the extra time of a message over the baseline, in s."""
     base = measurement.point.base
     assert base is not None
     return Share.of(measurement.ratio).times(base.value)

@@ -151,7 +151,7 @@ def why_not(
     facts: Mapping[str, Facts],
     baseline: str,
 ) -> WhyNot:
-    """Describe of one platform why a cause is, or is not, named."""
+    """Describe for one platform why a cause is, or is not, named."""
     head = _Head(rule.name, platform, baseline)
     answers = [
         _answer(head, explanation)

@@ -1,7 +1,7 @@
-"""What an operation asks of the network: messages that begin one after the other, and bytes.
+"""The work of an operation for the network: messages that begin one after the other, and bytes.
 
-Counts are those of the longest chain: what goes on side by side on several links counts once.
-Libraries choose among algorithms, so that collectives have bounds.
+Counts are for the longest chain: simultaneous traffic on several links counts once. Libraries
+choose among algorithms, so that collectives have bounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CROSSING = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many there are usually, at least and at most."""
+    """A number of messages or bytes: usual, at least and at most."""
 
     usual: float
     least: float
@@ -41,7 +41,7 @@ class Count:
         return cls(number, number, number)
 
     def of(self, each: Share) -> Share:
-        """Return the share of so many, of which each has one."""
+        """Return the share of all of them together, given the share of each."""
         ends = [many * end for many in (self.least, self.most) for end in (each.lo, each.hi)]
         return Share.within(min(ends), self.usual * each.value, max(ends))
 
@@ -63,9 +63,9 @@ class Work:
 
 
 def work_of(place: Place) -> Work | None:
-    """Return what a call asks of the network; None where nothing is known of it.
+    """Return the work of a call for the network; None where unknown.
 
-    Of a stream it is a byte, and of a latency a message without any.
+    For a stream it is one byte, and for a latency one message without bytes.
     """
     if place.probe in STREAMS:
         return Work(NONE, _ONE, direct=True)
@@ -111,7 +111,7 @@ def _of_collective(place: Place, size: int) -> Work:
 
 
 def _from_others(ranks: int, each: int) -> int:
-    """A node gets the blocks of all ranks elsewhere."""
+    """Return the number of blocks that a node gets, from all ranks on other nodes."""
     return ranks - each
 
 
