@@ -71,7 +71,7 @@ run=$($bareline run demo "${on[@]}" --baseline "$base" | tail -n 1) || status=$?
 # 3: some trials failed; the rest is worth a page that says so.
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 
-onward="$bareline predict app.ocean --from $run --what-if latency=x0.5"
+onward="$bareline predict app.ocean --from $run --what-if bandwidth=x2"
 forecast=$(tell $bareline forecast --from "$run" --on "$base" --to "$to" -- app.ocean) || {
     note "so there is no prediction this time: it needs a machine that other programs leave alone"
     onward="make demo          # again, when nothing else runs"
@@ -92,7 +92,7 @@ fi
 chapter "What next"
 if [ -n "$guests" ]; then
     echo "Virtual machines would be emulated here: $guests."
-    echo "How their networks differ all the same: make setup && $bareline run ladder-net"
+    echo "To compare their networks anyway: make setup && $bareline run ladder-net"
 fi
 cat <<END
 

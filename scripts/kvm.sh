@@ -6,7 +6,7 @@ if [ ! -e /dev/kvm ]; then
 elif [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; then
     echo "/dev/kvm may not be opened by this user"
 elif [ ! -d /sys/module/kvm_intel ] && [ ! -d /sys/module/kvm_amd ]; then
-    echo "/dev/kvm is not of a processor's own virtualization"
+    echo "/dev/kvm is not backed by the processor's hardware virtualization"
 elif [ "$(id -u)" -ne 0 ]; then
     echo "only root starts guests"
 else

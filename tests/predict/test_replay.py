@@ -107,7 +107,7 @@ def test_what_the_replay_lacks_is_named_by_function_and_size():
     assert send.replayed_s - send.traced_s == pytest.approx(-1e-3)
     assert sums.share == pytest.approx(200e-6 / found.time_s)
     assert by_call["MPI_Waitall"].share == pytest.approx(0, abs=1e-12)
-    assert said_lacks(lacks).startswith("; it is off most in MPI_Isend of 4 KiB (-1.0%")
+    assert said_lacks(lacks).startswith("; its largest errors are in MPI_Isend of 4 KiB (-1.0%")
 
 
 @pytest.mark.parametrize("size", [8, 1 << 20], ids=["eager", "rendezvous"])

@@ -358,7 +358,9 @@ def _control(
         source = "the same program on one node of each"
         factor = ComputeFactor(ratio, 0.97 * ratio, 1.03 * ratio, source)
         return _Control(f"{words}: computing is charged with that", factor)
-    return _Control("no one-node control was measured: computing is taken to be the same")
+    return _Control(
+        "the program was not measured on one node of each: computing is taken to be the same"
+    )
 
 
 def _is_of_one_node(application: Application) -> bool:

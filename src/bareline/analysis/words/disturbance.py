@@ -10,8 +10,11 @@ def disturbed_words(seen: Disturbed) -> str:
     """Return how many trials were disturbed, by kind of disturbance; empty where none was."""
     if not seen.disturbed:
         return ""
+    trials = f"{seen.disturbed} of {count(seen.trials, 'trial')} disturbed"
+    if len(seen.kinds) == 1:
+        return f"{trials} by {next(iter(seen.kinds))}"
     kinds = listing([f"{number} by {kind}" for kind, number in seen.kinds.items()])
-    return f"{seen.disturbed} of {count(seen.trials, 'trial')} disturbed ({kinds})"
+    return f"{trials} ({kinds})"
 
 
 def exclusion_words(seen: Disturbed) -> str:

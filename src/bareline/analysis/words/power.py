@@ -22,7 +22,8 @@ def missing_launches(records: Records) -> str:
 def _words(need: LaunchNeed) -> str:
     vary = "varies" if need.rows == 1 else "vary"
     return (
-        f"{count(need.rows, 'row')} {vary} by {percent(need.spread, 2)} between launches: about "
-        f"{count(need.launches, 'launch', 'launches')} of each side would show a difference of "
-        f"{percent(DIFFERENCE)} in one of them as certain; the middle row has {need.measured}"
+        f"{count(need.rows, 'row')} {vary} by {percent(need.spread, 2)} between launches (median): "
+        f"to show a difference of {percent(DIFFERENCE)} in one row as certain takes about "
+        f"{count(need.launches, 'launch', 'launches')} of each side; the median row has "
+        f"{need.measured}"
     )

@@ -18,17 +18,17 @@ def forecast_blocks(done: Prediction, changes: Sequence[CallChange]) -> Iterator
     """Return the answer, and which calls the platform changes."""
     yield from prediction_blocks(done)
     if changes:
-        yield change_table(changes[:_MOST_CHANGES])
+        yield change_table(changes[:_MOST_CHANGES], done.base, done.platform)
 
 
-def change_table(changes: Sequence[CallChange]) -> Block:
-    """Return a table of calls: the time of one here and there, and the most that all add."""
+def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Block:
+    """Return a table of calls: the time of one on both platforms, and the most that all add."""
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))
     rows.figure("up to", lambda row: format_size(row["size_bytes"]) if row["size_bytes"] else "–")
     rows.figure("calls/s", lambda row: plain(row["rate"]))
-    rows.figure("a call here", lambda row: format_value(row["base_s"], "s"))
-    rows.figure("there", lambda row: format_value(row["time_s"], "s"))
+    rows.figure(f"one on {base}", lambda row: format_value(row["base_s"], "s"))
+    rows.figure(f"on {platform}", lambda row: format_value(row["time_s"], "s"))
     rows.figure("times", lambda row: plain(row["time_s"] / row["base_s"]))
     rows.figure("adds at most", lambda row: percent(row["adds"], 2))
     return rows.table(whole=True)
@@ -36,6 +36,7 @@ def change_table(changes: Sequence[CallChange]) -> Block:
 
 def same_by_hand(commands: Sequence[Sequence[str]]) -> Iterator[Block]:
     """Return the separate commands that a forecast replaces."""
-    yield Remark("The same by separate commands:", "muted")
+    how = "its own command" if len(commands) == 1 else "separate commands"
+    yield Remark(f"The same with {how}:", "muted")
     for words in commands:
         yield Remark(f"  {shlex.join(words)}".replace(" '>' ", " > "), "muted", unbroken=True)

@@ -40,10 +40,12 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
         )
     yield Remark(f"On {done.platform} it will take {takes}", "bold")
     if done.model == "replay":
-        yield Remark("By the trace replayed on the curves of both platforms.", "muted")
+        yield Remark(
+            "Method: the trace is replayed with the measured costs of both platforms.", "muted"
+        )
     if done.reproduced is not None:
         yield Remark(
-            f"Replaying the trace reproduces {done.reproduced:.1%} of the time measured on "
+            f"The replay gives {done.reproduced:.1%} of the time measured on "
             f"{done.base}{said_lacks(done.lacks)}."
         )
     yield Remark(f"Computing: {done.compute_from}.")
@@ -56,10 +58,11 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
             if own is None
             else f"{times} of a rank {verb} {_change(own)}"
         )
-        yield Remark(f"Start-up takes {_change(done.start_up_s)}, not included; {connecting}.")
+        start_up = f"start-up takes {_change(done.start_up_s)} on {done.platform}"
+        yield Remark(f"Not included: {start_up}, and {connecting}.")
     yield Remark(_parts(done), "muted")
     for warning in done.warnings:
-        yield Remark(f"Wider: {warning}.", "caution")
+        yield Remark(f"The interval is wider because {warning}.", "caution")
     if done.measured_s:
         yield Remark(_measured(done), "bold")
 
@@ -67,13 +70,13 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
 def _parts(done: Prediction) -> str:
     """Describe the parts of the interval, and how well the machine repeats itself."""
     parts = (
-        f"single launches {_width(done.launches)}, the ladders' curves {_width(done.ladder)}, "
-        f"the model on unseen programs {_width(done.residual)}"
+        f"single launches {_width(done.launches)}, the ladders' curves {_width(done.ladder)} "
+        f"and the model on unseen programs {_width(done.residual)}"
     )
     if done.repeats is None:
-        return f"The interval: {parts}."
+        return f"The interval combines the errors of {parts}."
     repeats = f"launches on {done.base} repeat within {_width(done.repeats)}"
-    return f"The interval: {parts}; {repeats}."
+    return f"The interval combines the errors of {parts}; {repeats}."
 
 
 def _width(log_width: float) -> str:
@@ -87,7 +90,7 @@ def _span(low_s: float, high_s: float) -> str:
 def said_lacks(lacks: Sequence[CallLack]) -> str:
     """Name the calls by which a replay is off most: nothing where each is little."""
     off = sorted((one for one in lacks if abs(one.share) >= _OFF), key=lambda one: -abs(one.share))
-    return f"; it is off most in {', '.join(map(str, off[:_OFF_SHOWN]))}" if off else ""
+    return f"; its largest errors are in {', '.join(map(str, off[:_OFF_SHOWN]))}" if off else ""
 
 
 def _measured(done: Prediction) -> str:
@@ -121,7 +124,7 @@ def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
     yield Remark(
         f"{application} takes {_change(loss.loss_s)} on {loss.platform} "
         f"({format_value(loss.b_s, 's')}) than on {loss.base} ({format_value(loss.a_s, 's')}); "
-        f"{loss.explained:.0%} of that is explained.",
+        f"the parts below add up to {loss.explained:.0%} of that.",
         "bold",
     )
     yield Remark(f"{capital(loss.control)}." if loss.control else "")
