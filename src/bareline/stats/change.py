@@ -36,7 +36,7 @@ from bareline.stats.stack import BoolArray, FloatArray, IntArray
 LEAST_RUNS = 3
 """A level is that of at least so many runs."""
 
-#: Runs that give one value time and again would have no spread to measure a step by.
+#: Runs that give the same value again and again would have no spread to measure a step by.
 LEAST_SPREAD = 1e-4
 NORMAL_MAD = 1.4826
 """The standard deviation of a normal distribution by its median absolute deviation."""
@@ -85,7 +85,7 @@ def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
     """Return rows whose outliers are at their bounds: three normal standard deviations by the MAD.
 
     The order of the runs plays no part, so that random orders remain a fair reference. Bounds are
-    no nearer than one and a half margins, or an outlier would lie within the margin.
+    no nearer than one and a half margins, or an outlier would be within the margin.
     """
     middle = np.median(rows, axis=-1, keepdims=True)
     spread = NORMAL_MAD * np.median(np.abs(rows - middle), axis=-1, keepdims=True)

@@ -43,8 +43,8 @@ _ALPHA_ALONE = 0.1
 class Dependence:
     """The autoregression of each series, shape (series,).
 
-    - `shown`: what the runs show, 0 where it may be chance.
-    - `possible`: the estimate all the same, even where it may be chance.
+    - `shown`: the autoregression that the runs show, 0 where it may be chance.
+    - `possible`: the estimate, even where it may be chance.
     """
 
     shown: FloatArray
@@ -92,7 +92,7 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
     """Return by how much changes, or one more than those, beat dependence without a change.
 
-    The runs about levels (or about a line with steps) may depend on each other, too.
+    The runs about levels (or about a line with steps) may also depend on each other.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.

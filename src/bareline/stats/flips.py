@@ -42,7 +42,7 @@ _CHOSEN_FLIPS = 4096
 MANY_BLOCKS = 4096
 """From here on signs are made some at a time."""
 
-#: Statistics that are held at once (32 MiB), and that are computed at once, in a processor's cache.
+#: Statistics in memory at once (32 MiB), and statistics computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
 _IN_CACHE = 1 << 14
 #: Statistics of a family's p-values at most.
