@@ -269,7 +269,7 @@ def cuts(
 def _alike(
     grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule
 ) -> Iterator[tuple[int, bool]]:
-    """Return the numbers of cells whose parts differ where sizes do, and only there.
+    """Yield the numbers of cells whose parts differ where sizes do, and only there.
 
     With each number: whether the sizes of each count are in the proportion of its parts.
     """

@@ -131,7 +131,7 @@ class PredictionCase:
 
     @cached_property
     def speeds(self) -> float:
-        """Half-width, in ln, of predictions from single launches of the ladders, as a run meets them.
+        """Half-width, in ln, of predictions from single launches of the ladders, as runs meet them.
 
         TCP between hosts has two speeds, by launch: a run meets one of them, and more launches of
         the ladder do not make that surer. A block that is slow on both sides cancels.

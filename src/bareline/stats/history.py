@@ -147,7 +147,7 @@ class _Rivals:
 
 
 def _wandering_chances(runs: int) -> float:
-    """Return the lead that wandering runs reach by chance: it grows with the number of places."""
+    """Return the lead that wandering runs reach by chance: more runs have more places for it."""
     return 2.0 * math.log(max(runs / MIN_RUNS, 1.0))
 
 

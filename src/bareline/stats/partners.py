@@ -2,7 +2,7 @@
 
 Two runs share no blocks. The first launch of one is therefore paired with the first launch of the
 other, the second with the second, for all rows at once; where one run has more launches, several
-of them that follow each other are averaged. If nothing differs and the noise of each run is
+consecutive launches are averaged. If nothing differs and the noise of each run is
 symmetric (or has one shape in both), exchanging the names in any pair is as likely as the measured
 order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six
 launches on, in a family of any size.

@@ -79,7 +79,7 @@ def _trend(ranks: FloatArray) -> FloatArray:
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
-    """Return which series depend on themselves: by their ranks, which outliers cannot feign."""
+    """Return which series are autocorrelated, by their ranks, which outliers cannot feign."""
     resembling = _neighbours(_ranks(series)) >= _critical(series.shape[-1])[1]
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))
 

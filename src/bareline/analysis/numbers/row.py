@@ -59,7 +59,7 @@ class Estimate:
         return self.lo, self.hi
 
     def over(self, below: Estimate) -> Estimate:
-        """Divide two ratios; their half-widths add, so the interval is valid whatever they share."""
+        """Divide two ratios; half-widths add, so the interval is valid whatever they share."""
         lo = self.lo / below.hi if self.lo is not None and below.hi else None
         hi = self.hi / below.lo if self.hi is not None and below.lo else None
         return Estimate(self.value / below.value, lo, hi)

@@ -171,7 +171,7 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
-    """Return a list of one caveat, a code or a text, where a condition is true, else an empty one."""
+    """Return a list of one caveat, a code or text, where a condition is true, else an empty one."""
     one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
     return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
