@@ -13,19 +13,19 @@ from bareline.analysis.numbers.messages import beyond_start, start_of, time_at
 FloatArray = npt.NDArray[np.float64]
 
 #: A fall on which launches agree is the platform's: libraries choose a collective's algorithm by
-#: size, and TCP carries 32 KiB sooner than 24 KiB over some links. Such a share of at least so many
-#: launches must agree on a collective's fall; all launches on a fall between two ranks, where an
-#: algorithm does not change.
+#: size, and TCP carries 32 KiB sooner than 24 KiB over some links. This share of the launches must
+#: agree on a collective's fall, and there must be at least this number of launches; all launches
+#: must agree on a fall between two ranks, where an algorithm does not change.
 _AGREED, _FEWEST_AGREED = 0.8, 4
 _NEAR = 1.5
 _BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
-#: Launches have two speeds where they form two groups of two or more, at least so many times
-#: apart, and with a distance of twice the range within a group.
+#: Launches have two speeds where they form two groups, of at least two launches each, whose times
+#: differ by at least this factor, and by twice the range within a group.
 _TWO_SPEEDS, _FEWEST_OF_A_SPEED, _APART = 1.1, 2, 2.0
-#: A launch with so many times the median was disturbed; and the largest share of launches that may
-#: be.
+#: A launch that takes more than this multiple of the median was disturbed; and the largest share
+#: of disturbed launches.
 _LOST, _MOST_LOST = 3.0, 1 / 3
 
 

@@ -63,7 +63,7 @@ class Grid:
 
 
 def grids(ranks: int, count: int) -> Iterator[Grid]:
-    """Yield all grids of so many ranks with so many sides, each side cut."""
+    """Yield all grids of `ranks` ranks with `count` sides, each side cut."""
     if count == 1:
         if ranks > 1:
             yield Grid((ranks,))
@@ -84,7 +84,7 @@ def place_words(place: Place) -> str:
 
 
 def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
-    """Return the grids of so many ranks by each rule that gives all known grids.
+    """Return the grids of `ranks` ranks by each rule that gives all known grids.
 
     A rule keeps some sides as they are, and cuts the rest into the sides of the least sum, in one
     order. The first grid follows the rule that keeps fewest sides.
@@ -129,9 +129,9 @@ def _ruled(model: Grid, ranks: int, fixed: Sequence[int], order: Sequence[int]) 
 
 
 def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
-    """Return the one grid of so many ranks that follows the rule of the known grids.
+    """Return the one grid of `ranks` ranks that follows the rule of the known grids.
 
-    Raises AnalysisError: they follow no rule, or several that differ on so many ranks.
+    Raises AnalysisError: they follow no rule, or several rules with different grids of these ranks.
     """
     found = grids_by_rule(known, ranks)
     shown = ", ".join(map(str, known))

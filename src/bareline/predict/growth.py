@@ -62,7 +62,7 @@ class Computing:
     error: float | None
 
     def at(self, ranks: int) -> float:
-        """Return the computing of a rank on so many ranks, in s."""
+        """Return the computing of a rank where there are `ranks` ranks, in s."""
         return max(0.0, self.fixed_s + self.shared_s / ranks)
 
 
@@ -158,7 +158,7 @@ def grown_period(
     - `grid`: their sides; None: by the rule of the profiled ones.
     - `most_unchecked`: the share of calls and of bytes that may rest on unchecked laws.
 
-    Raises AnalysisError, UsageError: the period cannot be made for so many ranks.
+    Raises AnalysisError, UsageError: the period cannot be made for `ranks` ranks.
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
@@ -273,7 +273,7 @@ def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
 
 
 def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
-    """Return a trace with so many times more computing and messages between two ranks."""
+    """Return a trace with computing, and sizes of messages between two ranks, multiplied."""
 
     def sized(shape: Shape) -> Shape:
         if sizes == 1 or shape.kind not in POINT_TO_POINT:

@@ -106,7 +106,7 @@ class Ladder:
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Return the curve of a probe for so many ranks on so many nodes; None without one."""
+        """Return the curve of a probe for some ranks on some nodes; None without one."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:

@@ -97,7 +97,7 @@ class Law:
     - `off`: for sizes that differ from step to step, the largest share by which the other counts
       miss one; None where the law is exact.
     - `cut`: number of the way to cut the sides on which its terms depend.
-    - `block`: sizes are rounded up to whole blocks of so many bytes.
+    - `block`: the bytes of a block; sizes are rounded up to whole blocks. 0 without blocks.
     - `rows`: how many values of its terms the counts show.
     """
 
@@ -302,7 +302,7 @@ def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
     return differ
 
 
-#: Elements of messages have at most so many bytes.
+#: The most bytes of an element of a message.
 _LARGEST_ELEMENT = 8
 
 

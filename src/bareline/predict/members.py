@@ -14,8 +14,8 @@ class MembersRule:
     """A rule by which ranks share a communicator.
 
     - `kind`: ``sides``: all ranks along `sides`; ``block``, ``blocks``: neighbours in the order of
-      ranks, so many each or so many blocks; ``stride``, ``strides``: every n-th, and the same of
-      a share of all ranks.
+      ranks, `number` in each block or `number` blocks; ``stride``, ``strides``: every n-th rank,
+      with n as `number` or as this part of all ranks.
     """
 
     kind: str

@@ -11,7 +11,7 @@ from bareline.profile.period import calls_of
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 
-#: Beyond so many times the ranks of the largest profile, a prediction carries a caution.
+#: Beyond this multiple of the ranks of the largest profile, a prediction carries a caution.
 FAR = 4
 _SHOWN_KINDS = (*POINT_TO_POINT, "collective", "communicator", "mpi-io", "posix-io")
 

@@ -40,7 +40,7 @@ _SLOW_CALL_S = 100e-6
 _LITTLE = 0.001
 _SMALLEST_LARGEST = 1024
 _MOST_BYTES = 1 << 30
-#: Up to here a size is measured many times within its budget; larger ones so many times, which a
+#: Up to here a size is measured many times within its budget; larger sizes a few times, which a
 #: link of 1 Gb/s has time for: three iterations gave times that differed by half.
 _SMALL_BYTES = 32 << 10
 #: A window of 64 of them takes a slow link a while, and six windows must fit.
@@ -72,7 +72,7 @@ class CurveNeed:
 
     @property
     def optional(self) -> bool:
-        """Whether a prediction replaces the curve by another one where it was not measured."""
+        """Whether a prediction can do without the curve where it was not measured."""
         return self.probe in (OVERHEAD, BESIDE, CROSSING)
 
     def nodes_on(self, layout: Layout) -> int:

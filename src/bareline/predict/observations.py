@@ -32,7 +32,7 @@ from bareline.predict.pattern import Pattern, Step, Template, shapes_of
 from bareline.predict.relations import End, Relation
 from bareline.profile.records import Shape
 
-#: At most so many ways to cut the sides are compared: more would determine nothing.
+#: The most ways to cut the sides that are compared: more would determine nothing.
 _MOST_CUTS = 24
 
 
@@ -239,7 +239,7 @@ class Observations:
         return [None]
 
     def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
-        """Return the ranks and sizes, a row for each count, of calls whose sizes differ."""
+        """Return, for each call whose sizes differ, the ranks and sizes of each count."""
         uneven = set()
         for samples in self.samples.values():
             amounts = [

@@ -26,7 +26,7 @@ from bareline.profile.period import ProgramPeriod
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
-#: A prediction reaches at most so many times the ranks of the largest profile.
+#: A prediction reaches at most this multiple of the ranks of the largest profile.
 FURTHEST = 8
 #: Of a period's calls and of its bytes, at most this share may rest on unchecked laws.
 MOST_UNCHECKED = 0.25
@@ -91,7 +91,7 @@ class Scaled:
         return max(one.spread for one in self.periods)
 
     def grid(self, ranks: int) -> Grid:
-        """Return the grid of so many ranks by the rule of the profiled ones."""
+        """Return the grid of `ranks` ranks by the rule of the profiled grids."""
         return grid_by_rule(self.known, ranks)
 
     def recommended(self, ranks: int) -> str:

@@ -32,7 +32,7 @@ def measured(
     """Return the target that replays traces on the measured ladder of a run's platform.
 
     - `base`: where the profiles were made; None: processors are taken to be the same.
-    - `per_node`: ranks of a node at most; None: as many as the run had (on its one node).
+    - `per_node`: the most ranks of a node; None: as many as the run had (on its one node).
     Raises AnalysisError: the run has no such platform, or its ladder lacks curves for the traces.
     """
     layouts = [

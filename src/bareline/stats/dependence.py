@@ -23,7 +23,7 @@ from bareline.stats.criterion import base, criterion, rest_of, square_of, with_s
 from bareline.stats.line import further_step
 from bareline.stats.stack import FloatArray, IntArray
 
-#: Beyond so many normal standard deviations a difference is a change of level or an outlier.
+#: Beyond these normal standard deviations a difference is a change of level or an outlier.
 _LARGE = 2.5
 #: An autoregression near 1 has no level that could change.
 _MOST = 0.8
@@ -31,7 +31,7 @@ _MOST = 0.8
 #: 100 runs).
 _LESSENED = 7.0
 _LEAST_LEFT = 0.3
-#: Fewer series show no more together than each alone: a change of one of them would count.
+#: Fewer series together show no more than each alone: a change of one series would count.
 _FEWEST_TOGETHER = 5
 #: Fewer runs of one series show nothing of it.
 _LEAST_ALONE = 20

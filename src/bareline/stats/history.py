@@ -152,7 +152,7 @@ def _wandering_chances(runs: int) -> float:
 
 
 def alpha_of_look(runs: int) -> float:
-    """Return the p below which a change is certain in a history of so many runs."""
+    """Return the p below which a change is certain in a history of `runs` runs."""
     return 1.0 / runs**2 if runs >= _FIRST_CERTAIN_LOOK else 0.0
 
 

@@ -29,7 +29,7 @@ from bareline.stats.position import LevelRatio
 from bareline.stats.special import student_quantile
 from bareline.stats.stack import FloatArray
 
-#: A stretch is explained by so many steps beyond the given ones, at most.
+#: The most steps, in addition to the given ones, that may explain a stretch.
 _MOST_FURTHER = 5
 #: A step whose remainder is this small is a sum of the model's columns.
 _DEPENDENT = 1e-6

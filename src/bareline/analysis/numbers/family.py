@@ -29,12 +29,12 @@ _ONE_LOOK = Looks()
 class Family:
     """Certain points, and certain means over several points, as one family.
 
-    - `points`: for each pair the p-value of each point, NaN where nothing was asked.
+    - `points`: for each pair the p-value of each point, NaN where a point was not tested.
     - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
     - `exchanged`: the fewest blocks, boots or pairs of launches that are exchanged together.
     - `short`: the platforms with too few possible exchanges for any certain row.
-    - `needed`: of how many blocks, boots or pairs of launches they would need; 0 where none is.
+    - `needed`: the number of blocks, boots or pairs of launches that they need; 0 without any.
     """
 
     points: list[FloatCube]

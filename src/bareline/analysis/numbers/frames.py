@@ -165,8 +165,8 @@ def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.Data
 def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     """Return the cases whose layout changed on a platform, e.g. as a run continued on other nodes.
 
-    They are split on every platform, so that equal layouts are still compared. The columns are
-    those of a case, each layout that it had anywhere, and the nodes, threads and parameters (with
+    They are split on every platform, so that equal layouts are still compared. The result has the
+    columns of a case, each layout that it had anywhere, and the nodes, threads and parameters (with
     the pinning) of that layout.
     """
     known = trials.drop_nulls("layout")

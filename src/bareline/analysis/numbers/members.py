@@ -70,7 +70,7 @@ class Members:
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
         """Return the differences of all members in blocks that are exchanged together.
 
-        - `until`: only a run's first so many blocks count, as in a planned look.
+        - `until`: the number of a run's first blocks that count, as in a planned look; None: all.
         """
         own = stats.collapsed(self.pair.differences_until(until), blocks)
         return self._with_means(own[self.rows], lambda points: mean_of(own[points]))

@@ -72,7 +72,7 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     return means
 
 
-#: Layers of a fixed work, where a limit bounds the ratio; elsewhere loops last as long as asked.
+#: Layers of a fixed work, where a limit bounds the ratio; in other layers loops last a set time.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 #: The kind of noise of a point or mean whose spread is unrelated to that of any other point.
