@@ -1,1 +1,1 @@
-"""What a profiled application will do on another platform, how sure that is, and what costs it."""
+"""Predictions of a profiled application on another platform, with intervals and causes of loss."""

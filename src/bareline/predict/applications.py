@@ -47,7 +47,7 @@ class ProfiledLaunch:
 
     @cached_property
     def time_s(self) -> float:
-        """Its time by its own clock, which a comparison uses, or that of the whole profile."""
+        """Its time in s, by its own clock, which comparisons use, or of the whole profile."""
         return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
     @cached_property
@@ -110,7 +110,7 @@ def applications(
 
     - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
 
-    Raises AnalysisError without any.
+    Raises AnalysisError: there are none.
     """
     by_name: dict[str, dict[str, Application]] = {}
     trials = records.trials.filter(
@@ -138,7 +138,7 @@ def applications(
 
 
 def _name(place: Place) -> str:
-    """Name a case of a program: ``npb.cg problem_class=A ranks=4``."""
+    """Return the name of a program's case: ``npb.cg problem_class=A ranks=4``."""
     name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
     if place.threads > 1:
         name += f" threads={place.threads}"
@@ -150,7 +150,7 @@ def _name(place: Place) -> str:
 def _application(
     name: str, platform: str, launches: Sequence[ProfiledLaunch], max_queued: float
 ) -> Application:
-    """Return a case on a platform, without the launches whose ranks lacked their cores."""
+    """Return the application of a case, without launches whose ranks lacked their cores."""
     quiet = tuple(
         launch
         for launch in launches

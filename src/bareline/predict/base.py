@@ -18,7 +18,7 @@ from bareline.profile.trace import CallStream, Trace
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClock:
-    """An application's time by its own clock, which is what a comparison compares.
+    """An application's time by its own clock, which comparisons use.
 
     - `launch_s`: of the profiled launch.
     - `median_s`: of all launches, which are `launches_s`.
@@ -41,7 +41,7 @@ def _walls_ns(profile: Profile) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Base:
-    """A program where it was profiled: what predictions for all platforms and changes share.
+    """A program where it was profiled: the common part of its predictions for all platforms.
 
     - `clock`: its own; None where it has none, or was launched by hand.
     """
@@ -53,12 +53,12 @@ class Base:
 
     @cached_property
     def wall_s(self) -> float:
-        """The profiled launch from ``MPI_Init`` to ``MPI_Finalize``."""
+        """The time of the profiled launch from ``MPI_Init`` to ``MPI_Finalize``, in s."""
         return base_time_s(self.profile)
 
     @property
     def launch_s(self) -> float:
-        """The profiled launch by the application's own clock, where it has one."""
+        """The time of the profiled launch by the application's own clock, where it has one."""
         return self.clock.launch_s if self.clock else self.wall_s
 
     @property
@@ -68,7 +68,7 @@ class Base:
 
     @property
     def launches_s(self) -> tuple[float, ...]:
-        """Each launch by the application's own clock; none where only one is known."""
+        """The time of each launch by the application's own clock; none where only one is known."""
         return self.clock.launches_s if self.clock else ()
 
     @cached_property
@@ -79,23 +79,23 @@ class Base:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether a prediction has asked for that."""
+        """Whether a prediction has asked for the replay."""
         return "replayed" in self.__dict__
 
     @property
     def reproduced(self) -> float:
-        """The replay's time over the launch's."""
+        """The replay's time over the time of the launch."""
         return self.replayed.time_s / self.wall_s
 
     @cached_property
     def lacks(self) -> tuple[CallLack, ...]:
-        """What the replay lacks, by function and size."""
+        """The differences of the replay from the trace, by function and size."""
         assert self.trace is not None
         return lacks_of(self.trace, self.replayed, self.wall_s)
 
     @cached_property
     def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
-        """Where the rank that takes longest is among the streams, and what its clock leaves out."""
+        """The slowest rank's position among the streams, and the shares its clock leaves out."""
         assert self.trace is not None
         slowest = int(np.argmax(_walls_ns(self.profile)))
         rank = int(self.profile.rank_table["rank"][slowest])
@@ -109,9 +109,9 @@ class Base:
         return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
 
     def on_clock(self, time_s: float, factor: float) -> float:
-        """Turn a time from ``MPI_Init`` to ``MPI_Finalize`` into the application's own.
+        """Convert a time from ``MPI_Init`` to ``MPI_Finalize`` into one by the application's clock.
 
-        For want of a replay, what its clock leaves out is taken to compute.
+        There is no replay to show it, so the time outside the clock is taken to be computing.
         """
         if self.clock is None:
             return time_s
@@ -121,10 +121,10 @@ class Base:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return what a clock leaves out of a rank's trace, `left_s`: shares of computing and shapes.
+    """Return the shares of a rank's computing and shapes that a clock leaves out, `left_s` in all.
 
-    It lies at both ends (setting up, perhaps an iteration that is not timed, and verification),
-    where the cut leaves as little in calls as any; a call that is cut counts in part.
+    The time left out is at both ends (setting up, perhaps an iteration that is not timed, and
+    verification), cut so that it has the least time in calls; a call that is cut counts in part.
     """
     of = len(stream.shapes)
     if left_s <= 0 or not stream.shape.size:

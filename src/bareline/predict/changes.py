@@ -1,4 +1,4 @@
-"""Which calls of a program a platform changes: the reason of a prediction, call by call."""
+"""The calls of a program that a platform changes: the reason of a prediction, call by call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CallChange(TypedDict):
 
 
 def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[CallChange]:
-    """Return the kinds of calls of a profile with what a platform changes, the most first."""
+    """Return the change of each kind of calls of a profile by a platform, the largest first."""
     own = read_profile(profile)
     a, b = (read_ladder(ladder, name, layout_of(ladder, name, own)) for name in (base, to))
     found = []
@@ -48,7 +48,7 @@ def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[Cal
 
 
 def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
-    """Return how the curve of a need differs; None where a ladder has none, or it stands in."""
+    """Return the change of a need's curve; None for optional needs, or where a ladder has none."""
     if need.optional or need.probe == _SAME_CALLS:
         return None
     before = a.curve(need.probe, need.ranks, need.nodes_on(a.layout))

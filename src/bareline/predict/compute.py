@@ -1,4 +1,4 @@
-"""How many times longer an application computes on B than on A, and how that is known."""
+"""How many times longer an application computes on B than on A, and the source of the factor."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bareline.predict.ladder import Ladder
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import format_point, parse_point
 
-#: What makes two processors the same for a program that was compiled for one of them.
+#: Two processors with equal facts are the same for a program that was compiled for one of them.
 _SAME = ("cpu.model", "cpu.isa", "cpu.emulated", "cpu.max_hz", "memory.transfers_per_s")
-#: Rates of a node that bound what a kernel can gain or lose: probe and headline rate.
+#: Rates of a node that bound the gain or loss of a kernel: probe and headline rate.
 _CLASSES = (
     ("compute.peak", "rate"),
     ("compute.dgemm", "rate"),
@@ -29,7 +29,7 @@ _CLASSES = (
 
 @dataclass(frozen=True, slots=True)
 class ComputeFactor:
-    """Times longer on B; `value` is None where only bounds are known: there is no point then."""
+    """How many times longer B computes; `value` is None where only bounds are known."""
 
     value: float | None
     lo: float
@@ -46,7 +46,7 @@ AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
 def same_processor(a: Ladder, b: Ladder) -> str:
-    """Describe in what the processors differ; empty if they are the same."""
+    """Describe the first difference of the processors; empty if they are the same."""
     for key in _SAME:
         if a.facts.get(key) != b.facts.get(key):
             return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
@@ -60,12 +60,12 @@ def factor_between(
     calibration: Records | None = None,
     program: str = "",
 ) -> ComputeFactor:
-    """Choose the best known factor: equal processors, a calibration, or bounds from rates.
+    """Return the best known factor: equal processors, a calibration, or bounds from rates.
 
-    - `rates`: the run of the ladder, which may hold rates of a node, or one rank of the program.
+    - `rates`: the run of the ladder, which may have rates of a node, or one rank of the program.
     - `program`: the application's probe and parameters, where they are known.
 
-    Raises AnalysisError: the processors differ and nothing tells by how much.
+    Raises AnalysisError: the processors differ, and no measurement shows by how much.
     """
     if calibration is not None:
         return calibrated(calibration, a.platform, b.platform, program)
@@ -91,9 +91,9 @@ def factor_between(
 
 
 def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFactor:
-    """Take the factor from one rank of the application on one node of each platform.
+    """Return the factor from one rank of the application on one node of each platform.
 
-    - `program`: the application's probe and parameters; without it the run must hold one
+    - `program`: the application's probe and parameters; without it the run must contain one
       application only, since no two lose the same on another processor.
 
     Raises AnalysisError: no time of one rank on both, or times of several applications.
@@ -122,7 +122,7 @@ Logs = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
-    """Return the logarithms of the times of one rank, by program, of what both platforms have."""
+    """Return the logarithms of the times of one rank, of each program that both platforms have."""
     headline = records.declarations.filter(
         pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
     )
@@ -140,7 +140,7 @@ def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
 
 
 def program_of(probe: str, params: str) -> str:
-    """Name an application by its probe and parameters; being profiled makes it no other one."""
+    """Return an application's name: its probe and its parameters without ``profile``."""
     point = {key: value for key, value in parse_point(params).items() if key != "profile"}
     return " ".join(filter(None, (probe, format_point(point))))
 

@@ -1,7 +1,7 @@
-"""Whether a period that was made is a program: each message, request and collective has its others.
+"""Check whether a made period is a program: its messages, requests and collectives match.
 
-A law that holds on every profiled count may still be another one on more ranks. The calls that it
-then makes rarely fit together, so that they are looked at before an engine is asked to replay them.
+A law that fits every profiled count may differ from the program's on more ranks. The calls that it
+then gives rarely fit together, so they are checked before an engine replays them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ANY_TAG = -1
 class Fault:
     """The first call of a period that does not fit the calls of other ranks.
 
-    - `rank`, `number`: whose it is, and its number in the rank's period, from 1.
-    - `why`: what does not fit, with both sides' values.
+    - `rank`, `number`: the rank of the call, and its number in the rank's period, from 1.
+    - `why`: the mismatch, with both sides' values.
     """
 
     rank: int
@@ -57,9 +57,9 @@ class _Call:
 
 
 def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
-    """Return the first call that does not fit, None where the period can run to its end.
+    """Return the first call that does not fit; None where the period can run to its end.
 
-    - `exact`: sizes follow laws exactly; else those of a message's two ends may differ.
+    - `exact`: sizes follow laws exactly; else the sizes at a message's two ends may differ.
     """
     calls = [
         [_Call(stream.rank, at, shape) for at, shape in enumerate(calls_of(stream))]
@@ -78,13 +78,13 @@ def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
 
 @dataclass
 class _Messages:
-    """Pairs sends with receives in MPI's order; `sent_for` gives each receive's send."""
+    """The pairs of sends and receives, in MPI's order; `sent_for` has the send of each receive."""
 
     exact: bool
     sent_for: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
 
     def fault(self, calls: Sequence[Sequence[_Call]]) -> Fault | None:
-        """Return the first send without a receive, receive without a send, or too small a one."""
+        """Return the first send or receive without its partner, or receive with too little room."""
         sends: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
         receives: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
         for call in (each for own in calls for each in own):
@@ -103,7 +103,7 @@ class _Messages:
         return min(faults, key=lambda fault: (fault.number, fault.rank), default=None)
 
     def _channel_fault(self, sends: Sequence[_Call], receives: Sequence[_Call]) -> Fault | None:
-        """Pair what one rank sends to another over one communicator."""
+        """Pair the messages from one rank to another over one communicator; return a fault."""
         waiting: dict[int, deque[_Call]] = defaultdict(deque)
         for send in sends:
             waiting[send.shape.send_tag].append(send)
@@ -139,7 +139,7 @@ def _next_send(waiting: dict[int, deque[_Call]], tag: int) -> _Call | None:
 
 
 def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
-    """Return the first collective that members of a communicator do not call alike."""
+    """Return the first collective that members of a communicator call differently."""
     ordered: dict[int, dict[int, list[_Call]]] = defaultdict(lambda: defaultdict(list))
     for call in (each for own in calls for each in own):
         if call.shape.kind in _COLLECTIVE and call.shape.comm_size > 1:
@@ -157,7 +157,7 @@ def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
 
 
 def _unlike(model: Sequence[_Call], own: Sequence[_Call]) -> Fault | None:
-    """Return the first of a member's collectives that another member does not call as well."""
+    """Return the first collective in which two members of a communicator differ."""
     for one, other in zip(model, own, strict=False):
         a, b = one.shape, other.shape
         where = f"where rank {one.rank} calls"
@@ -179,7 +179,7 @@ def _unlike(model: Sequence[_Call], own: Sequence[_Call]) -> Fault | None:
 
 
 class _Run:
-    """Steps through the calls of all ranks; sends go on at once, all else waits for its others."""
+    """A run through the calls of all ranks: sends pass at once, other calls wait for partners."""
 
     def __init__(
         self, calls: Sequence[Sequence[_Call]], sent_for: dict[tuple[int, int], tuple[int, int]]
@@ -242,5 +242,5 @@ class _Run:
         return send is None or self._next[send[0]] > send[1] or self._stands_at_swap(*send)
 
     def _stands_at_swap(self, rank: int, at: int) -> bool:
-        """Whether a rank waits in the call that sends as it receives."""
+        """Whether a rank has come to this call, and the call sends as it receives."""
         return self._next[rank] == at and self._calls[rank][at].shape.kind == "send-receive"

@@ -21,7 +21,7 @@ _Look = Callable[Concatenate["Costs", _Given], float]
 
 
 def _memo(method: _Look[_Given]) -> _Look[_Given]:
-    """Keep the results of a method with the costs that it belongs to."""
+    """Wrap a method so that its results are kept in its `Costs`."""
 
     @wraps(method)
     def remembered(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
@@ -57,7 +57,7 @@ class Costs:
         return self.ladder.host(rank), local % self.ladder.cores
 
     def eager(self, nodes: int, size: int) -> bool:
-        """Whether a message is sent before it is asked for."""
+        """Whether a message is sent before its receiver asks for it."""
         return size <= self._protocols[nodes][0]
 
     def fetches(self, nodes: int) -> bool:
@@ -70,13 +70,13 @@ class Costs:
 
     @_memo
     def transfer(self, nodes: int, size: float) -> float:
-        """Time from the send to the arrival."""
+        """Return the time from the send to the arrival, in s."""
         curve = self.ladder.message("mpi.pingpong", nodes)
         return curve.at(size) if curve is not None else 0.0
 
     @_memo
     def crossing(self, nodes: int, size: float) -> float:
-        """Time from the send to the arrival while another message comes the other way.
+        """Return the time from send to arrival, in s, while another message comes the other way.
 
         The bytes take as long as in `MPI_Sendrecv` of two ranks, where that was measured: the link,
         its queue and the processors then serve both, and on a shaped link of 1 Gb/s they take 15 to
@@ -91,11 +91,11 @@ class Costs:
 
     @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
-        """Time that a sender itself spends on a message, at most the whole transfer.
+        """Return the time that a sender itself spends on a message, in s, at most the transfer.
 
-        As measured; else that of one of many messages in a window, less the time of the wire where
-        its rate is known. The work of a processor while the wire is busy is then lost: on a slow
-        link of many small packets that is most of it.
+        It is measured, or else the time of one of many messages in a window, less the time on the
+        wire where its rate is known. The latter omits the work of a processor while the wire is
+        busy: on a slow link of many small packets, most of the work.
         """
         whole_s = self.transfer(nodes, size)
         measured = self.ladder.message(SENDING, nodes)
@@ -113,9 +113,9 @@ class Costs:
 
     @_memo
     def receive_overhead(self, nodes: int, size: float) -> float:
-        """Time that a receiver spends on a message that has arrived already.
+        """Return the time that a receiver spends on a message that has already arrived, in s.
 
-        As measured; else half of the sender's, whose time contains the network's layers of both.
+        It is measured, or else half of the sender's, which contains the network's layers of both.
         """
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
@@ -123,7 +123,7 @@ class Costs:
         return min(self.transfer(nodes, size), measured.at(max(1.0, size)))
 
     def occupies(self, nodes: int, size: float) -> float:
-        """Time that a message keeps its link from the next one."""
+        """Return the time that a message keeps its link from the next one, in s."""
         return size * self._seconds_per_byte(nodes)
 
     @_memo
@@ -138,9 +138,9 @@ class Costs:
 
     @_memo
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
-        """Time of a collective when all come at once.
+        """Return the time of a collective when all ranks come at once, in s.
 
-        A tree of messages where the ladder has none and `Ladder.gaps` lets that pass.
+        Where the ladder has no curve, and `Ladder.gaps` accepts that, it is a tree of messages.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
@@ -156,11 +156,11 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", CROSSING, SENDING, RECEIVING)
 
 
 def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
-    """Return the costs of A with some inputs swapped for those of B, ranks laid out as on B.
+    """Return the costs of A with some inputs replaced by B's, for ranks laid out as on B.
 
     A curve of messages is the time of its smallest message (latency) and the time of the bytes
     beyond it (bandwidth). A collective is a tree of messages times a factor of its algorithm: the
-    tree moves with latency and bandwidth, the factor with "collectives".
+    tree changes with latency and bandwidth, the factor with "collectives".
     """
     source = {name: b if name in swapped else a for name in INPUTS}
     curves = {
@@ -230,7 +230,7 @@ def _cores(ladder: Ladder, like: Ladder) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class StartUp:
-    """The additional time of start-up on B, which is no part of a predicted time.
+    """The additional time of start-up on B, which a predicted time does not contain.
 
     - `longer_s`: of MPI_Init and of connecting; None where a ladder does not show it.
     - `connections`: ranks that a rank is connected to by its first message to each.
@@ -261,7 +261,7 @@ def _longer(probe: str, ranks: int, a: Ladder, b: Ladder) -> float | None:
 
 
 def _taken(probe: str, ranks: int, ladder: Ladder) -> float | None:
-    """Return the time of a probe, of the number of ranks nearest to the application's."""
+    """Return the time of a probe in s, for the number of ranks nearest to the application's."""
     curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
     if not curves:
         return None
@@ -270,7 +270,7 @@ def _taken(probe: str, ranks: int, ladder: Ladder) -> float | None:
 
 
 def connections(profile: Profile) -> int:
-    """Count the ranks that a rank talks to, the most of any; in a collective over n log2(n)."""
+    """Return the largest number of ranks that a rank talks to: log2(n) in a collective over n."""
     sends = profile.send_table.filter(profile.send_table["from"] != profile.send_table["to"])
     peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
     sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]

@@ -1,4 +1,4 @@
-"""Which sizes an application looks up on which curve, and up to where the ladders have it."""
+"""The sizes that an application looks up on each curve, and the range that the ladders have."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import collective_of
 
-#: Of sizes that together carry less of the time nothing depends.
+#: A curve whose sizes together take a smaller share of the time is left out.
 _LITTLE = 0.0005
 _MESSAGES = "mpi.pingpong"
 
 
 @dataclass(frozen=True, slots=True)
 class SizeUsed:
-    """A message size that is used; `share` is of the application's time, waits for it included."""
+    """A used message size; `share` is of the application's time, with waits for the messages."""
 
     size_bytes: float
     calls: float
@@ -46,7 +46,7 @@ class CurveCoverage:
 
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
-        """Sizes above what some ladder has: nothing is known of them there."""
+        """Sizes above the largest size that every ladder has: their times are not known."""
         return tuple(one for one in self.used if one.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ class CurveCoverage:
 
 
 def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[CurveCoverage]:
-    """Lay an application's sizes over the curves that all its ladders have, the base's first."""
+    """Return an application's sizes on each curve that all its ladders have, the base's first."""
     found = []
     for (probe, ranks), used in sorted(_used(profile).items()):
         curves = [ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks)) for ladder in ladders]
@@ -80,9 +80,9 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
 
 
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
-    """Return the sizes by probe and ranks; what waits take belongs to what they wait for."""
+    """Return the sizes by probe and ranks; the time of waits counts for the awaited messages."""
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
-    # A message that is only begun, and that a wait ends.
+    # These calls only begin a message; a wait ends it.
     posts = pl.col("kind").is_in(POINT_TO_POINT) & pl.col("call").str.contains("^MPI_(I|Start)")
     spent = pl.col("time_ns") + pl.col("waited_ns")
     calls = profile.calls.with_columns(spent=spent, posts=posts)

@@ -12,25 +12,26 @@ from bareline.analysis.numbers.messages import beyond_start, start_of, time_at
 
 FloatArray = npt.NDArray[np.float64]
 
-#: What launches agree on is the platform's: libraries choose a collective's algorithm by size, and
-#: TCP carries 32 KiB sooner than 24 KiB over some links. So many of so many launches must agree on
-#: a collective's fall; all of them on one between two ranks, where an algorithm does not change.
+#: A fall on which launches agree is the platform's: libraries choose a collective's algorithm by
+#: size, and TCP carries 32 KiB sooner than 24 KiB over some links. This share of the launches must
+#: agree on a collective's fall, and there must be at least this number of launches; all launches
+#: must agree on a fall between two ranks, where an algorithm does not change.
 _AGREED, _FEWEST_AGREED = 0.8, 4
 _NEAR = 1.5
 _BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
-#: Launches have two speeds where they fall apart into two groups of two or more, so many times
-#: apart at least, and by twice what launches of a group differ by.
+#: Launches have two speeds where they form two groups, of at least two launches each, whose times
+#: differ by at least this factor, and by twice the range within a group.
 _TWO_SPEEDS, _FEWEST_OF_A_SPEED, _APART = 1.1, 2, 2.0
-#: So many times the median of the launches no platform takes by itself; and the share of launches
-#: that may.
+#: A launch that takes more than this multiple of the median was disturbed; and the largest share
+#: of disturbed launches.
 _LOST, _MOST_LOST = 3.0, 1 / 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class CurveKey:
-    """What a curve is of: the probe, its ranks, and the nodes that they lie on."""
+    """The key of a curve: the probe, its ranks, and the number of their nodes."""
 
     probe: str
     ranks: int
@@ -55,7 +56,7 @@ class Curve:
 
     @cached_property
     def raw(self) -> FloatArray:
-        """What a program pays at each size, in s: the mean over launches near their median.
+        """The time of a program at each size, in s: the mean over launches near their median.
 
         TCP between hosts has two speeds, by launch and within one: a program that runs for seconds
         pays their mixture. A launch farther off than `_NEAR` times was disturbed.
@@ -64,12 +65,12 @@ class Curve:
         with np.errstate(invalid="ignore"):
             near = (self.launches <= _NEAR * middle) & (self.launches >= middle / _NEAR)
         total, count = np.where(near, self.launches, 0.0).sum(axis=0), near.sum(axis=0)
-        # Where half say otherwise none is near: the curve contradicts itself, and says so.
+        # Where the launches form two distant halves, none is near: then the median is taken.
         return np.asarray(np.where(count > 0, total / np.maximum(count, 1), middle))
 
     @cached_property
     def times(self) -> FloatArray:
-        """The same, made monotone: a longer message takes no less time unless launches agree."""
+        """The same, made monotone: a longer message takes no less time unless launches agree so."""
         return np.concatenate([_isotonic(part) for part in self._parts])
 
     @cached_property
@@ -91,7 +92,7 @@ class Curve:
     def at(self, size: float) -> float:
         """Return the time of a message in s: between measured sizes on the line between them.
 
-        Beyond the largest one the last slope goes on; `covers` says whether that is so.
+        Beyond the largest one the last slope goes on; `covers` returns false there.
         """
         return time_at(self.sizes, self.times, size)
 
@@ -100,7 +101,7 @@ class Curve:
         return beyond_start(self.sizes, self.times, size)
 
     def covers(self, size: float) -> bool:
-        """Whether a size lies within what was measured."""
+        """Whether a size is within the measured sizes, or the curve has a single size."""
         return len(self.sizes) == 1 or size <= self.sizes[-1]
 
     @cached_property
@@ -130,7 +131,7 @@ class Curve:
         return (times, len(slow)) if apart else (1.0, 0)
 
     def faults(self, wire_bps: float | None) -> list[str]:
-        """Describe what makes the curve unfit: it falls, or beats the wire."""
+        """Return the faults that make the curve unfit: it falls, or beats the wire."""
         found = []
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         worst = int(np.argmin(self.raw / peak))
@@ -150,7 +151,7 @@ class Curve:
 
     @property
     def contradicts(self) -> bool:
-        """Whether its launches disagree so much that no middle tells of them."""
+        """Whether its launches disagree so much that no middle represents them."""
         return self.spread > _SPREAD
 
     def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
@@ -164,10 +165,10 @@ class Curve:
         return Curve(self.key, self.sizes, rows)
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
-        """Return it with the smallest message's time and what sizes add multiplied.
+        """Return the curve with the smallest message's time and the additions of sizes multiplied.
 
-        Launches keep their ratios to the median: what one takes longer for every size is no size's
-        addition, and a slow link does not multiply it.
+        Launches keep their ratios to the median: the delay of a launch at every size is not an
+        addition of a size, and a slow link does not multiply it.
         """
         base, times = self.latency_s, self.times
         scaled = latency * np.minimum(times, base) + bandwidth * np.maximum(times - base, 0.0)
@@ -175,10 +176,10 @@ class Curve:
 
 
 def without_disturbed(launches: FloatArray) -> FloatArray:
-    """Blank the times of launches in which a rank had lost its core.
+    """Return launches with NaN for the times in which a rank had lost its core.
 
     A rank without a core waits for a time slice of the scheduler, milliseconds, where messages take
-    microseconds: such a time is no variation of the platform's. Where more than a third of the
+    microseconds: such a time is not a variation of the platform. Where more than a third of the
     launches at a size are like that, all stay, and the curve contradicts itself.
 
     - `launches`: one row per launch, one column per size, in s; NaN where a launch lacks a size.
@@ -191,14 +192,14 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
 def _median(launches: FloatArray) -> FloatArray:
     """Return the median over the launches that are not missing, 30 times as fast as numpy's."""
-    ordered = np.sort(launches, axis=0)  # what is missing comes last
+    ordered = np.sort(launches, axis=0)  # missing values come last
     n = launches.shape[0] - np.isnan(launches).sum(axis=0)
     every = np.arange(launches.shape[1])
     return np.asarray((ordered[(n - 1) // 2, every] + ordered[n // 2, every]) / 2)
 
 
 def _isotonic(values: FloatArray) -> FloatArray:
-    """Pool neighbours that fall until nothing does."""
+    """Return values with falling neighbours pooled until none falls."""
     if np.all(values[1:] >= values[:-1]):
         return values
     pools: list[tuple[float, int]] = []

@@ -1,8 +1,8 @@
-"""The difference model: the time on A plus what its calls take more or less on B.
+"""The difference model: the time on A plus the difference of its calls between A and B.
 
-It needs no trace. Waiting that a call does beside its transfer stays what it is, and a wait for
+It needs no trace. The waiting in a call in addition to its transfer stays the same, and a wait for
 several messages is charged one latency. Where latencies overlap or ranks pass work on in a
-pipeline, which only a trace tells, it can be off by half.
+pipeline, which only a trace shows, it can be off by half.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_
 
 
 def delta(profile: Profile, a: Costs, b: Costs) -> float:
-    """Return the change of the run time from A to B, in s; a rank's mean.
+    """Return the change of the run time from A to B, in s, as a mean over the ranks.
 
     - `a`, `b`: costs on A and B; the factors `compute` and `io` from A to B are read from `b`.
     """
     change = io = 0.0
-    messages = [0.0, 0.0, 0.0]  # what they took, and what the ladders say that they take
+    messages = [0.0, 0.0, 0.0]  # as profiled, and by the ladders of A and B
     for row in profile.calls.iter_rows(named=True):
         if not row["count"] or row["call"].startswith("MPI_Init"):
             continue
@@ -52,7 +52,7 @@ def message_share(profile: Profile) -> float:
 
 
 def _transferred(spent: float, on_a: float, on_b: float) -> float:
-    """Return the change of a time that holds transfer, and perhaps waiting, or hides some of it."""
+    """Return the change of a time that has transfer, and perhaps waiting, or hides some of it."""
     if on_a <= 0:
         return on_b
     return min(spent, on_a) * (on_b / on_a - 1)
@@ -64,7 +64,7 @@ def _turns(costs: Costs) -> float:
 
 
 def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
-    """Return what the messages of a row take: a receive its transfer, a wait one latency."""
+    """Return the time of a row's messages in s: a receive takes its transfer, a wait a latency."""
     nodes = min(costs.ladder.layout.nodes, 2)
     latency = costs.transfer(nodes, 0)
     if row["kind"] == "wait":

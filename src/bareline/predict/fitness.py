@@ -1,4 +1,4 @@
-"""Whether a profile, ladders and a replay carry a prediction, and what one that does lacks."""
+"""Whether a profile, ladders and a replay carry a prediction, and where a replay differs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bareline.vocabulary.units import format_value, significant
 
 
 def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
-    """Refuse a profile that tells more about its machine than about the program.
+    """Refuse a profile that depends more on its machine than on the program.
 
-    - `openly_shared`: the platform has fewer cores than ranks by design, and the models know.
+    - `openly_shared`: the platform has fewer cores than ranks by design, which the models include.
 
     Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
     """
@@ -54,7 +54,7 @@ def _apart(spread: float) -> str:
 
 
 def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
-    """Refuse curves whose launches contradict each other, where the prediction hangs on them."""
+    """Refuse curves whose launches contradict each other; raises LadderGaps where there is one."""
     gaps = [
         Gap(
             f"the launches of {curve.key} differ by {_apart(curve.spread)}, which moves the "
@@ -90,7 +90,7 @@ class CallLack:
 
 
 def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
-    """Hold what calls take in a replay against what the trace has, the most missing first."""
+    """Return the difference of each kind of calls in a replay and its trace, most missing first."""
     found: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
     for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
         counts = np.bincount(stream.shape, minlength=len(stream.shapes))

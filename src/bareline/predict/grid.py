@@ -1,6 +1,6 @@
-"""Grids of ranks: where a rank lies, and which grid a program takes on more ranks.
+"""Grids of ranks: the place of a rank, and the grid of a program on more ranks.
 
-Ranks lie row by row on a grid of one to three sides, the first side fastest.
+Ranks are placed row by row on a grid of one to three sides, the first side fastest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 MOST_SIDES = 3
 #: Sides of this length have no inside.
 BOTH_ENDS = 2
-#: Where a rank lies along each side: 0 at the low end, 1 inside, 2 at the high end.
+#: The place of a rank along each side: 0 at the low end, 1 inside, 2 at the high end.
 Place = tuple[int, ...]
 
 
@@ -31,7 +31,7 @@ class Grid:
 
     @property
     def ranks(self) -> int:
-        """How many ranks lie on it."""
+        """The number of its ranks."""
         return math.prod(self.sides)
 
     def at(self, rank: int) -> tuple[int, ...]:
@@ -43,14 +43,14 @@ class Grid:
         return tuple(coordinates)
 
     def rank(self, at: Sequence[int]) -> int:
-        """Return the rank at coordinates, which go on at the other end."""
+        """Return the rank at coordinates; beyond an end they go on at the other end."""
         rank = 0
         for here, side in zip(reversed(at), reversed(self.sides), strict=True):
             rank = rank * side + here % side
         return rank
 
     def place(self, rank: int) -> Place:
-        """Return where on its sides a rank lies."""
+        """Return the place of a rank along each side."""
         place = []
         for here, side in zip(self.at(rank), self.sides, strict=True):
             if here == 0:
@@ -63,7 +63,7 @@ class Grid:
 
 
 def grids(ranks: int, count: int) -> Iterator[Grid]:
-    """Return all grids of so many ranks with so many sides, each cut."""
+    """Yield all grids of `ranks` ranks with `count` sides, each side cut."""
     if count == 1:
         if ranks > 1:
             yield Grid((ranks,))
@@ -75,7 +75,7 @@ def grids(ranks: int, count: int) -> Iterator[Grid]:
 
 
 def place_words(place: Place) -> str:
-    """Name a place by where it lies along each side, for a message."""
+    """Describe a place along each side, for a message."""
     names = ("at the low end of", "inside", "at the high end of")
     return ", ".join(f"{names[here]} side {side}" for side, here in enumerate(place, start=1))
 
@@ -84,7 +84,7 @@ def place_words(place: Place) -> str:
 
 
 def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
-    """Return the grids of so many ranks by each rule that gives all known grids.
+    """Return the grids of `ranks` ranks by each rule that gives all known grids.
 
     A rule keeps some sides as they are, and cuts the rest into the sides of the least sum, in one
     order. The first grid follows the rule that keeps fewest sides.
@@ -102,7 +102,7 @@ def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
 
 
 def _constant_sides(known: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
-    """Return the sets of sides, not all, that have one length on all known grids."""
+    """Yield the sets of sides, not all, that have one length on all known grids."""
     sides = range(len(known[0].sides))
     constant = [side for side in sides if len({one.sides[side] for one in known}) == 1]
     for count in range(min(len(constant) + 1, len(sides))):
@@ -110,7 +110,10 @@ def _constant_sides(known: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
 
 
 def _ruled(model: Grid, ranks: int, fixed: Sequence[int], order: Sequence[int]) -> Grid | None:
-    """Return a grid with some sides of a model, and the others of the least sum in an order."""
+    """Return a grid with some sides of a model, and the rest of the least sum in an order.
+
+    None where the number of ranks does not divide so.
+    """
     rest, left = divmod(ranks, math.prod(model.sides[side] for side in fixed))
     if left:
         return None
@@ -126,9 +129,9 @@ def _ruled(model: Grid, ranks: int, fixed: Sequence[int], order: Sequence[int]) 
 
 
 def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
-    """Return the one grid of so many ranks that follows the rule of those that are known.
+    """Return the one grid of `ranks` ranks that follows the rule of the known grids.
 
-    Raises AnalysisError: they follow no rule, or several that differ on so many ranks.
+    Raises AnalysisError: they follow no rule, or several rules with different grids of these ranks.
     """
     found = grids_by_rule(known, ranks)
     shown = ", ".join(map(str, known))
@@ -148,8 +151,8 @@ def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
 def counts_that_check(known: Sequence[Grid], most: int) -> tuple[int, ...]:
     """Return the fewest more ranks after which each side has been cut into four or more.
 
-    A side of three has one rank inside: every rule holds for it. Empty where they have been, or
-    where no count up to `most` does it by the rule of the known grids.
+    A side of three has one rank inside, which fits every rule. Empty where all sides have been, or
+    where no count up to `most` cuts them so by the rule of the known grids.
     """
     if is_checked(known):
         return ()
@@ -177,7 +180,7 @@ def is_checked(known: Sequence[Grid]) -> bool:
 
 
 def parse_grid(text: str) -> Grid:
-    """Read ``4x4x8``; raises UsageError where it is no grid of one to three sides."""
+    """Parse ``4x4x8``; raises UsageError where it is not a grid of one to three sides."""
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= MOST_SIDES or not all(
         part.isdecimal() and 2 <= int(part) <= MOST_RANKS for part in parts

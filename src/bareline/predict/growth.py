@@ -1,8 +1,8 @@
-"""What a program takes on more ranks than it was profiled on: time, shares, where scaling ends.
+"""The time of a program on more ranks than it was profiled on, its shares, and the end of scaling.
 
-The period is made anew at each count (`ranks`) and replayed by an engine, simulated or on a
-measured ladder. Some periods are replayed and multiplied, never all. What a function costs is what
-the replay is shorter without its calls.
+The period is made for each count (`ranks`) and replayed by an engine, simulated or on a measured
+ladder. Some periods are replayed and multiplied, never all. The cost of a function is the time by
+which the replay is shorter without its calls.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 class Target:
     """A platform that replays traces.
 
-    - `run`: gives a trace's time in s.
+    - `run`: returns a trace's time in s.
     - `simulated`: by SimGrid; else on the measured costs of messages.
-    - `notes`: what a replay had to assume, as it goes.
+    - `notes`: the assumptions of its replays; each replay may add to them.
     """
 
     name: str
@@ -50,10 +50,10 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """What a rank computes in a period, by the number of ranks: a/p, or a + b/p.
+    """The computing of a rank in a period, by the number of ranks p: a/p, or a + b/p.
 
-    - `error`: the largest error, in shares, of a count predicted from the others; None where a law
-      rests on as many counts as it has terms.
+    - `error`: the largest error, as a share, of a count predicted from the other counts; None where
+      a law rests on as many counts as it has terms.
     """
 
     fixed_s: float
@@ -62,12 +62,12 @@ class Computing:
     error: float | None
 
     def at(self, ranks: int) -> float:
-        """Return it in s."""
+        """Return the computing of a rank where there are `ranks` ranks, in s."""
         return max(0.0, self.fixed_s + self.shared_s / ranks)
 
 
 def computing(periods: Sequence[ProgramPeriod]) -> Computing:
-    """Fit computing to the profiles whose ranks had a core each, or to all where none had."""
+    """Fit computing to the profiles whose ranks had a core each, or to all if there is none."""
     own = [one for one in periods if not one.shared] or list(periods)
     ranks = np.array([one.ranks for one in own], float)
     times = np.maximum([one.compute_s for one in own], _LEAST_S)
@@ -135,7 +135,7 @@ class GrownRanks:
 class Growth:
     """Times of a program by its number of ranks.
 
-    - `grown`: the period of most ranks; `skipped`: counts not made anew, and why.
+    - `grown`: the period of most ranks; `skipped`: counts that could not be made, and why.
     """
 
     own: Scaled
@@ -158,7 +158,7 @@ def grown_period(
     - `grid`: their sides; None: by the rule of the profiled ones.
     - `most_unchecked`: the share of calls and of bytes that may rest on unchecked laws.
 
-    Raises AnalysisError, UsageError: the period cannot be made anew for so many ranks.
+    Raises AnalysisError, UsageError: the period cannot be made for `ranks` ranks.
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
@@ -172,9 +172,9 @@ def grow(
     target: Target,
     most_unchecked: float = MOST_UNCHECKED,
 ) -> Growth:
-    """Replay a program's period on more and more ranks, up to those that are asked for.
+    """Replay a program's period on more and more ranks, up to `ranks`.
 
-    Parameters and errors are those of `grown_period`.
+    Parameters and errors are as for `grown_period`.
     """
     furthest = grown_period(own, ranks, grid, most_unchecked)
     law = computing(own.periods)
@@ -263,7 +263,7 @@ def _band_s(
     if error > _EXACT or grown.off > _EXACT:
         off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
         ends = [_period_s(_resized(trace, *each), run) for each in off]
-    # What is not checked may cost nothing, or as much again.
+    # Calls that are not checked may cost nothing, or twice as much.
     waits = grown.unchecked.time_share * (1 - computing_s / period_s) if period_s else 0.0
     return min(ends) * (1 - waits), max(ends) * (1 + waits)
 
@@ -273,7 +273,7 @@ def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
 
 
 def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
-    """Return a trace with so many times more computing and messages between two ranks."""
+    """Return a trace with computing, and sizes of messages between two ranks, multiplied."""
 
     def sized(shape: Shape) -> Shape:
         if sizes == 1 or shape.kind not in POINT_TO_POINT:
@@ -291,8 +291,8 @@ def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
 def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[str, float]]:
     """Return a period's time and its parts.
 
-    Computing is the period without any call; what is left goes to functions by what the period is
-    shorter without each, since what one waits less another may wait more.
+    Computing is the period without any call. The rest is divided among functions in proportion to
+    the time saved without each: without one function, another may wait longer.
     """
     period_s = _period_s(trace, run)
 
@@ -328,7 +328,7 @@ _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0,
 
 
 def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
-    """Return a trace of some calls; the computing between the others stays."""
+    """Return a trace of some calls; the computing between the removed calls stays."""
 
     def reduced(one: CallStream) -> CallStream:
         mask = np.array(list(map(chosen, one.shapes)))[one.shape]
@@ -345,7 +345,10 @@ def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
 
 
 def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
-    """Find from where on more ranks bring less than 5 % for twice as many, and by what."""
+    """Return the count from which on twice the ranks bring less than 5 %, and the part that grows.
+
+    Both are None where every count brings more.
+    """
     for one, other in pairwise(points):
         doublings = np.log2(other.ranks / one.ranks)
         if one.period_s / other.period_s < 1.05**doublings:

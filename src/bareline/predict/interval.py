@@ -32,8 +32,8 @@ def half_width(values: npt.NDArray[np.float64] | list[float]) -> float:
 class ModelError:
     """The error of a model for programs that it has not seen, as a half-width in ln.
 
-    It grows with the change that the model predicts: between ladders that price every call alike
-    nothing can be priced wrongly.
+    It grows with the change that the model predicts: between ladders with the same cost of every
+    call, no call can be priced wrongly.
 
     - `per_change`: half-width for each ln of changed time; `largest`: its limit.
     """

@@ -31,8 +31,8 @@ from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 
-#: What each curve is made of, by its name, which is that of its probe: the mean over a plain loop,
-#: and the median of single calls. A replay adds calls up, and only means add up.
+#: The metrics of each curve, by its name, which begins with its probe's: the mean over a plain
+#: loop, and the median of single calls. A replay adds calls up, and only means add up.
 _LATENCY = ("latency_loop_mean", "latency")
 _METRICS: Mapping[str, tuple[str, str]] = {
     "mpi.pingpong": _LATENCY,
@@ -46,8 +46,8 @@ _METRICS: Mapping[str, tuple[str, str]] = {
     SENDING: ("", "send"),
     RECEIVING: ("", "receive"),
 }
-#: What a loop takes longer than its single calls by their trimean was a lost core: a rank waits
-#: milliseconds for a time slice, and a loop of a few ms is twice as long for it.
+#: A loop that takes so much longer than its single calls by their trimean had lost its core: a rank
+#: waits milliseconds for a time slice, and a loop of a few ms is twice as long for it.
 _LOOP_SLACK = 1.02
 _EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
 
@@ -74,12 +74,12 @@ class LadderGaps(AnalysisError):
 
 @dataclass(frozen=True)
 class Ladder:
-    """What a prediction knows of a platform.
+    """The measured properties of a platform that a prediction uses.
 
-    - `layout`: how the application's ranks lie on it: nodes, and ranks per node.
+    - `layout`: the layout of the application's ranks on it: nodes, and ranks per node.
     - `cores`: cores of a node that its ranks may use; None where there is one for each.
     - `protocols`: by nodes between two ranks: the largest eager message, and whether the receiver
-      fetches long ones. Told from the latency where nothing is said.
+      fetches long ones. A number of nodes without an entry gets one by its curves.
     """
 
     platform: str
@@ -98,19 +98,19 @@ class Ladder:
 
     @property
     def n(self) -> int:
-        """Launches of the curve that has most."""
+        """The largest number of launches of a curve."""
         return max((curve.launches.shape[0] for curve in self.curves.values()), default=0)
 
     def host(self, rank: int) -> int:
-        """Node of a rank: ranks fill one node after the other."""
+        """Return the node of a rank: ranks fill one node after the other."""
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Return a curve; of ranks on one node also that of a whole platform of one."""
+        """Return the curve of a probe for some ranks on some nodes; None without one."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:
-        """Return a curve of two ranks: within a node, or between two."""
+        """Return a curve of two ranks, within a node or between two; None without one."""
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> tuple[float, float] | None:
@@ -122,7 +122,7 @@ class Ladder:
         return between.latency_s / alone.latency_s, between.latency_s
 
     def resampled(self, rng: np.random.Generator) -> Ladder:
-        """Draw launches anew, the same ones for all curves: they were taken side by side."""
+        """Return the ladder of launches drawn again, the same for all curves: they share blocks."""
         return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
 
     def of_launches(self, chosen: npt.NDArray[np.int64]) -> Ladder:
@@ -133,7 +133,7 @@ class Ladder:
     def protocol(self, nodes: int) -> tuple[int, bool]:
         """Return the largest eager message, and whether the receiver fetches longer ones by itself.
 
-        As measured; else Open MPI's defaults, where latency tells shared memory from a network.
+        As measured; else Open MPI's defaults, where latency separates shared memory from a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -152,7 +152,7 @@ class Ladder:
         return limit, fetched
 
     def needs(self, profile: Profile) -> list[CurveNeed]:
-        """Return the curves that a profile needs, with the ranks as they lie on the platform."""
+        """Return the curves that a profile needs, for the layout of its ranks on the platform."""
         return needs_of(profile, spread=self.layout.nodes > 1)
 
     def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
@@ -163,7 +163,7 @@ class Ladder:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Describe what the ladder lacks of what is needed, each with the measure that adds it."""
+        """Return the needed curves that the ladder lacks, each with the measure that adds it."""
         return [gap for need in needs if not need.optional and (gap := self._gap(need))]
 
     def _gap(self, need: CurveNeed) -> Gap | None:
@@ -171,8 +171,7 @@ class Ladder:
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
         about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
-        # A curve that carries next to nothing of the time, here or there, may be missing, cut, and
-        # as rough as it likes.
+        # A curve with a negligible share of the time, here or there, may be missing, cut or rough.
         if max(need.share, need.rate * about) < 0.01:
             return None
         if curve is None:
@@ -186,7 +185,7 @@ class Ladder:
         return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
 
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
-        """Return the time of a tree of messages in s, for want of a collective.
+        """Return the time of a tree of messages in s, in place of a missing collective.
 
         Infinite without a curve.
         """
@@ -195,7 +194,7 @@ class Ladder:
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
-    """Take a platform's curves out of a run; raises AnalysisError: the run has no such platform."""
+    """Read a platform's curves from a run; raises AnalysisError: the run has no such platform."""
     if platform not in records.platforms:
         raise AnalysisError(
             f"there is no platform '{platform}'",
@@ -227,7 +226,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
-    """Return what a call takes by trial and point: the loop's mean, near the calls' trimean."""
+    """Return the time of a call by trial and point: the loop's mean, near the calls' trimean."""
 
     def of(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric).first()
@@ -252,8 +251,8 @@ def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
     rows = rows.with_columns(size=size)
     if key.probe == "mpi.bandwidth":
         rows = rows.with_columns(value=pl.col("size") / pl.col("value"))
-    # The same size of several measures: each launch counts once, by the quicker, since what
-    # disturbs only adds.
+    # Several measures may have the same size: each launch counts once, by the quicker, since
+    # disturbances only add time.
     table = (
         rows.group_by("run", "block", "size")
         .agg(pl.col("value").min())

@@ -1,4 +1,4 @@
-"""Laws of what a call moves, in the sides of the grid on which the ranks lie."""
+"""Laws of the sizes and bytes of a call, in the sides of the grid of ranks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy.typing as npt
 from bareline.predict.grid import Grid
 
 _Floats = npt.NDArray[np.floating[Any]]
-#: Sizes are whole numbers: laws that hold have no larger residual, in shares.
+#: Sizes are whole numbers: exact laws have no larger residual, as a share.
 _EXACT = 1e-9
 
-#: How many cells a part has of so many, by the number of parts and which it is; also of arrays.
+#: The cells of a part, from all cells, the number of parts and the part's number; takes arrays.
 Rule = Callable[[Any, Any, Any], Any]
-#: How many cells the problem has along a side, and who has one more where they do not divide.
+#: The number of cells along a side, and the rule by which its parts get them.
 Cells = tuple[int, Rule]
 
 
@@ -40,7 +40,7 @@ def _last_has_rest(cells: Any, side: Any, at: Any) -> Any:
     return np.minimum(block, cells - at * block)
 
 
-#: Of each count, what ranks move.
+#: Of each count, pairs of a rank and its size.
 Amounts = Sequence[Sequence[tuple[int, int]]]
 _WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_has_rest)
 
@@ -54,7 +54,7 @@ def _trimmed(rule: Rule) -> Rule:
     return inner
 
 
-#: Rules of two kinds: of all cells, and of those that are no boundary.
+#: Rules of two kinds: of all cells, and of the cells without the boundary.
 RULES: tuple[tuple[Rule, ...], ...] = (_WHOLE, tuple(map(_trimmed, _WHOLE)))
 _MOST_CELLS = 4096
 
@@ -65,7 +65,7 @@ def products(sides: int) -> list[tuple[int, ...]]:
 
 
 def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArray[np.float64]:
-    """Return the terms' values for a rank: 1, its share of the problem along sides, sides."""
+    """Return the terms' values for a rank: 1, products of its shares along sides, and of sides."""
     local = [
         1 / side if cut is None else cut[1](cut[0], side, at) / cut[0]
         for side, at, cut in zip(grid.sides, grid.at(rank), cells, strict=True)
@@ -76,9 +76,9 @@ def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArra
 
 
 def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...]]]:
-    """Yield sets of terms, the simplest first: shares of the problem before what grows.
+    """Yield sets of terms, the simplest first: shares of the problem before growing terms.
 
-    - `along`: the side that a message crosses, along which its size does not depend.
+    - `along`: the side that a message crosses, on which its size does not depend.
     """
     some = enumerate(products(count), start=1)
     shares = [term for term, sides in some if along is None or along not in sides]
@@ -93,11 +93,11 @@ def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...
 class Law:
     """A sum of one or two terms that gives a size at every profiled count.
 
-    - `checked`: whether the other counts alone give the same for some count.
-    - `off`: of sizes that differ from step to step, by which share the other counts miss one at
-      most; None: it holds exactly.
-    - `cut`: number of the way to cut the sides that its terms are of.
-    - `block`: sizes are rounded up to whole blocks of so many bytes.
+    - `checked`: whether, for some count, the other counts alone give the same law.
+    - `off`: for sizes that differ from step to step, the largest share by which the other counts
+      miss one; None where the law is exact.
+    - `cut`: number of the way to cut the sides on which its terms depend.
+    - `block`: the bytes of a block; sizes are rounded up to whole blocks. 0 without blocks.
     - `rows`: how many values of its terms the counts show.
     """
 
@@ -125,12 +125,12 @@ class Law:
 def laws_of(
     samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
 ) -> list[Law]:
-    """Return the simplest laws that hold exactly; none where no sum of two terms does.
+    """Return the simplest exact laws; none where no sum of two terms is exact.
 
-    Those that another count checks come before simpler ones that none does. What grows with the
-    sides grows in all laws.
+    Laws that another count checks come before simpler laws without a check. No law has a negative
+    factor of a term that grows with the sides.
 
-    - `samples`: of ranks, how many there are, the terms' values, and what one moves.
+    - `samples`: for each rank, the number of ranks, the terms' values, and its size or bytes.
     - `along`: as for `_families`.
     """
     counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
@@ -154,7 +154,7 @@ def laws_of(
     return simplest
 
 
-#: Messages are padded to blocks of at least and at most so many bytes: from a cache line on.
+#: The sizes of blocks to which messages are padded, in bytes: from a cache line on.
 _BLOCKS = [1 << power for power in range(6, 17)]
 
 
@@ -164,7 +164,7 @@ def padded_laws(
     """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
 
     Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
-    the least and with the most are returned: they agree where the range tells the size.
+    the least and with the most are returned: they agree where the range determines the size.
     """
     counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
     if values.min() <= 0 or values.min() == values.max():
@@ -222,9 +222,9 @@ def close_law(
 
 
 def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, list[float]]:
-    """Return the factors of least squares, and what each count is off by that the others predict.
+    """Return the factors of least squares, and the errors of counts that the rest predicts.
 
-    In shares of its mean; of those counts alone without which the others still tell the factors.
+    An error is a share of the count's mean; a count has one if the rest determines the factors.
     """
     errors = []
     for one in sorted(set(counts.tolist())):
@@ -243,16 +243,16 @@ def cuts(
     cells: Sequence[Cells | None],
     rules: Sequence[Rule],
 ) -> Iterator[Cells]:
-    """Return how many cells along a side, and by which rule, give the sizes that were seen.
+    """Yield the numbers of cells along a side, with their rules, that give the sizes seen.
 
-    - `cells`: what is known of the other sides.
+    - `cells`: the known cells of the other sides.
     """
     candidates = [
         (number, rule, is_share)
         for rule in rules
         for number, is_share in _alike(grids, amounts, side, rule)
     ]
-    # Sizes are mostly shares of the cells; only else those with cells of others around them.
+    # Most sizes are shares of the cells. Without such a fit, sizes may have cells of neighbours.
     shares = [(number, rule) for number, rule, is_share in candidates if is_share]
     for number, rule in shares or [(number, rule) for number, rule, _ in candidates]:
         tried = list(cells)
@@ -269,9 +269,9 @@ def cuts(
 def _alike(
     grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule
 ) -> Iterator[tuple[int, bool]]:
-    """Return the numbers of cells whose parts differ where sizes do, and only there.
+    """Yield the numbers of cells whose parts differ where sizes do, and only there.
 
-    With each: whether the sizes of each count are in the proportion of its parts.
+    With each number: whether the sizes of each count are in the proportion of its parts.
     """
     numbers = np.arange(2, _MOST_CELLS)
     fits = np.ones(len(numbers), bool)
@@ -302,15 +302,17 @@ def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
     return differ
 
 
-#: Elements of messages have at most so many bytes.
+#: The most bytes of an element of a message.
 _LARGEST_ELEMENT = 8
 
 
 def element_size(samples: Iterable[tuple[int, int]]) -> int:
-    """Return the bytes of an element of a call, of its sizes and the elements of its datatypes.
+    """Return the bytes of an element of a call, from its sizes and its datatypes' elements.
 
-    Where one datatype describes a whole message, or bytes, it tells nothing: then it is the
-    largest power of two, up to 8, that divides all sizes.
+    - `samples`: a size and the bytes of an element of its datatype.
+
+    A datatype that describes a whole message, or bytes, does not show the element: then the result
+    is the largest power of two, up to 8, that divides all sizes.
     """
     pairs = set(samples)
     sizes = [size for size, _ in pairs]
@@ -347,9 +349,9 @@ class TagLaw:
 
 
 def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
-    """Return the simplest laws that hold; none where no law does.
+    """Return the simplest laws that give all tags; none where no law does.
 
-    - `samples`: the number of ranks, the own rank, the partner's, the tag.
+    - `samples`: the number of ranks, the own rank, the partner's rank, the tag.
     """
     table = np.array(sorted(set(samples)), float)
     tags = table[:, 3]

@@ -43,11 +43,11 @@ _EVEN_HINT = (
 
 @dataclass(eq=False, slots=True)
 class PlaceCall:
-    """A call of a place, with its laws, and what is made of it.
+    """A call of a place, with its laws, and the counts of calls made from it.
 
     - `at`: its number in the period; `sizes`: by root or not, of the size, sent, received.
     - `times`: how often its place makes it, in `spent_s` altogether.
-    - `likely`: its size is that of a face, where several laws hold; `why`: why it is unchecked.
+    - `likely`: its size is that of a face, where several laws fit; `why`: why it is unchecked.
     - `alone`: its communicator has its own rank alone.
     """
 
@@ -71,7 +71,7 @@ class PlaceCall:
 
     @property
     def laws(self) -> tuple[object, ...]:
-        """What tells it from other calls of its place."""
+        """The properties that distinguish it from other calls of its place."""
         sizes = tuple((role, *map(id, laws)) for role, laws in sorted(self.sizes.items()))
         tags = (self.send_tag, self.receive_tag)
         return (self.key.step, self.to, self.from_, self.root, self.comm, *tags, sizes)
@@ -79,7 +79,7 @@ class PlaceCall:
 
 @dataclass
 class Maker:
-    """Makes the streams of a grid's ranks, and counts what they rest on."""
+    """The maker of the streams of a grid's ranks; it counts their unchecked calls and bytes."""
 
     pattern: Pattern
     grid: Grid
@@ -157,7 +157,7 @@ class Maker:
                 self._find_laws(call, place)
                 if not template.is_checked(place):
                     call.why = f"a single rank shows what is called {place_words(place)}"
-            # What follows the same laws is worked out once.
+            # Calls that follow the same laws are worked out once.
             first = alike.setdefault(call.laws, call)
             if first is not call:
                 first.times += 1
@@ -181,7 +181,10 @@ class Maker:
     def _size_laws(
         self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place, index: int
     ) -> list[Law]:
-        """Return laws of the most places: of the same relations, of the same step, of its own."""
+        """Return the laws of a size or bytes of a call, by calls of as many places as possible.
+
+        These have the same relations; else the same step; else they are of places equal on sides.
+        """
         along = call.key.along
         alike = [s for s in self._seen.alike[place, call.at] if s.is_root == samples[0].is_root]
         groups = [samples, alike, *_by_place(samples, place)]
@@ -189,7 +192,7 @@ class Maker:
         # The means of sizes that vary follow an exact law by chance only.
         if not (self.spread and self._are_means(call, samples, index)):
             found = self._seen.laws_of(groups, index, along, place)
-        # What is written and read may follow no law: the mean of the counts is taken.
+        # Sizes of reads and writes may follow no law: the nearest law is taken.
         if not found and (self.spread or call.key.step.kind in FILES):
             found = self._seen.close_laws(samples, index, along)
         if not found:
@@ -275,13 +278,13 @@ class Maker:
     def _amount(
         self, call: PlaceCall, laws: Sequence[Law], rows: Sequence[npt.NDArray[np.float64]]
     ) -> int:
-        # Of files the first law that holds will do: no other rank waits for as many bytes.
+        # For files the first law is good enough: no other rank waits for as many bytes.
         if laws[0].off is not None or call.key.step.kind in FILES:
             return max(0, round(float(laws[0].at(rows[laws[0].cut]))))
         sizes = {round(float(law.at(rows[law.cut])), 3) for law in laws}
         found = sizes
         if len(found) > 1:
-            # Where a side was never cut otherwise: what a face carries, and one size for all ranks.
+            # If a side was never cut otherwise: the size of a face, and one size for all ranks.
             along, sides = call.key.along, range(len(self.grid.sides))
             others = tuple(side for side in sides if side != along)
             likely = 0 if along is None else 1 + products(len(sides)).index(others)
@@ -308,7 +311,7 @@ class Maker:
         return self._elements[call.key]
 
     def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
-        """Count what a made call moves, and whether a law of it is unchecked."""
+        """Add a made call's bytes to the counts, and whether a law of it is unchecked."""
         call.made += call.times
         if call.key.step.kind in FILES:
             return
@@ -330,7 +333,7 @@ class Maker:
                 return f"its partner is {end.alternatives()}"
         if call.likely:
             return "its size is taken as that of a face"
-        # A law that holds only nearly has the error of its counts as its band.
+        # A law that is only near has the error of its counts as its band.
         for own in laws:
             if not any(law.checked or law.off is not None for law in own):
                 return "no further count checks its size"
@@ -339,7 +342,7 @@ class Maker:
         return ""
 
     def unchecked(self) -> Unchecked:
-        """Return what the streams made so far rest on."""
+        """Return the counts of unchecked calls in the streams made so far."""
         calls = [
             call
             for own in self._templates.values()
@@ -372,7 +375,7 @@ class Maker:
 
 
 def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
-    """Return the calls of places that lie alike along one side, along two, and along all."""
+    """Yield the calls of places that are equal along one side, along two, and along all."""
     sides = range(len(place))
     for count in range(1, len(place) + 1):
         for some in combinations(sides, count):

@@ -1,4 +1,4 @@
-"""Which ranks a communicator has: all, those along some sides, or blocks and strides of ranks."""
+"""Rules for the ranks of a communicator: all ranks, ranks along some sides, blocks or strides."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class MembersRule:
     """A rule by which ranks share a communicator.
 
     - `kind`: ``sides``: all ranks along `sides`; ``block``, ``blocks``: neighbours in the order of
-      ranks, so many each or so many blocks; ``stride``, ``strides``: every n-th, and the same of
-      a share of all ranks.
+      ranks, `number` in each block or `number` blocks; ``stride``, ``strides``: every n-th rank,
+      with n as `number` or as this part of all ranks.
     """
 
     kind: str
@@ -23,7 +23,7 @@ class MembersRule:
     number: int = 0
 
     def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
-        """Return the ranks that share one with a rank; None where they do not come out even."""
+        """Return the ranks in a rank's communicator; None where the ranks do not divide evenly."""
         every = range(grid.ranks)
         if self.kind == "sides":
             return frozenset(_along(grid, rank, self.sides))
@@ -36,7 +36,7 @@ class MembersRule:
 
 
 def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
-    """Return the ranks that lie with a rank along some sides."""
+    """Yield the ranks whose place differs from a rank's along some sides only, and the rank."""
     if len(sides) == len(grid.sides):
         yield from range(grid.ranks)
         return
@@ -50,7 +50,7 @@ def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
 
 
 def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[MembersRule]:
-    """Return the rules that give the members of a rank's communicator, the simplest first."""
+    """Yield the rules that give the members of a rank's communicator, the simplest first."""
     sides = range(len(grid.sides))
     for count in (len(sides), *range(1, len(sides))):
         for along in combinations(sides, count):
@@ -70,5 +70,5 @@ def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[Members
 
 
 def common(rules: Sequence[Sequence[MembersRule]]) -> tuple[MembersRule, ...]:
-    """Return the rules that hold for all, in the order of the first."""
+    """Return the rules that all sequences contain, in the order of the first."""
     return tuple(one for one in rules[0] if all(one in others for others in rules))

@@ -1,4 +1,4 @@
-"""The calls of a period on more ranks, by function: what a prediction rests on, for a look."""
+"""The calls of a period on more ranks, by function: the basis of a prediction, for inspection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bareline.profile.period import calls_of
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 
-#: Beyond so many times the ranks of the largest profile a prediction is cautioned.
+#: Beyond this multiple of the ranks of the largest profile, a prediction carries a caution.
 FAR = 4
 _SHOWN_KINDS = (*POINT_TO_POINT, "collective", "communicator", "mpi-io", "posix-io")
 
@@ -51,7 +51,7 @@ class MessageRow:
 
 @dataclass(slots=True)
 class _Function:
-    """What is counted of a function."""
+    """The calls, partners and sizes of one function."""
 
     calls: dict[int, int] = field(default_factory=dict)
     partners: dict[int, set[int]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ def _functions(trace: Trace) -> dict[str, _Function]:
 
 
 def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
-    """Return the functions of a made period, the most bytes first."""
+    """Yield a row for each function of a made period, the most bytes first."""
     made = _functions(grown.trace)
     profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
     ranks = grown.grid.ranks
@@ -111,7 +111,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
 
 
 def basis(own: Scaled, grown: Grown) -> Iterator[str]:
-    """Return what a made period takes for granted, a sentence each."""
+    """Yield the assumptions of a made period, a sentence each."""
     ranks = ", ".join(str(grid.ranks) for grid in own.known)
     grids = ", ".join(map(str, own.known))
     yield (

@@ -1,4 +1,4 @@
-"""Which curve a call is looked up on, in which size, and what a ladder must hold for all calls."""
+"""The curve and the size of each call, and the curves that a ladder must contain for all calls."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import Collective, collective_of
 from bareline.vocabulary.model import Layout
 
-#: What starting up takes: once, and once for each rank that a rank talks to.
+#: The probes of start-up: once, and once for each rank that a rank talks to.
 INIT, FIRST_MESSAGE = "mpi.init", "mpi.first_message"
 START_UP = (INIT, FIRST_MESSAGE)
-#: What a message costs its ends themselves: two curves of one probe.
+#: The time that a message costs its ends themselves: two curves of one probe.
 OVERHEAD = "mpi.overhead"
 SENDING, RECEIVING = f"{OVERHEAD} send", f"{OVERHEAD} receive"
-#: What a message takes while another one comes the other way.
+#: The time of a message while another one comes the other way.
 CROSSING = "mpi.sendrecv"
-#: What the network costs the processor: a loop between messages, and the same alone.
+#: The cost of the network for the processor: a loop between messages, and the same loop alone.
 BESIDE = "mpi.beside_compute"
 BETWEEN, ALONE = f"{BESIDE} between", f"{BESIDE} alone"
 IO_KINDS = ("mpi-io", "posix-io")
@@ -34,13 +34,13 @@ def curve_size(collective: Collective, size: float, comm_size: int) -> float:
     return max(size, collective.smallest_bytes) if collective.reduces else size
 
 
-#: Calls of a kind that together cannot matter need no curve: their share of the time, and what so
-#: many of them, of their size, would take on a slow network.
+#: Calls of a kind need no curve where together they take less than `_LITTLE` of the time, both as
+#: profiled and as estimated from their number and size on a slow network.
 _SLOW_CALL_S = 100e-6
 _LITTLE = 0.001
 _SMALLEST_LARGEST = 1024
 _MOST_BYTES = 1 << 30
-#: Up to here a size is measured many times within its budget; larger ones so many times, which a
+#: Up to here a size is measured many times within its budget; larger sizes a few times, which a
 #: link of 1 Gb/s has time for: three iterations gave times that differed by half.
 _SMALL_BYTES = 32 << 10
 #: A window of 64 of them takes a slow link a while, and six windows must fit.
@@ -72,11 +72,11 @@ class CurveNeed:
 
     @property
     def optional(self) -> bool:
-        """Whether something stands in for it where it was not measured."""
+        """Whether a prediction can do without the curve where it was not measured."""
         return self.probe in (OVERHEAD, BESIDE, CROSSING)
 
     def nodes_on(self, layout: Layout) -> int:
-        """Return the number of nodes that such ranks lie on."""
+        """Return the number of nodes of its ranks on a layout."""
         if not self.between or layout.nodes == 1:
             return 1
         return min(layout.nodes, self.ranks)
@@ -100,7 +100,7 @@ class CurveNeed:
             # Fewer where each takes a slow link seconds.
             fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
             iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
-            # What that takes on a slow link, warm-up and loop included; elsewhere it ends sooner.
+            # A slow link takes so long, warm-up and loop included; other links end sooner.
             each_s = 8 * most / _SLOW_LINK_BPS * (_LARGE_WINDOW if windowed else 2)
             budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
             sizes = f"min_bytes = {_SMALL_BYTES + 1}, max_bytes = {most}, between = true"
@@ -118,7 +118,7 @@ class CurveNeed:
 
 
 def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
-    """List the curves that a profile asks for, the one that carries most time first.
+    """Return the curves that a profile needs, the curve with most of the time first.
 
     - `spread`: the platform may have several nodes: messages within and between are needed.
     """
@@ -156,7 +156,7 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
-    """Join the needs of several applications: of each curve what any of them asks for."""
+    """Join the needs of several applications: each curve has the largest values of all."""
     found: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
@@ -175,7 +175,7 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
     needs = merged(need for profile in profiles for need in needs_of(profile))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
-        # Of two ranks each on a node of its own nothing lies within one.
+        # Two ranks on a node each have no messages within a node.
         if not need.between and not several:
             continue
         where = "" if need.between else ", within a node"
@@ -184,10 +184,10 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Write the study that measures the ladder of one application and nothing more.
+    """Return the study that measures the ladder of one application and nothing more.
 
-    It has start-up, too, and `MPI_Sendrecv`: both ways at once, or of short messages alone, as a
-    sentinel whose trials tell a disturbed block.
+    It also measures start-up, and `MPI_Sendrecv`: messages both ways at once, or short ones alone
+    as a sentinel, whose trials reveal a disturbed block.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

@@ -1,4 +1,4 @@
-"""Calls as they were profiled: which of them may share laws, and the laws that they follow."""
+"""Profiled calls: which of them may share laws, and the laws that they follow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bareline.predict.pattern import Pattern, Step, Template, shapes_of
 from bareline.predict.relations import End, Relation
 from bareline.profile.records import Shape
 
-#: So many ways to cut the sides are compared; more than these show nothing.
+#: The most ways to cut the sides that are compared: more would determine nothing.
 _MOST_CUTS = 24
 
 
@@ -40,7 +40,7 @@ class Key(NamedTuple):
     """Calls that may share laws: the same step to the same relations, the `nth` of its place.
 
     Roots are left out: all ranks make the same collectives in the same order, and a root that is
-    fixed looks like a neighbour to the ranks beside it.
+    fixed looks like a neighbour to the ranks next to it.
     """
 
     step: Step
@@ -50,14 +50,14 @@ class Key(NamedTuple):
 
     @property
     def along(self) -> int | None:
-        """The one side that a message crosses; None: it crosses several, or is none."""
+        """The one side that a message crosses; None for several sides, or without a message."""
         way = self.to or self.from_ or ()
         sides = [side for side, one in enumerate(way) if one != Relation("shift", 0)]
         return sides[0] if len(sides) == 1 and len(way) > 1 else None
 
 
 class ProfiledCall(NamedTuple):
-    """A call as it was profiled: the number of its count, its rank's place, and the call."""
+    """A profiled call: the number of its count, its rank and the rank's place, and the call."""
 
     job: int
     rank: int
@@ -76,7 +76,7 @@ class ProfiledCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Whom a call concerns; None: it has no such end, or no communicator."""
+    """The ranks that a call concerns; None where it has no such end, or no communicator."""
 
     to: End | None
     from_: End | None
@@ -84,7 +84,7 @@ class Concern:
     comm: tuple[MembersRule, ...] | None
 
     def also(self, other: Concern) -> Concern:
-        """Return what holds for calls of two places that follow the same relations."""
+        """Return the relations and rules that the calls of two places share."""
         comm = self.comm
         if comm is not None and other.comm is not None:
             comm = tuple(rule for rule in comm if rule in other.comm)
@@ -102,14 +102,14 @@ def _both(one: End | None, other: End | None) -> End | None:
 
 @dataclass
 class Observations:
-    """The calls of all counts, as they bear on a new grid.
+    """The calls of all counts, and their laws for a new grid.
 
     - `exact`: the sizes of a call do not differ from period to period.
-    - `keys`: of each place, what its calls are, in order; `samples`: the calls of each key.
+    - `keys`: for each place, the keys of its calls, in order; `samples`: the calls of each key.
     - `alike`: for each call of a place, the calls of all places that are the same n-th step.
-    - `shared`: whom the calls of each key concern, by what holds in all its places.
-    - `cuts`: ways to cut the sides: evenly, and by the cells of sides that are not cut evenly, of
-      all cells and of those that are no boundary; `unclear`: why one is missing.
+    - `shared`: for each key, the relations and rules that its calls follow in all its places.
+    - `cuts`: ways to cut the sides: evenly, and by the cells of sides that are not cut evenly (all
+      cells, or all but the boundary); `unclear`: why a way is missing.
     """
 
     pattern: Pattern
@@ -164,7 +164,7 @@ class Observations:
     # Whom calls concern --------------------------------------------------------------------------
 
     def _shared_by_key(self) -> dict[Key, Concern]:
-        """Return whom calls concern, by what holds in all places that make them."""
+        """Return, for each key, the relations and rules that its calls follow in all places."""
         found: dict[Key, Concern] = {}
         for place, template in self.pattern.templates.items():
             for at, key in enumerate(self.keys[place]):
@@ -175,7 +175,7 @@ class Observations:
         return found
 
     def _rules_by_communicator(self) -> dict[tuple[int, int], set[MembersRule]]:
-        """Return the rules of each count's communicators that hold for all calls over them."""
+        """Return, for each count and communicator, the rules that all calls over it follow."""
         found: dict[tuple[int, int], set[MembersRule]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank, calls in enumerate(job.ranks):
@@ -189,7 +189,7 @@ class Observations:
     def narrowed(
         self, place: Place, at: int, rules: tuple[MembersRule, ...] | None
     ) -> tuple[MembersRule, ...] | None:
-        """Return the rules that also hold for other places' calls over the same communicators."""
+        """Return the rules that other places' calls over the same communicators also follow."""
         if rules is None:
             return None
         for count, (grid, job) in enumerate(self.pattern.counts):
@@ -202,9 +202,9 @@ class Observations:
     # Cuts that are not even ----------------------------------------------------------------------
 
     def _found_cuts(self) -> list[tuple[Cells | None, ...]]:
-        """Find how many cells the problem has along each side that does not divide them.
+        """Return the ways to cut the sides: how many cells there are along each uneven side.
 
-        All ways are returned that give the sizes seen; laws of each have to agree.
+        Every way that gives the sizes seen is returned; the laws of all ways have to agree.
         """
         even: tuple[Cells | None, ...] = (None,) * len(self.grid.sides)
         found = [even]
@@ -239,7 +239,7 @@ class Observations:
         return [None]
 
     def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
-        """Return what ranks move in calls of which the sizes differ, a row for each count."""
+        """Return, for each call whose sizes differ, the ranks and sizes of each count."""
         uneven = set()
         for samples in self.samples.values():
             amounts = [
@@ -257,7 +257,7 @@ class Observations:
         cells: Sequence[Cells | None],
         rules: Sequence[Rule],
     ) -> list[Cells]:
-        """Return the ways to cut a side that give the sizes of a call; equal parts there once."""
+        """Return the ways to cut a side that give a call's sizes, each cut of the new grid once."""
         length = self.grid.sides[side]
         fits: dict[tuple[float, ...], Cells] = {}
         for number, rule in cuts(self.grids, amounts, side, cells, rules):
@@ -270,15 +270,15 @@ class Observations:
     def laws_of(
         self, groups: Sequence[Sequence[ProfiledCall]], index: int, along: int | None, place: Place
     ) -> list[Law]:
-        """Return the simplest laws of what the calls of a place move that hold exactly.
+        """Return the simplest laws that give exactly a size or bytes of the calls of a place.
 
         - `groups`: calls that may share a law, the most first.
 
-        The first are taken that another count checks and that agree on the new grid, else the
-        first that hold; none where no law does.
+        The laws of the first group are taken that another count checks and that agree on the new
+        grid; else the first laws found, or none.
         """
         first: list[Law] = []
-        # What gives the sizes of most ranks comes first: by place many laws hold by chance.
+        # Laws of the most ranks come first: within one place many laws fit by chance.
         for samples in filter(None, groups):
             laws = self._laws_of_group(samples, index, along)
             element = element_size((s.moved(index), s.shape.element) for s in samples)
@@ -293,7 +293,7 @@ class Observations:
     ) -> list[Law]:
         """Return the laws of calls by each way to cut the sides, else of whole blocks.
 
-        A sum of terms that meets any sizes is joined by the blocks that give them as well.
+        Where a sum of terms would fit any sizes, the laws of whole blocks are added.
         """
         laws = [
             law
@@ -305,14 +305,14 @@ class Observations:
         return laws
 
     def _agree(self, laws: Sequence[Law], place: Place) -> bool:
-        """Whether laws give the same for the ranks of a place on the new grid."""
+        """Whether laws give the same sizes for the ranks of a place on the new grid."""
         sizes = self._sizes_there(laws, place)
         return all(np.allclose(sizes[0], other, atol=1e-3) for other in sizes[1:])
 
     def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
-        """Return laws without those of other cuts that would leave parts of elements there.
+        """Return the laws that give whole elements on the new grid, and all laws of the even cut.
 
-        Parts in whole cells are whole elements; an even cut is kept, which may not be one there.
+        Parts in whole cells are whole elements. The even cut may not be even there.
         """
         if len(laws) == 1:
             return list(laws)
@@ -353,7 +353,7 @@ class Observations:
     def close_laws(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None
     ) -> list[Law]:
-        """Return the law nearest to what calls move, of sizes that differ between periods."""
+        """Return the law nearest to a size or bytes of calls that differ between periods."""
         rows = sorted(self._law_rows(samples, index, 0))
         key = ("close", along, tuple(rows))
         if key not in self._laws:
@@ -385,7 +385,7 @@ def _partner_and_tag(shape: Shape, *, sends: bool) -> tuple[int, int]:
 
 
 def _numbered(template: Template) -> Iterator[Key]:
-    """Return the keys of a place's calls; equal ones are numbered."""
+    """Yield the keys of a place's calls; equal ones are numbered."""
     seen: Counter[tuple[object, ...]] = Counter()
     for step, to, from_ in zip(template.steps, template.to, template.from_, strict=True):
         way = to.chosen if to is not None else None

@@ -1,10 +1,10 @@
-"""Every ordered pair of a run's platforms, predicted, then looked up, and why it was off.
+"""Predictions for every ordered pair of a run's platforms, compared with the measured times.
 
 Each application is predicted from the launch nearest to its median, and compared with the median of
-its launches on the other platform. Its interval is the one that `bareline predict` prints: no
-error of this run is in it. A reason is named where another measurement is as large as a part of the
-error that matters; where there is none, the reason is that the calls took another time than
-modelled. Nothing is corrected with it.
+its launches on the other platform. Its interval is the same as that of `bareline predict`: it
+contains no error of this run. Reasons of an error are named: other measurements that are as large
+as a part of the error that matters; without any, that the calls took another time than modelled.
+Reasons correct nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import format_value
 
-#: Is told what comes next, at which position of how many.
+#: A function that is called with the next step, its position, and the number of steps.
 Note = Callable[[str, int, int], None]
 
 
@@ -40,7 +40,7 @@ def validate(
     """Predict every application of a run from every platform to every other one.
 
     - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
-    - `note`: is told what is predicted next, which of the pairs it is, and how many there are.
+    - `note`: is called before each pair, with its name, its position and the number of pairs.
     """
     found = applications(records, max_queued=max_queued)
     ladder_of = cache(partial(read_ladder, records))
@@ -89,7 +89,7 @@ def _base(one: Application, ladder: Ladder, *, disturbed: bool) -> Base:
     return replace(found, profile=replace(found.profile, rank_table=quiet))
 
 
-#: What is predicted by a case's models: their names here, and as `predict` takes them.
+#: The models of a case: their names here, and model and form as `predict` takes them.
 _MODELS: tuple[tuple[str, Model, Form], ...] = (
     ("delta", "delta", "ratio"),
     ("replay", "auto", "carried"),
@@ -171,7 +171,7 @@ def reasons(
     log_error: float,
     reproduced: float | None,
 ) -> tuple[str, ...]:
-    """Name what is large enough to explain an error, the largest first.
+    """Return the reasons that are large enough to explain an error, the largest first.
 
     - `base`, `target`: the application where it was predicted from and where it was measured.
     - `log_error`: ln(predicted/measured); `reproduced`: the replay of the base over its time.
@@ -186,7 +186,7 @@ def reasons(
     if reproduced is not None:
         text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
         found.append((abs(math.log(reproduced)), text))
-    least = 0.3 * abs(log_error)  # of an error, what a reason explains
+    least = 0.3 * abs(log_error)  # the part of an error that a reason explains
     named = [text for size, text in sorted(found, reverse=True) if size >= least]
     if base.median_s < SHORT_S:
         named.append(f"it runs for {format_value(base.median_s, 's')} only")
@@ -197,7 +197,7 @@ def reasons(
 
 
 def _computing(case: PredictionCase, target: Application, log_error: float) -> Iterator[Reason]:
-    """Compare the computing that was carried over with the computing that was measured."""
+    """Yield the difference of the computing that was carried over and that was measured."""
     profile = target.typical.profile
     expected = case.base.profile.computing_s * (case.compute.value or 1.0)
     measured = profile.computing_s

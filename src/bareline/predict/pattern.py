@@ -1,7 +1,7 @@
-"""What the ranks of a program call, by where they lie on its grid, read off several counts at once.
+"""The calls of a program's ranks by their place on its grid, from several counts at once.
 
 All ranks of a place (a corner, an edge, a face, the inside) make the same calls, on every count.
-Whom each call concerns follows a relation (`relations`, `members`) that holds for all of them.
+The ranks that a call concerns follow a relation (`relations`, `members`) that is the same for all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 
 class Step(NamedTuple):
-    """What a call is, apart from whom it concerns and how much it moves; `ago`: as in `Shape`."""
+    """The kind of a call, without the ranks that it concerns and its sizes; `ago`: see `Shape`."""
 
     call: str
     kind: str
@@ -58,7 +58,7 @@ class RankCalls:
 
     @classmethod
     def of(cls, stream: CallStream) -> RankCalls:
-        """Return those of a stream."""
+        """Return the calls of a stream."""
         known = [_step(shape) for shape in stream.shapes]
         steps = tuple(known[number] for number in stream.shape.tolist())
         columns = (
@@ -78,7 +78,7 @@ class JobCalls:
 
     @classmethod
     def of(cls, period: ProgramPeriod) -> JobCalls:
-        """Return those of a period."""
+        """Return the calls of a period."""
         members: dict[int, set[int]] = {}
         for stream in period.trace.streams:
             for shape in stream.shapes:
@@ -90,7 +90,7 @@ class JobCalls:
 
 @dataclass(frozen=True)
 class Template:
-    """The calls of the ranks of a place; ends and communicators are None where there are none.
+    """The calls of the ranks of a place; an end or communicator is None where a call has none.
 
     - `longest`: the longest sides on which they were seen; `counts`: on how many counts.
     """
@@ -104,7 +104,7 @@ class Template:
     counts: int
 
     def is_checked(self, place: Place) -> bool:
-        """Whether a second rank makes these calls: beside it along each side, or on a count."""
+        """Whether a second rank makes these calls: next to it along each side, or on a count."""
         if 1 not in place:
             return self.counts > 1
         pairs = zip(place, self.longest, strict=True)
@@ -113,7 +113,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What the ranks of each place call, on several counts; the largest count is the last."""
+    """The calls of the ranks of each place, on several counts; the largest count is the last."""
 
     counts: tuple[tuple[Grid, JobCalls], ...]
     templates: Mapping[Place, Template]
@@ -129,20 +129,21 @@ class Pattern:
         return self.counts[-1][1].period
 
     def is_checked(self, place: Place) -> bool:
-        """Whether more than one rank shows what the ranks of a place call."""
+        """Whether more than one rank shows the calls of a place."""
         return self.templates[place].is_checked(place)
 
     @property
     def ways(self) -> int:
-        """How many different relations its messages follow."""
+        """The number of different relations that its messages follow."""
         ends = (end for one in self.templates.values() for end in (*one.to, *one.from_))
         return len({end.chosen for end in ends if end is not None})
 
 
 def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
-    """Return the pattern of a program on its largest count and on those others that fit it.
+    """Return the pattern of a program on its largest count and on the other counts that fit it.
 
-    Raises AnalysisError: nothing shows a grid, or no grid fits; the call that does not is named.
+    Raises AnalysisError: no message shows a grid, or no grid fits; the error names the first call
+    that does not fit.
     """
     period = largest.period
     if not any(
@@ -158,7 +159,7 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
                 odd = odd if odd and not templates else templates or odd
             else:
                 found.append(Pattern(((grid, largest),), templates))
-    # One that is all ends and no inside takes any calls.
+    # A grid whose sides have ends alone and no inside fits any calls.
     if all(_ends(one) == len(one.grid.sides) for one in found):
         share = share_of(period, (*POINT_TO_POINT, "wait"))
         what = f"what it sends ({share:.0%} of a period's time; {odd} differs first)"
@@ -170,12 +171,12 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
 
 
 def _ends(pattern: Pattern) -> int:
-    """Return along how many sides no rank lies inside."""
+    """Return the number of sides along which no rank is inside."""
     return sum(side == BOTH_ENDS for side in pattern.grid.sides)
 
 
 def _with_others(pattern: Pattern, others: Sequence[JobCalls]) -> Pattern:
-    """Return a pattern with the other counts that fit it, each on the first grid that does."""
+    """Return a pattern with the other counts that fit it, each on the first grid that fits."""
     for job in sorted(others, key=lambda one: -one.period.ranks):
         for grid in grids(job.period.ranks, len(pattern.grid.sides)):
             counts = ((grid, job), *pattern.counts)

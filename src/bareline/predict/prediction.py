@@ -1,4 +1,4 @@
-"""A prediction: the application's time on another platform, its interval, and what limits it."""
+"""A prediction: the application's time on another platform, its interval, and its warnings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Model = Literal["auto", "replay", "delta"]
 #: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
 Form = Literal["carried", "difference", "ratio"]
 
-#: How far a replay may be from the time that it replays: with a warning, and at all.
+#: How far a replay may be from the time that it replays: without a warning, and at all.
 _WARN, REFUSE = 0.05, 0.15
 #: Programs that are shorter are mentioned: their launches differ more.
 SHORT_S = 0.05
@@ -119,9 +119,10 @@ class PredictionCase:
 
     @cached_property
     def drawn(self) -> float:
-        """Half-width that drawing the ladders' launches anew adds, in ln.
+        """Half-width that drawing the ladders' launches again adds, in ln.
 
-        By the difference model: its sensitivity is about the replay's, its price a thousandth.
+        It is by the difference model, which is about as sensitive as a replay and costs a
+        thousandth.
         """
         if min(self.a.n, self.b.n) < 2:
             return 0.0
@@ -130,10 +131,10 @@ class PredictionCase:
 
     @cached_property
     def speeds(self) -> float:
-        """Half-width, in ln, of what single launches of the ladders give: as a run meets them.
+        """Half-width, in ln, of predictions from single launches of the ladders, as runs meet them.
 
-        TCP between hosts has two speeds, by launch: a run meets one of them, and no more launches
-        of the ladder make that surer. What a block slowed on both sides cancels.
+        TCP between hosts has two speeds, by launch: a run meets one of them, and more launches of
+        the ladder do not make that surer. A block that is slow on both sides cancels.
         """
         launches = min(self.a.n, self.b.n, _DRAWS)
         if launches < 2:
@@ -162,8 +163,8 @@ class PredictionCase:
     def launches(self) -> float:
         """Half-width, in ln, of single launches: of the application's, or of the ladders'.
 
-        The larger one: the base may have one speed where the other platform has two. Where too few
-        launches show it, the application's is that of other programs.
+        It is the larger of both: the base may have one speed where the other platform has two.
+        Where too few launches show the application's, it is that of other programs.
         """
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)
@@ -178,7 +179,7 @@ class PredictionCase:
         before, after = self.a.beside(ranks), self.b.beside(ranks)
         b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
-            # Of a stretch that A traced.
+            # The stretches of computing are those that A traced.
             b = replace(b, beside=after[0] / before[0] - 1, beside_s=before[1])
         return Costs(self.a), b
 
@@ -191,7 +192,7 @@ def _log_width(drawn: Iterable[PredictionCase]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The model of a prediction, what its replay gives on the base, and why it is not a replay."""
+    """The model of a prediction, its replay over the base's time, and why it is not a replay."""
 
     model: Literal["replay", "delta"]
     reproduced: float | None = None
@@ -293,7 +294,7 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 
 
 def _choose(case: PredictionCase, model: Model) -> _Choice:
-    """Choose the model by what there is, with the reason where it is not the better one."""
+    """Return the model that the profile allows, with the reason where it is not the better one."""
     trace = case.base.trace
     if model == "delta" or (model == "auto" and trace is None):
         return _Choice("delta")
@@ -332,7 +333,7 @@ def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
 
 
 def _speeds(case: PredictionCase) -> Iterator[str]:
-    """Name the curves whose launches have two speeds, the farthest apart first."""
+    """Yield a sentence for each of three curves with two speeds, the farthest apart first."""
     ladders = {ladder.platform: ladder for ladder in (case.a, case.b)}
     texts: list[tuple[float, str]] = []
     for ladder in ladders.values():
@@ -347,7 +348,7 @@ def _speeds(case: PredictionCase) -> Iterator[str]:
 
 
 def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
-    """Describe what makes a prediction worse, and is in the measured errors already."""
+    """Yield circumstances that make a prediction worse, and are in the measured errors already."""
     if choice.reason:
         yield choice.reason
     if case.base.time_s < SHORT_S and case.repeats is not None:
@@ -359,7 +360,7 @@ def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
 
 
 def _unmeasured(case: PredictionCase) -> Iterator[str]:
-    """Describe what widens the interval: circumstances that no campaign measured."""
+    """Yield circumstances that widen the interval, because no campaign measured them."""
     if case.base.time_s < SHORT_S and case.repeats is None:
         yield _short(case)
     for ladder in (case.a, case.b):

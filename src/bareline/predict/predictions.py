@@ -44,9 +44,9 @@ class ApplicationLoss:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A validation, and what its ladders show of each application.
+    """A validation, and the losses, upgrades and sizes of each application by its ladders.
 
-    - `losses`: those above noise whose base the replay reproduces.
+    - `losses`: the losses above noise whose base the replay reproduces.
     """
 
     version: int
@@ -66,13 +66,13 @@ class Predictions:
         return names
 
     def to_json(self) -> str:
-        """Return it as a run directory keeps it."""
+        """Return the predictions as a run directory contains them."""
         return _adapter().dump_json(self, indent=1).decode() + "\n"
 
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return the adapter that writes and reads it; making one takes a while."""
+    """Return the adapter that writes and reads predictions; making one takes a while."""
     return TypeAdapter(Predictions)
 
 
@@ -83,7 +83,7 @@ def look_closer(
     max_queued: float = DISTURBED,
     note: Note | None = None,
 ) -> Predictions:
-    """Explain each application's losses, rank upgrades, and lay sizes over the ladders.
+    """Explain each application's losses, rank upgrades, and compare its sizes with the ladders.
 
     - `note`: is called before each application, with its name, its position and their number.
     """
@@ -123,14 +123,14 @@ def _losses(
     times_s = {platform: application.median_s for platform, application in usable.items()}
     slower = [platform for platform in usable if times_s[platform] > base.median_s]
     for platform in sorted(slower, key=lambda platform: -times_s[platform]):
-        # Else the loss is within noise, or the replay does not reproduce the time.
+        # An error means that the loss is within noise, or that the replay does not reproduce it.
         with suppress(BarelineError):
             loss = explain_application(records, name, records.baseline, platform, found=by_name)
             yield ApplicationLoss(name, loss)
 
 
 def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
-    """Return what changes of its platform would save; none where that is refused.
+    """Return the effects of changes of its platform; none where the prediction is refused.
 
     The validation contains the same refusal.
     """
@@ -142,7 +142,7 @@ def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
 
 
 def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
-    """Lay an application's sizes over all ladders, that of the baseline first."""
+    """Return an application's sizes on the curves of all ladders, that of the baseline first."""
     ordered = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
     ladders = [
         read_ladder(records, application.platform, application.launches[0].layout)

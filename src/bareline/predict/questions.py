@@ -1,4 +1,4 @@
-"""What can be asked: the time on another platform, or if one were changed; what helps most."""
+"""Questions to a prediction: the time on another or a changed platform, and the best change."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def answer(
 ) -> Prediction:
     """Predict an application's time on another platform, or if one were changed.
 
-    - `profile`: its file; the trace is looked for beside it. Or the name of an application that the
-      run `source` holds profiled on `base`: its launch nearest to the median is taken, and what was
-      measured on the other platform stands beside the prediction.
+    - `profile`: its file, with the trace next to it; or the name of an application that the run
+      `source` profiled on `base`. Of an application the launch nearest to the median is taken, and
+      the result also has the times that were measured on the other platform.
     - `source`: the run with the ladder of the profile's platform, `base` (default: its baseline).
-    - `to`: the platform that is asked for; None with `what_if` alone.
+    - `to`: the platform to predict for; None with `what_if` alone.
     - `ladder`, `calibration`: runs with its ladder, and with one rank of the application on both
       platforms.
 
-    Raises ProfileError, AnalysisError, UsageError: something that it names does not exist, or does
-    not carry a prediction.
+    Raises ProfileError, AnalysisError, UsageError: an argument names something that does not exist,
+    or that does not carry a prediction.
     """
     base = base or source.baseline
     asked = None if what_if else to
@@ -70,7 +70,7 @@ def answer(
 
 
 def _check_place(profile: Profile, base: Ladder) -> None:
-    """Raise AnalysisError for a profile of other nodes or of another library, with other costs."""
+    """Raise AnalysisError if the profile has another MPI library or number of nodes than `base`."""
     flavour = str(base.facts.get("mpi.flavour", ""))
     other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
     unlike = [f"with {one_line(profile.mpi)[:60]}, not {flavour}"] if other else []
@@ -99,12 +99,12 @@ def _of_run(
 
 
 def find_trace(path: Path, profile: Profile) -> Trace | None:
-    """Read the trace beside a profile, if there is one.
+    """Read the trace next to a profile, if there is one.
 
     Raises ProfileError: it is damaged.
     Raises AnalysisError: it is of another run of the program.
     """
-    # Once all of app.p8, app.p16 had app.trace: whose it is, it says itself.
+    # Older profiles app.p8 and app.p16 share the name app.trace: its header shows its run.
     own, shared = trace_of(path), path.with_suffix(".trace")
     found = own if own.exists() else shared
     if not found.exists() or found == path:
@@ -122,9 +122,9 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 
 
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
-    """Describe how ranks lie: as a ladder trial of as many did.
+    """Return the layout of a profile's ranks on a platform: that of a trial with as many ranks.
 
-    Raises AnalysisError: there is none.
+    Raises AnalysisError: there is no such trial.
     """
     trials = records.trials.filter(
         (records.trials["platform"] == platform)
@@ -156,7 +156,7 @@ class WhatIf:
     """Changes of a platform.
 
     - `latency`, `compute`: factors on the smallest messages' time and on computing.
-    - `bandwidth`: factor on what a byte takes; `rate_bps` instead sets the link's rate.
+    - `bandwidth`: factor on the time of a byte; `rate_bps` instead sets the link's rate.
     - `cores`: factor on the cores that ranks share.
     """
 
@@ -167,7 +167,7 @@ class WhatIf:
     compute: float = 1.0
 
     def applied(self, ladder: Ladder) -> Ladder:
-        """Return the ladder with these changes; of a platform of several nodes, between them."""
+        """Return the changed ladder; of several nodes, only curves between nodes are scaled."""
         several, cores, byte = ladder.layout.nodes > 1, ladder.cores, self.bandwidth
         if self.rate_bps is not None:
             nodes = min(2, ladder.layout.nodes)
@@ -190,7 +190,7 @@ class WhatIf:
 
 
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
-    """Read ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``; raises UsageError otherwise."""
+    """Parse ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``; raises UsageError otherwise."""
     changes = WhatIf()
     for text in texts:
         name, _, value = text.partition("=")
@@ -212,7 +212,7 @@ def parse_what_if(texts: Sequence[str]) -> WhatIf:
     return changes
 
 
-#: What is tried, as `--what-if` takes it, and in words.
+#: The changes that are tried, as `--what-if` takes them, and in words.
 UPGRADES: Mapping[str, str] = {
     "latency=x0.5": "half the latency",
     "bandwidth=x2": "twice the bandwidth",
@@ -247,7 +247,10 @@ class Upgrade:
 
 
 def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
-    """Try each change on a case's base, the best first; more cores only where ranks share them."""
+    """Return the effect of each change on a case's base, the best first.
+
+    More cores are tried only where ranks share them.
+    """
     found = []
     for text in UPGRADES:
         changes = parse_what_if([text])

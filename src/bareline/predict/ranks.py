@@ -1,8 +1,8 @@
 """A program's period on more ranks than it was profiled on.
 
-What each rank calls is known from where it lies on the grid (`pattern`). How many bytes a call has
-follows a law in the sides of the grid, never in the number of ranks (`maker`). Such a law holds
-exactly at every profiled count, or the call is refused by name.
+The calls of each rank follow from its place on the grid (`pattern`). The bytes of a call follow a
+law in the sides of the grid, never in the number of ranks (`maker`). Such a law is exact at every
+profiled count, or the call is refused by name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bareline.profile.period import ProgramPeriod
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
-#: A prediction reaches at most so many times the ranks of the largest profile.
+#: A prediction reaches at most this multiple of the ranks of the largest profile.
 FURTHEST = 8
 #: Of a period's calls and of its bytes, at most this share may rest on unchecked laws.
 MOST_UNCHECKED = 0.25
@@ -36,10 +36,10 @@ _ALL_PLACES = 3
 
 @dataclass(frozen=True)
 class Grown:
-    """A period made anew.
+    """A period made for another grid.
 
     - `trace`: on `grid`; computing as on the largest profile.
-    - `unchecked`: what rests on laws that the profiles do not check.
+    - `unchecked`: the calls that rest on laws that the profiles do not check.
     - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
     - `assumed_even`: sides that no profile cuts into parts of which these are equal parts;
       `even_share`: of the bytes, the share that depends on such a side.
@@ -81,7 +81,7 @@ class Scaled:
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """Counts whose ranks call something else."""
+        """The counts whose ranks make other calls."""
         own = {one.ranks for one in self.known}
         return tuple(one.ranks for one in self.periods if one.ranks not in own)
 
@@ -91,11 +91,11 @@ class Scaled:
         return max(one.spread for one in self.periods)
 
     def grid(self, ranks: int) -> Grid:
-        """Return the grid of so many ranks by the rule of the profiled ones."""
+        """Return the grid of `ranks` ranks by the rule of the profiled grids."""
         return grid_by_rule(self.known, ranks)
 
     def recommended(self, ranks: int) -> str:
-        """Name the counts that would check the laws, as a step for the reader."""
+        """Return the advice to profile the counts that would check the laws."""
         if is_checked(self.known):
             return "profile one more number of ranks, with another length of each side"
         counts = counts_that_check(self.known, ranks // 2)
@@ -169,7 +169,7 @@ class Scaled:
 
 
 def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
-    """Find what periods have in common; raises AnalysisError: a single count, or no grid."""
+    """Return the pattern of some periods; raises AnalysisError: a single count, or no grid."""
     ordered = sorted(periods, key=lambda one: one.ranks)
     _check_periods(ordered)
     jobs = [JobCalls.of(one) for one in ordered]
@@ -238,7 +238,7 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
 def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     """Refuse a count that contradicts the pattern; one with two ranks along a side may differ.
 
-    Programs send to a neighbour once that lies on both sides of a rank.
+    There a neighbour may be on both sides of a rank, and programs send to it once.
     """
     model = pattern.counts[-1][1]
     could_fit = any(

@@ -29,11 +29,11 @@ def measured(
     calibration: Records | None,
     per_node: int | None,
 ) -> Target:
-    """Return what replays traces on the measured ladder of a run's platform.
+    """Return the target that replays traces on the measured ladder of a run's platform.
 
     - `base`: where the profiles were made; None: processors are taken to be the same.
-    - `per_node`: ranks of a node at most; None: as many as the run had (on its one node).
-    Raises AnalysisError: the run has no such platform, or its ladder lacks what the traces need.
+    - `per_node`: the most ranks of a node; None: as many as the run had (on its one node).
+    Raises AnalysisError: the run has no such platform, or its ladder lacks curves for the traces.
     """
     layouts = [
         Layout.parse(text)
@@ -103,8 +103,8 @@ def _check_messages(ladder: Ladder, trace: Trace) -> None:
 def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
     """Return a ladder with the collectives of as many ranks as a trace has.
 
-    Those of the most measured ranks grow as a tree of messages does; what sizes add to those that
-    move a block for each rank, by the number of other ranks.
+    The curve of the nearest number of ranks grows as a tree of messages does; in collectives that
+    move a block for each rank, the additions of sizes grow by the number of other ranks.
     """
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)

@@ -1,9 +1,9 @@
-"""How the other end of a call follows from where its rank lies: a neighbour, an opposite, a root.
+"""The other end of a call, by its rank's place on the grid: a neighbour, an opposite, a root.
 
 Each side is looked at alone: the other end's coordinate may be a shift of the own one, its mirror
-image, half the side further on, that of another side (a transposition), or fixed from an end. Of
-all that hold for every rank of a place on every count the simplest is taken. Where another one that
-holds as well leads elsewhere on the new grid, the call is unchecked.
+image, half the side further on, that of another side (a transposition), or fixed from an end. The
+simplest of all relations that fit every rank of a place on every count is taken. Where another
+fitting relation leads to another rank on the new grid, the call is unchecked.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """All relations of a call's other end that hold.
+    """All relations that fit a call's other end.
 
-    - `sides`: of each side, the simplest first; empty where no set of them holds.
+    - `sides`: of each side, the simplest first; empty where no set of them fits.
     - `rank`, `from_last`: the number of the rank, from the first or from the last; or None.
     """
 
@@ -75,7 +75,7 @@ class End:
         return (Relation("from_last", self.from_last or 0),)
 
     def also(self, other: End) -> End:
-        """Return what holds both here and for calls of another place with the same `chosen`."""
+        """Return the relations that also fit calls of another place with the same `chosen`."""
         sides = tuple(
             tuple(one for one in own if one in others)
             for own, others in zip(self.sides, other.sides, strict=False)
@@ -101,7 +101,7 @@ class End:
         return grid.rank(coordinates)
 
     def is_checked_on(self, grid: Grid, rank: int) -> bool:
-        """Whether all relations that hold lead to the same rank."""
+        """Whether all fitting relations lead to the same rank."""
         chosen = self.rank_on(grid, rank)
         if self.rank is not None and 0 <= self.rank < grid.ranks and self.rank != chosen:
             return False
@@ -115,7 +115,7 @@ class End:
         return True
 
     def alternatives(self) -> str:
-        """Name what the counts do not distinguish, for a message."""
+        """Describe the relations that the counts do not distinguish, for a message."""
         shown = []
         for side, relations in enumerate(self.sides, start=1):
             if len(relations) > 1:
@@ -155,13 +155,13 @@ class OtherEnds:
     others: _Numbers
 
     def ends(self) -> list[End]:
-        """Return what holds for each call; an end that is false where nothing does."""
+        """Return the relations that fit each call; an end that is false where none fits."""
         count = self.at.shape[1]
         by_side = [self._relations(side) for side in range(count)]
         first, last = self.others[0], self.ranks[0] - 1 - self.others[0]
         fixed = (self.others == first).all(axis=0)
         from_last = (self.ranks[:, None] - 1 - self.others == last).all(axis=0)
-        # A rank that is fixed can only be told from a neighbour by several counts.
+        # Only several counts distinguish a fixed rank from a neighbour.
         found = []
         for call in range(self.others.shape[1]):
             relations = tuple(tuple(side[call]) for side in by_side)
@@ -180,7 +180,7 @@ class OtherEnds:
         return there
 
     def _relations(self, side: int) -> list[list[Relation]]:
-        """Return the relations of one side that hold, for each call."""
+        """Return, for each call, the relations of one side that fit."""
         there, here = self._there(side), self.at[:, side, None]
         length = self.sides[:, side, None]
         found: list[list[Relation]] = [[] for _ in range(there.shape[1])]
@@ -190,7 +190,7 @@ class OtherEnds:
             for call in np.flatnonzero(holds).tolist():
                 found[call].append(Relation(kind, int(numbers[call])))
 
-        # The longest side tells steps from each other best.
+        # The longest side distinguishes steps best.
         base = int(np.argmax(length))
         forth = (there[base] - here[base]) % length[base]
         back = forth - length[base]

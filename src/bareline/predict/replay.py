@@ -1,20 +1,20 @@
 """A replay of a trace on the curves of a platform: one rank after the other, in time.
 
 The rank that is earliest runs its next call. Between calls it computes, for the traced time, on a
-core that it may have to share; messages and collectives take what the ladder says.
+core that it may have to share; messages and collectives take the times of the ladder.
 
 - A short message is *eager*: the sender goes on after its own share of it, the message arrives
-  when the link has carried it, and the receiver takes it when it comes to ask.
-- A long one is a *rendezvous*: it starts when sender and receiver both stand in MPI calls (through
-  shared memory, when the receiver does: it fetches the message by itself), and nothing moves while
+  when the link has carried it, and the receiver takes it when it asks for it.
+- A long one is a *rendezvous*: it starts when sender and receiver are both in MPI calls (through
+  shared memory, when the receiver is: it fetches the message by itself), and nothing moves while
   they compute.
 - A link carries one message after the other. Two that come opposite ways delay each other by as
   much as `MPI_Sendrecv` takes longer than the ping-pong, for the share of the time they overlap.
-- A collective ends for all when the last rank came, plus its measured time; a broadcast waits for
+- A collective ends for all ranks its measured time after the last rank came; a broadcast waits for
   its root only, and in a reduction the root alone waits.
 
 Polls that found nothing are left out: they are waiting, and the replay waits by itself. The steps
-are compiled (native/replay); all that calls cost is looked up before, so that they know no curves.
+are compiled (native/replay); the costs of all calls are looked up before, so they need no curves.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ENDS_COMMUNICATOR = ("MPI_Comm_free", "MPI_Comm_disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """Each rank's times in s from the common beginning; `taken_s`: of all its calls by shape."""
+    """The times of each rank in s from the common beginning; `taken_s`: of its calls, by shape."""
 
     ends_s: tuple[float, ...]
     compute_s: tuple[float, ...]
@@ -67,22 +67,22 @@ class Replayed:
 
     @property
     def time_s(self) -> float:
-        """The end of the last rank."""
+        """The end of the last rank, in s."""
         return max(self.ends_s)
 
 
 def is_local(shape: Shape) -> bool:
-    """Return whether a call on a communicator is over at once."""
+    """Whether a call on a communicator ends at once."""
     return shape.comm_size <= 1 or shape.comm == 0 or shape.call in _ENDS_COMMUNICATOR
 
 
 def is_rendezvous(shape: Shape) -> bool:
-    """Return whether a send waits for its receiver, however short the message is."""
+    """Whether a send waits for its receiver, however short the message is."""
     return shape.call in ("MPI_Ssend", "MPI_Issend")
 
 
 def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[int, int]:
-    """Find on how many nodes each communicator lies, by the ranks that call over it."""
+    """Return the number of nodes of each communicator, by the ranks that call over it."""
     hosts: dict[int, set[int]] = {}
     for stream in streams:
         for shape in stream.shapes:
@@ -91,7 +91,7 @@ def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[
 
 
 def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, float, str]:
-    """Return a collective's time, the share of a rank that does not wait, and who waits."""
+    """Return a collective's time, the time of a rank that does not wait, and which ranks wait."""
     if shape.kind == "communicator":
         each = costs.collective("mpi.allreduce", shape.comm_size, nodes, 8)
         return COMMUNICATOR_REDUCTIONS * each, 0.0, "all"
@@ -105,7 +105,7 @@ def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, floa
 
 
 def why_not_replayable(trace: Trace) -> str:
-    """Describe what keeps a trace from being replayed; empty if nothing does."""
+    """Return the reason why a trace cannot be replayed; empty where it can."""
     if trace.why_partial:
         return trace.why_partial
     odd = {"one-sided", "one-sided-sync"}
@@ -161,10 +161,10 @@ _REPLAY = struct(
 
 
 def replay(trace: Trace, costs: Costs) -> Replayed:
-    """Run a trace on the curves of a platform; other threads go on meanwhile.
+    """Replay a trace on the curves of a platform; other threads run during the replay.
 
-    Raises AnalysisError: the trace lacks ranks, or ranks come to wait for each other for ever.
-    Raises ToolMissing, BuildError: the compiled steps are not there and cannot be built.
+    Raises AnalysisError: the trace lacks ranks, or ranks wait for each other for ever.
+    Raises ToolMissing, BuildError: the compiled steps are missing and cannot be built.
     """
     if len(trace.streams) != trace.ranks:
         raise AnalysisError(
@@ -185,12 +185,12 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
 
 
 def _numbers() -> dict[object, int]:
-    """Number things from 0 in the order in which they are looked up."""
+    """Return a dictionary that numbers keys from 0 in the order in which they are looked up."""
     return defaultdict(itertools.count().__next__)
 
 
 class _Tables:
-    """What the compiled steps read; its arrays live as long as they run."""
+    """The tables of the compiled steps; it owns their arrays, so it must live while they run."""
 
     def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:
         self._costs = costs
@@ -231,7 +231,10 @@ class _Tables:
             self.job[name] = value
 
     def _row(self, stream: CallStream) -> tuple[int, ...]:
-        """Return where a rank's stream lies, its shapes and what they cost, and how long it is."""
+        """Return the addresses of a rank's arrays, their length and stride, and its communicators.
+
+        The last is the number of communicators that the rank calls over.
+        """
         own_comms = _numbers()
         shapes = np.array([self._shape(shape, own_comms) for shape in stream.shapes], _SHAPE)
         costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)
@@ -286,14 +289,14 @@ class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace as `profile.trace.read_trace` does, which says what it raises."""
+    """Read a trace with compiled decoding; raises the errors of `profile.trace.read_trace`."""
     return read_in_python(path, read_records)
 
 
 def read_records(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Do what `profile.records.decode` does, compiled where that can be built."""
+    """Decode records like `profile.records.decode`, in compiled code where it can be built."""
     try:
         library = load_library()
     except BarelineError:

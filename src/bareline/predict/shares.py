@@ -1,8 +1,8 @@
-"""Which layer costs an application what: a loss split by swapping inputs from A to B.
+"""The cost of each layer to an application: a loss split by swapping inputs from A to B.
 
-The replay is run with each subset of inputs swapped; an input's share is what it changes, averaged
-over all orders in which the inputs could be swapped (Shapley's value). The residual is the part of
-the measured loss that the replay does not explain.
+The replay is run with each subset of inputs swapped; an input's share is the change by swapping it,
+averaged over all orders in which the inputs could be swapped (Shapley's value). The residual is the
+part of the measured loss that the replay does not explain.
 
 References
 ----------
@@ -36,7 +36,7 @@ from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value
 
-#: How inputs are called in sentences.
+#: The names of inputs in sentences.
 TITLES: Mapping[str, str] = {**REPLAYED_TERMS, "residual": "not explained"}
 _DRAWS = 40
 
@@ -275,7 +275,7 @@ def _spreads(
     """Return the shares' half-widths over drawn ladders and factors, by the difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
-    # The bounds are those of the middle `LEVEL` of a normal distribution.
+    # The bounds are the ends of the middle `LEVEL` of a normal distribution.
     deviation = (high - low) / 2 / DEVIATIONS
 
     def draw() -> dict[Input, float]:
@@ -302,13 +302,14 @@ def explain_application(
     *,
     found: Mapping[str, dict[str, Application]] | None = None,
 ) -> LossSplit:
-    """Split what an application loses between two platforms of a run into layers.
+    """Split an application's loss between two platforms of a run into layers.
 
     - `app`: its probe, or its whole name (``npb.cg problem_class=A ranks=4``), or the path of a
       profile of the same command line.
     - `found`: the applications of the run, where they were read already.
 
-    Raises AnalysisError: it is not on both, its loss is noise, or a ladder does not carry it.
+    Raises AnalysisError: the application is not on both platforms, its loss is noise, or a ladder
+    does not carry it.
     """
     by_name = found or applications(records)
     name = name_of(by_name, app)

@@ -1,4 +1,4 @@
-"""How much of a period for more ranks rests on laws that the profiles do not check."""
+"""The share of a period for more ranks that rests on laws that the profiles do not check."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """What of a made period rests on laws that neither a second count nor a second rank checks.
+    """The calls of a made period with laws that neither a second count nor a second rank checks.
 
-    - `calls`, `of_calls`: of all ranks; `byte_share`, `time_share`: of what is sent, and of the
+    - `calls`, `of_calls`: of all ranks; `byte_share`, `time_share`: of the bytes sent, and of the
       time that calls took where they were profiled.
-    - `first`: the first such call, with what the profiles do not distinguish.
+    - `first`: the first such call, with the reason.
     """
 
     calls: int

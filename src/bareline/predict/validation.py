@@ -1,4 +1,4 @@
-"""How good predictions are: each beside what was measured, and what that makes of a model."""
+"""The quality of predictions: each next to the measured time, and the scores of each model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from bareline.predict.interval import LEVEL
 from bareline.predict.wrong import WrongTerm
 from bareline.vocabulary.rows import row_of
 
-#: What is held against each other; the last three know nothing of the application's calls.
+#: The models that are compared; the last two do not use the application's single calls.
 MODELS = ("replay", "replay-ratio", "replay-difference", "delta", "no-change", "latency-ratio")
-#: What is no prediction: the application measured again on the same platform.
+#: Not a prediction, but the application measured again on the same platform.
 AGAIN = "measured again"
 _Scored = Literal["score", "score-calibrated", "score-again"]
 
@@ -73,14 +73,14 @@ class Refused(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One prediction beside what was measured.
+    """One prediction, with the measured time.
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
       launches, of the ladders, and of the model.
     - `lo_s`, `hi_s`: the ends of its interval; or None.
-    - `term`: the calls, or the computing, that differ most from those that were measured.
-    - `reasons`: what is large enough to explain its error.
+    - `term`: the calls, or the computing, that differ most from the measured ones.
+    - `reasons`: reasons that are large enough to explain its error.
     - `calibrated`: the processors differ; computing was measured with one rank of the application.
     """
 
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def drawn(self) -> float:
-        """What launches alone make the interval wide by, in ln."""
+        """The half-width of the interval by launches alone, in ln."""
         return math.hypot(self.launches, self.ladder)
 
     @property
@@ -124,12 +124,12 @@ class Trial:
 
     @property
     def unseen(self) -> float:
-        """What of the error launches leave unexplained, in ln."""
+        """The part of the error that launches leave unexplained, in ln."""
         return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
 
     @property
     def inside(self) -> bool | None:
-        """Whether the measured time lies in the interval; None without one."""
+        """Whether the measured time is in the interval; None without one."""
         if self.lo_s is None or self.hi_s is None:
             return None
         return self.lo_s <= self.truth_s <= self.hi_s
@@ -178,7 +178,7 @@ class ModelScore:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What the replay of an application's base lacks, by function and size."""
+    """The differences of the replay of an application's base from its trace."""
 
     application: str
     platform: str
@@ -187,11 +187,11 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Validation:
-    """All trials, their scores, and what was refused and why.
+    """All trials, their scores, and the refused cases with their reasons.
 
     - `disturbed`: launches left out: their ranks had no core for too long.
-    - `again`: every second launch of each application on each platform, held against the others
-      there: what the machine itself is off by. No prediction can be expected to err by less.
+    - `again`: every second launch of each application on each platform, compared with the rest of
+      the launches there: the machine's own error. No prediction can be expected to err by less.
     - `lacking`: of each base that is replayed.
     """
 
@@ -203,17 +203,17 @@ class Validation:
 
     @property
     def scores(self) -> list[ModelScore]:
-        """Score each model that has trials between equal processors."""
+        """The score of each model that has trials between equal processors."""
         return _scores("score", [trial for trial in self.trials if not trial.calibrated])
 
     @property
     def calibrated(self) -> list[ModelScore]:
-        """The same where processors differ: two measurements stand in for one more model."""
+        """The same where processors differ: two measurements replace one more model."""
         return _scores("score-calibrated", [one for one in self.trials if one.calibrated])
 
     @property
     def repeated(self) -> ModelScore | None:
-        """Score measuring again; None where no application has four launches."""
+        """The score of measuring again; None where no application has four launches."""
         return _score("score-again", AGAIN, self.again) if self.again else None
 
     @property
@@ -222,7 +222,7 @@ class Validation:
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[Any]:
-        """Return tidy rows, told apart by ``type``."""
+        """Return tidy rows; ``type`` distinguishes the kinds of rows."""
         again = [self.repeated] if self.repeated else []
         calls = [
             LackingCall("call", on.application, on.platform, **asdict(one))
@@ -269,7 +269,7 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
 
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
-    """Count the pairs of platforms in the right order, of those whose launches do not overlap."""
+    """Count the pairs of platforms in the right order, and all whose launches do not overlap."""
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.application, trial.base), []).append(trial)

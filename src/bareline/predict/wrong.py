@@ -1,4 +1,4 @@
-"""Which term of a prediction is wrong: its calls and computing beside those that were measured."""
+"""The term of a prediction that is wrong: its calls and computing, compared with measurements."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bareline.profile.records import NO_CALLS, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.units import format_value
 
-#: Of the measured time: what a term is off by before it is named.
+#: The error, as a share of the measured time, from which on a term is named.
 _OFF = 0.005
 COMPUTING = "computing"
 
 
 @dataclass(frozen=True, slots=True)
 class WrongTerm:
-    """The term of a prediction that is off most.
+    """The term of a prediction with the largest error.
 
     - `name`: computing, messages up to a size, waits for them, or a collective up to a size.
     - `predicted_s`, `measured_s`: of a rank, in the replay and in the trace of the typical launch.
@@ -44,7 +44,7 @@ class WrongTerm:
 
 
 def wrong_term(case: PredictionCase, target: Application) -> WrongTerm | None:
-    """Return the term that differs most; None without traces, or where each differs little.
+    """Return the term that differs most; None without traces, or where every term differs little.
 
     A replay of the base's trace gives the predicted terms, a trace on the target the measured ones.
     """
@@ -82,7 +82,7 @@ def terms_of(
 
 
 def _term(shape: Shape) -> str:
-    """Name the term of a call: sends and receives of a size are one, they wait for each other."""
+    """Return the name of a call's term; sends and receives of a size share one term."""
     if shape.kind == "wait":
         return "waits for messages"
     function = "messages" if shape.kind in POINT_TO_POINT else shape.call

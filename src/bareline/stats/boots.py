@@ -16,9 +16,12 @@ from bareline.stats.stack import FloatArray, IntArray, as_stack
 
 
 def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
-    """Group blocks that share a boot, directly or through further blocks, into shape (blocks,).
+    """Return the group of each block, shape (blocks,): blocks that share a boot are one group.
 
-    - `at`, `boot`: shape (k,); something of block `at` ran in `boot`. A block in none is a group.
+    Blocks also share a group through further blocks.
+
+    - `at`, `boot`: shape (k,); a launch of block `at` ran in `boot`. A block without a boot is a
+      group of its own.
 
     Groups are numbered from 0 in the order of their first blocks.
     """

@@ -34,14 +34,14 @@ import numpy as np
 from bareline.stats.stack import BoolArray, FloatArray, IntArray
 
 LEAST_RUNS = 3
-"""A level is that of at least so many runs."""
+"""The fewest runs that make a level."""
 
-#: Runs that give one value time and again would have no spread to measure a step by.
+#: Runs that give the same value again and again would have no spread to measure a step by.
 LEAST_SPREAD = 1e-4
 NORMAL_MAD = 1.4826
 """The standard deviation of a normal distribution by its median absolute deviation."""
 
-#: Outliers are drawn in to so many standard deviations, and to no fewer margins.
+#: Outliers are drawn in to this many standard deviations, and at least this many margins.
 _FAR = 3.0
 _FAR_ZONES = 1.5
 #: Lengths of excursions grow by this factor: their ends are refined afterwards.
@@ -85,7 +85,7 @@ def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
     """Return rows whose outliers are at their bounds: three normal standard deviations by the MAD.
 
     The order of the runs plays no part, so that random orders remain a fair reference. Bounds are
-    no nearer than one and a half margins, or an outlier would lie within the margin.
+    no nearer than one and a half margins, or an outlier would be within the margin.
     """
     middle = np.median(rows, axis=-1, keepdims=True)
     spread = NORMAL_MAD * np.median(np.abs(rows - middle), axis=-1, keepdims=True)
@@ -258,7 +258,7 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
 
 
 def _repetitions(count: IntArray, phi: FloatArray | float) -> FloatArray:
-    """Return how many runs count as one in the mean of so many."""
+    """Return how many runs count as one independent run in the mean of `count` runs."""
     rest = 1.0 - np.asarray(phi)
     return np.asarray((2.0 - rest) / rest - 2.0 * phi * (1.0 - phi**count) / (count * rest**2))
 

@@ -21,7 +21,7 @@ import numpy as np
 from bareline.stats.change import LEAST_SPREAD, drawn_in
 from bareline.stats.stack import FloatArray
 
-#: A run is an outlier among itself and so many runs on both sides.
+#: A run is an outlier among itself and this number of runs on either side.
 _ABOUT = 2
 
 

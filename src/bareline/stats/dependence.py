@@ -23,7 +23,7 @@ from bareline.stats.criterion import base, criterion, rest_of, square_of, with_s
 from bareline.stats.line import further_step
 from bareline.stats.stack import FloatArray, IntArray
 
-#: Beyond so many normal standard deviations a difference is a change of level or an outlier.
+#: Beyond these normal standard deviations a difference is a change of level or an outlier.
 _LARGE = 2.5
 #: An autoregression near 1 has no level that could change.
 _MOST = 0.8
@@ -31,7 +31,7 @@ _MOST = 0.8
 #: 100 runs).
 _LESSENED = 7.0
 _LEAST_LEFT = 0.3
-#: Fewer series show no more together than each alone: a change of one of them would count.
+#: Fewer series together show no more than each alone: a change of one series would count.
 _FEWEST_TOGETHER = 5
 #: Fewer runs of one series show nothing of it.
 _LEAST_ALONE = 20
@@ -43,8 +43,8 @@ _ALPHA_ALONE = 0.1
 class Dependence:
     """The autoregression of each series, shape (series,).
 
-    - `shown`: what the runs show, 0 where it may be chance.
-    - `possible`: the estimate all the same, even where it may be chance.
+    - `shown`: the autoregression that the runs show, 0 where it may be chance.
+    - `possible`: the estimate, even where it may be chance.
     """
 
     shown: FloatArray
@@ -92,7 +92,7 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
     """Return by how much changes, or one more than those, beat dependence without a change.
 
-    The runs about levels (or about a line with steps) may depend on each other, too.
+    The runs about levels (or about a line with steps) may also depend on each other.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.

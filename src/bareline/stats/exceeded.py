@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from bareline.stats.family import holm
 from bareline.stats.stack import FloatArray, as_stack
 
-#: Up to so many ways to deal launches out all are tried; beyond, so many chosen at random.
+#: Up to this number of ways to deal launches out, all are tried; beyond, as many random ones.
 _MOST_DEALS = 20_000
 #: Shares that differ by rounding are the same.
 _SLACK = 1e-9
@@ -41,7 +41,7 @@ class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN where nothing was lost or tried.
 
     - `p`: two-sided p-value of "both lose as many": the share of deals that are as far apart.
-    - `least`: the smallest that it could have been with so many launches and losses.
+    - `least`: the smallest p-value that these numbers of launches and losses allow.
     """
 
     p: FloatArray

@@ -29,11 +29,11 @@ import numpy as np
 from bareline.stats.stack import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: So many draws, in pieces; their most extreme ones fit the tail beyond.
+#: The number of draws, of draws at a time, and of the most extreme draws, which fit the tail.
 _DRAWS, _PIECE, _TAIL = 200_000, 100_000, 400
-#: The smallest p-value that so many draws can resolve.
+#: The smallest p-value that the draws can resolve.
 _SMALLEST_P = 1e-9
-#: Up to so many units, each is compared with the median of the remaining ones instead of all.
+#: Up to this number of units, each is compared with the median of the remaining units, not of all.
 _FEW = 64
 #: Median absolute deviation of a normal distribution of standard deviation 1, inverted.
 _MAD_TO_SIGMA = 1.4826
@@ -63,7 +63,7 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
     - `values`: shape (units, launches); logarithms, larger is worse; NaN where a unit has none.
     - `margin`: deviations up to this size never count, on the scale of the values.
-    - `alpha`, `tests`: error over so many tests, of which these are some.
+    - `alpha`: the error over `tests` tests, of which these are some.
     """
     centred = values - _others(values)
     n = np.count_nonzero(~np.isnan(centred), axis=1)
@@ -123,7 +123,7 @@ def _scale(spread: FloatArray, typical: float) -> FloatArray:
 def _between(shift: FloatArray, level: float) -> float:
     """Return the variation of the estimates of healthy units: half of two have no such spread.
 
-    The median absolute deviation of so many units is itself known to about 1 in the root of them.
+    The median absolute deviation of n units is itself known to about 1 in the root of n.
     """
     if len(shift) < 3:
         return 0.0
@@ -135,8 +135,8 @@ def _between(shift: FloatArray, level: float) -> float:
 class _Tail:
     """The upper tail of a healthy unit's standardised shift.
 
-    - `extreme`: the largest of so many `draws`, ascending.
-    - `mean_excess`: by how much the extreme ones exceed the smallest of them on average.
+    - `extreme`: the largest of `draws` draws, ascending.
+    - `mean_excess`: by how much the extreme draws exceed their smallest on average.
     """
 
     extreme: FloatArray

@@ -36,13 +36,13 @@ from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ALL_FLIPS_BLOCKS = 12
-"""Up to so many blocks every flip is tried; beyond, a fixed random choice of them."""
+"""Up to this number of blocks every flip is tried; beyond, a fixed random choice of flips."""
 
 _CHOSEN_FLIPS = 4096
 MANY_BLOCKS = 4096
-"""From here on signs are made some at a time."""
+"""With more blocks, the signs are made in parts, which need less memory."""
 
-#: Statistics that are held at once (32 MiB), and that are computed at once, in a processor's cache.
+#: Statistics in memory at once (32 MiB), and statistics computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
 _IN_CACHE = 1 << 14
 #: Statistics of a family's p-values at most.
@@ -157,7 +157,7 @@ class _Statistic:
         self.observed: FloatArray = self._of(np.ones((rows.shape[-1], 1)))[:, 0]
 
     def flipped(self, most: int) -> Iterator[FloatArray]:
-        """Yield statistics, shape (k, flips), of at most so many flips; the data's come first."""
+        """Yield statistics, shape (k, flips), of at most `most` flips; the data's come first."""
         n = self._values.shape[-1]
         if n > MANY_BLOCKS:
             yield from map(self._of, flips_of_many(n, most))

@@ -4,8 +4,8 @@ If nothing changed, the order of the runs means nothing, for all series together
 into random orders; the highest score of any stretch of any series in them is the reference of the
 scores of the data (`bareline.stats.stretches`, `bareline.stats.change`). So a p-value is valid over
 all series, and nothing is assumed of how they depend on each other: the nights on which the machine
-was busy are in all of them. Robust scores are those of rows with their outliers drawn in: heavy
-tails hide a step from the plain ones. They are capped by the largest proof of an arrangement: else
+was busy are in all of them. Robust scores are of rows with their outliers drawn in: heavy tails
+hide a step from the plain scores. They are capped by the largest proof of an arrangement: else
 a series without noise and with three outliers, which are together in one order of many, would hide
 the changes of all other series.
 
@@ -19,8 +19,8 @@ The same test is applied again on both sides of each change, until no stretch ha
 Where runs resemble the run before them, scores are lower for it (`bareline.stats.dependence`); for
 a certain change also where that may be chance.
 
-A stretch that a straight line explains better drifts. What the line leaves is tested again, for
-steps upon it. Runs that resemble each other look like levels, too: a change must explain a stretch
+A stretch that a straight line explains better drifts. The rest beyond the line is tested again, for
+steps upon it. Runs that resemble each other also look like levels: a change must explain a stretch
 better than an autoregression without one. A page of m series has m chances to take either for a
 step: a change must be better by a Bayes factor of m, and of m^2 where a line is the other model.
 
@@ -124,7 +124,7 @@ class _Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Rivals:
-    """By how much Schwarz's criterion favours the changes of a stretch over other models.
+    """The lead of a stretch's changes over other models, by Schwarz's criterion.
 
     - `wandering`: over runs that resemble each other, without a change.
     - `line`: over a straight line; `stepped_line`: over one with steps, None if that is the model.
@@ -147,12 +147,12 @@ class _Rivals:
 
 
 def _wandering_chances(runs: int) -> float:
-    """Return the lead that wandering runs reach by chance: they have more places where runs do."""
+    """Return the lead that wandering runs reach by chance: more runs have more places for it."""
     return 2.0 * math.log(max(runs / MIN_RUNS, 1.0))
 
 
 def alpha_of_look(runs: int) -> float:
-    """Return the p below which a change is certain in a history of so many runs."""
+    """Return the p below which a change is certain in a history of `runs` runs."""
     return 1.0 / runs**2 if runs >= _FIRST_CERTAIN_LOOK else 0.0
 
 
@@ -263,7 +263,7 @@ class _Search:
     def _changes(self, whole: Stretch, values: FloatArray) -> tuple[Change, ...]:
         """Return the changes of a series, each placed between its neighbours.
 
-        - `values`: those of its runs, without any drift.
+        - `values`: the values of its runs, without any drift.
         """
         runs = np.array(whole.runs)
         cuts = self._cuts[whole.series]
@@ -288,7 +288,7 @@ class _Search:
         return tuple(changes)
 
     def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
-        """Return where changes near some places lie, each between its neighbours."""
+        """Return the positions of the changes near some places, each between its neighbours."""
         placed: list[Position] = []
         for number in range(len(places)):
             begin = placed[-1].at if placed else 0
@@ -298,7 +298,7 @@ class _Search:
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
-        """Return values with those drawn in that are far outside both levels about a place."""
+        """Return values, drawn in where they are far outside both levels about a place."""
         parts = values[:place], values[place:]
         levels = [float(np.median(part)) for part in parts if part.size]
         rests = [drawn_in(part, self._zone) - np.median(part) for part in parts if part.size]

@@ -29,15 +29,15 @@ from bareline.stats.position import LevelRatio
 from bareline.stats.special import student_quantile
 from bareline.stats.stack import FloatArray
 
-#: A stretch is explained by so many steps beyond the given ones, at most.
+#: The most steps, in addition to the given ones, that may explain a stretch.
 _MOST_FURTHER = 5
-#: A step whose remainder is this small is a sum of the others.
+#: A step whose remainder is this small is a sum of the model's columns.
 _DEPENDENT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class LineLead:
-    """By how much Schwarz's criterion favours levels over a line.
+    """The lead of levels over a line, by Schwarz's criterion.
 
     - `plain`: over a line without steps.
     - `stepped`: over a line with any steps upon it.
@@ -77,7 +77,7 @@ def lead_of_steps(values: FloatArray, cuts: Sequence[int]) -> float:
 
 
 def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> LevelRatio:
-    """Return how much a drifting stretch changes per run, above 1 upwards.
+    """Return the change of a drifting stretch per run, as a ratio: above 1 is upwards.
 
     - `cuts`: where it steps as well.
     """
@@ -94,7 +94,7 @@ def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> Leve
 
 
 def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the least criterion of a model with steps at cuts, and of those with further ones."""
+    """Return the least criterion of a model with steps at cuts, or with further steps."""
     n = values.size
     chosen = list(cuts)
     least = math.inf
@@ -111,9 +111,9 @@ def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int
 
 
 def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> int | None:
-    """Return where one more step explains most of what a model leaves; None where there is no room.
+    """Return where one more step explains most of a model's rest; None where there is no room.
 
-    - `columns`: those of a level or a line.
+    - `columns`: the columns of a level or a line.
     """
     basis = np.linalg.qr(with_steps(columns, cuts))[0]
     return _next_step(values - basis @ (basis.T @ values), basis, cuts)

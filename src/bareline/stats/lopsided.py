@@ -9,7 +9,7 @@ row of ten blocks hardly shows a tail; tails of many rows on the same side do.
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
 has no effect. It is compared with its value when deviations of whole blocks from each row's
 median change sign: nothing is assumed of how rows depend on each other, and a single disturbed
-block, which is no evidence of a shape, is as large with either sign.
+block, which is not evidence of a shape, is as large with either sign.
 
 References
 ----------
@@ -33,7 +33,7 @@ LOPSIDED_ALPHA = 0.05
 """Level at which a page reports it."""
 
 _CHOSEN_FLIPS = 2048
-#: More rows tell nothing new.
+#: More rows would show nothing new.
 _MOST_ROWS = 2000
 _SLACK = 1e-9
 
@@ -61,12 +61,12 @@ def lopsided_p(differences: ArrayLike) -> float:
 
 
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
-    """Return the cases whose medians are no farther apart than the spread of launches.
+    """Return for each case whether its medians are within the spread of launches, shape (k,).
 
     Lopsided noise with equal medians claims no more than that; a larger difference is also one
-    of the medians. The spread is the interquartile range of the side that has more of it, relative
-    to its median, and at least what it is in half of the cases: noise makes the
-    cases look different that happen to spread little.
+    of the medians. The spread is the larger interquartile range of both sides, relative to the
+    median, and at least the middle spread of all cases: noise makes cases look different that
+    happen to spread little.
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
     """

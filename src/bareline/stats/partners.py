@@ -2,7 +2,7 @@
 
 Two runs share no blocks. The first launch of one is therefore paired with the first launch of the
 other, the second with the second, for all rows at once; where one run has more launches, several
-of them that follow each other are averaged. If nothing differs and the noise of each run is
+consecutive launches are averaged. If nothing differs and the noise of each run is
 symmetric (or has one shape in both), exchanging the names in any pair is as likely as the measured
 order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six
 launches on, in a family of any size.
@@ -13,7 +13,7 @@ pages with 60 rows made a false claim, with Welch's t as normal deviates (``benc
 shows 2 to 4 for pairs).
 
 Skewed noise of unequal width has no such symmetry: pairs alone called up to 39 of 100 pages without
-any difference different. The effect of such noise is no larger than the spread of the launches.
+any difference different. The effect of such noise is not larger than the spread of the launches.
 Nothing that is `within_noise` is therefore certain of two runs, which costs hardly any loss that
 pairs find: a difference that six or ten launches can decide among many rows is far outside their
 spread.
@@ -63,14 +63,14 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 def within_noise(
     values: ArrayLike, baseline: ArrayLike, groups: IntArray, kind: IntArray
 ) -> BoolArray:
-    """Return whether the medians of two runs are no farther apart than noise may put them.
+    """Return for each row whether noise may put the medians of two runs so far apart, shape (k,).
 
     - `values`, `baseline`, `groups`: as for `partnered`.
     - `kind`: shape (k,); rows of one number have similar noise; -1 is like no other row.
 
-    The spread of a row is the interquartile range of the run that has more of it. Noise makes
-    the rows look different that happen to spread little: so a row's spread counts as
-    at least the middle one of its kind, or of all rows where its kind has fewer than four.
+    The spread of a row is the larger interquartile range of both runs. Noise makes rows look
+    different that happen to spread little: so a row's spread counts as at least the middle one of
+    its kind, or of all rows where its kind has fewer than four.
     """
     own, base = collapsed(values, groups), collapsed(baseline, groups)
     own_low, own_middle, own_high = _quartiles(own)

@@ -24,7 +24,7 @@ from bareline.stats.stack import FloatArray
 
 _CONFIDENCE = 0.95
 _TAIL = 0.975
-#: With fewer degrees of freedom an interval would be wider than anybody could use.
+#: With fewer degrees of freedom an interval would be too wide to be useful.
 _LEAST_FREEDOM = 4
 
 

@@ -65,7 +65,7 @@ def _ranks(series: FloatArray) -> FloatArray:
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Spearman's correlation with the order, and thirds that are apart."""
+    """Return which series drift: they correlate with their order, and their end thirds differ."""
     n = series.shape[-1]
     third = n // 3
     change = np.median(series[:, -third:], axis=-1) - np.median(series[:, :third], axis=-1)
@@ -79,7 +79,7 @@ def _trend(ranks: FloatArray) -> FloatArray:
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
-    """Lag-1 autocorrelation of the ranks, which outliers cannot feign."""
+    """Return which series are autocorrelated, by their ranks, which outliers cannot feign."""
     resembling = _neighbours(_ranks(series)) >= _critical(series.shape[-1])[1]
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))
 
@@ -108,7 +108,7 @@ def _reached_by_few(ordered: FloatArray) -> float:
 
 
 def _two_modes(series: FloatArray, least: float) -> BoolArray:
-    """A gap that is wide against the spread of both groups, each with a fifth of the launches."""
+    """Return which series have two modes: two groups, a fifth of the launches each, far apart."""
     ordered = np.sort(series, axis=-1)
     n = ordered.shape[-1]
     fewest = math.ceil(n / 5)

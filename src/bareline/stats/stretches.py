@@ -41,7 +41,7 @@ _WEIGHTS = (0.65, 0.35)
 _DEPENDENCE_ORDERS = 199
 #: Values that are put into random orders for one test, at most: it bounds the time of a look.
 _MOST_SHUFFLED = 40_000_000
-#: Steps upon a line are looked for in so many runs or more.
+#: The fewest runs in which steps upon a line are looked for.
 _LEAST_DRIFTING = 20
 _AT_ONCE = 1 << 21
 

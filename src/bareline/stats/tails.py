@@ -20,7 +20,7 @@ import numpy as np
 
 from bareline.stats.stack import FloatArray
 
-#: So many of the highest values give the tail, and as few above a value let it be counted.
+#: The share of highest values that give the tail, and the fewest values above one to count it.
 _TAIL_SHARE = 0.05
 _COUNTED = 10
 

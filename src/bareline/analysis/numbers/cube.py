@@ -33,7 +33,7 @@ class Cube:
     - `runs`: the run of each block: blocks of different runs never coincide.
     - `blocks`: the number of each block in its run.
     - `lost`: values that are absent because the launch, or its point, exceeded a time limit: slower
-      than what was measured. What was not started any more is not among them.
+      than the measured values. Values of launches that were not started are not among them.
     - `limit_s`: of launches that exceeded it, shape (platforms, cases); NaN where none did.
     - `took_s`: of each measured launch as a whole, shape (platforms, cases, blocks).
     """
@@ -114,7 +114,7 @@ class Cube:
 
 
 def laid_out(table: pl.DataFrame, column: str, shape: tuple[int, ...], *at: str) -> FloatCube:
-    """Lay a column out as an array, by its position columns; NaN where a value is missing."""
+    """Return a column as an array, by its position columns; NaN where a value is missing."""
     found = np.full(shape, np.nan)
     where = tuple(table.get_column(name).to_numpy() for name in at)
     found[where] = table.get_column(column).to_numpy()

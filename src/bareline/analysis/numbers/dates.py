@@ -1,4 +1,4 @@
-"""The date of a run: when it was begun, or when what it imported had been measured."""
+"""The date of a run: when it was begun, or when the outputs that it imported were measured."""
 
 from __future__ import annotations
 

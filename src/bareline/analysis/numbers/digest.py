@@ -1,4 +1,4 @@
-"""What a history needs of a run: its medians, facts and date, kept in the cache by its content.
+"""The digest of a run for histories: its medians, facts and date, cached by the run's content.
 
 A night's run does not change any more. Its digest is made once, and found again by the hash of the
 files that it was made from: a history of a thousand runs reads a thousand small files.
@@ -39,7 +39,7 @@ _Column = list[str | bool | int | Annotated[float, Field(allow_inf_nan=False)] |
 @with_config(ConfigDict(strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What is kept of a run in the cache."""
+    """The content of a run's digest in the cache."""
 
     created: str
     date: str
@@ -66,7 +66,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A run that is no part of a history, and why."""
+    """A run that cannot be a part of a history, and why."""
 
     path: Path
     why: str
@@ -74,7 +74,7 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True)
 class RunDigest:
-    """What a history needs of a run.
+    """The part of a run that a history needs.
 
     - `margin`: the equivalence margin that its study declares.
     - `defaults`: parameters of each probe that its cases do not mention.
@@ -95,12 +95,12 @@ class RunDigest:
 
     @property
     def name(self) -> str:
-        """The name of its folder, by which people call it."""
+        """The name of the run: the name of its folder."""
         return self.path.name or str(self.path)
 
 
 def read_digest(path: Path) -> RunDigest | Incomplete:
-    """Return what a history needs of the run at `path`, or why it cannot be a part of one."""
+    """Return the digest of the run at `path`, or why the run cannot be a part of a history."""
     try:
         key = content_key(path, _FORM)
         content = _find(key)
@@ -125,9 +125,9 @@ def _find(key: str) -> _Content | None:
 
 
 def _content_of(run: Run) -> _Content:
-    """Return what is kept of a run.
+    """Return the content of a run's digest.
 
-    Raises AnalysisError: it has no values that could be compared.
+    Raises AnalysisError: the run is incomplete, or has no values that could be compared.
     """
     if run.is_being_written():
         raise AnalysisError("it is being measured now")

@@ -1,4 +1,4 @@
-"""Everything that is claimed together: points, means over several of them, and lost launches.
+"""The family of all claims: points, means over several points, and lost launches.
 
 Measurements in common blocks are tested by exchanging names in whole boots, all points and means
 at once. Launches of separate runs are paired by their order first; a difference within their noise
@@ -29,12 +29,12 @@ _ONE_LOOK = Looks()
 class Family:
     """Certain points, and certain means over several points, as one family.
 
-    - `points`: for each pair the p-value of each point, NaN where nothing was asked.
+    - `points`: for each pair the p-value of each point, NaN where a point was not tested.
     - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
     - `means`: for each pair and group; None below two points with a ratio, or with few launches.
     - `exchanged`: the fewest blocks, boots or pairs of launches that are exchanged together.
     - `short`: the platforms with too few possible exchanges for any certain row.
-    - `needed`: of how many blocks, boots or pairs of launches they would need; 0 where none is.
+    - `needed`: the number of blocks, boots or pairs of launches that they need; 0 without any.
     """
 
     points: list[FloatCube]
@@ -171,13 +171,14 @@ def certainly_beyond(
 def _families(
     pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
 ) -> list[tuple[IntCube, list[int]]]:
-    """Return the blocks that are exchanged together, and the pairs that this serves, noisy or all.
+    """Return the groups of blocks that are exchanged together, and the numbers of their pairs.
 
-    `apart`: also pairs of separate runs, whose launches are paired by their order.
+    - `exact`: also pairs without noise.
+    - `apart`: also pairs of separate runs, whose launches are paired by their order.
 
     Blocks that share a boot in any pair go together. Where that leaves a pair fewer than six groups
-    that has more by itself, pairs with unlike boots are families of their own. A pair with few
-    boots is asked about these boots, and binds no other.
+    that has more by itself, pairs with unlike boots are families of their own. The claims of a pair
+    with few boots are about these boots, which bind no other pair.
     """
     numbers = [
         number for number, pair in enumerate(pairs) if _is_exchanged(pair, exact=exact, apart=apart)
@@ -216,7 +217,7 @@ def _enough(pair: PlatformPair, common: IntCube) -> bool:
 
 
 def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Keep of each member the smallest p-value of all looks; NaN is none."""
+    """Keep for each member the smallest p-value of all looks; NaN counts as none."""
     looked = [np.empty(0)] * len(parts)
     for number in numbers:
         looked[number] = parts[number]

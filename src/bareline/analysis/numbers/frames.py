@@ -97,7 +97,7 @@ Text = dict[tuple[str, str], str]
 
 
 def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
-    """Name cases by their texts and pinning; profiled ones have the parameter ``profile=true``."""
+    """Name cases by their texts and pinning; profiled cases have the parameter ``profile=true``."""
     keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
     names = [
         (*row, with_parameters(texts[row[:2]], row[2], profile=row[3]))
@@ -163,10 +163,11 @@ def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.Data
 
 
 def split_of(trials: pl.DataFrame) -> pl.DataFrame:
-    """Find the cases whose layout changed on a platform, e.g. since a run went on on other nodes.
+    """Return the cases whose layout changed on a platform, e.g. as a run continued on other nodes.
 
-    They are split on every platform, so that like still meets like. Gives the columns of a case,
-    each layout that it had anywhere, and its nodes, threads and parameters (with the pinning).
+    They are split on every platform, so that equal layouts are still compared. The result has the
+    columns of a case, each layout that it had anywhere, and the nodes, threads and parameters (with
+    the pinning) of that layout.
     """
     known = trials.drop_nulls("layout")
     several = known.filter(pl.col("layout").n_unique().over("platform", *CASE) > 1)

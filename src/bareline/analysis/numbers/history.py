@@ -1,7 +1,7 @@
 """The medians of many runs in one table, so that equal rows of two runs are the same quantity.
 
-The latest run says what a metric is. What another run has in a unit that cannot be converted, or
-calls better the other way round, is left out and named; so are parameters that were replaced.
+The latest run defines each metric. Values of another run in a unit that cannot be converted, or of
+the opposite direction, are left out and named; parameters that were replaced are also named.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RunHistory:
     """Runs in the order of their dates.
 
     - `table`: the columns of `ROW`, and the number of the run as "run".
-    - `incomplete`: runs that are no part of it.
+    - `incomplete`: runs that cannot be a part of it.
     - `differences`: sentences on studies, units and parameters that are not the same everywhere.
     """
 
@@ -82,7 +82,7 @@ def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataF
 def _with_one_meaning(
     table: pl.DataFrame, runs: Sequence[RunDigest]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Convert values to one unit for each metric; return the sentences on what cannot be."""
+    """Convert values to one unit for each metric; return also sentences on values left out."""
     meanings = table.select("run", *_METRIC, *_MEANING).unique(maintain_order=True).sort("run")
     latest = {row[1:3]: row[3:] for row in meanings.iter_rows()}
     base = {row[1:3]: row[4] for row in meanings.iter_rows() if row[4] in BASE_UNITS}
@@ -129,7 +129,7 @@ def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
 
 
 def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[str]:
-    """Yield a sentence for each probe whose cases were replaced by others from some run on."""
+    """Yield a sentence for each probe whose cases were replaced by other cases from some run on."""
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
     by_probe: dict[tuple[str, str], dict[int, set[Place]]] = {}
     for row in cases.iter_rows(named=True):
@@ -147,7 +147,7 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
 
 
 def _replacements(by_run: dict[int, set[Place]]) -> Iterator[tuple[int, Place, Place]]:
-    """Yield each run whose cases replace those of the run before, with an old and a new one."""
+    """Yield each run whose cases replace the cases before it, with an old and a new case."""
     numbers = sorted(by_run)
     for before, after in itertools.pairwise(numbers):
         old = by_run[before] - by_run[after]

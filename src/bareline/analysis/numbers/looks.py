@@ -16,9 +16,9 @@ from bareline.vocabulary.place import CASE
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The planned looks at a run that tests may use; without a plan all is looked at once.
+    """The planned looks at a run that tests may use; without a plan there is one look at the end.
 
-    - `planned`: after how many blocks, and the error that each spends; empty without a plan.
+    - `planned`: the number of blocks before each look; empty without a plan.
     - `reached`: how many of them the run has reached.
     - `measured`: complete blocks that the run has.
     """
@@ -39,16 +39,16 @@ class Looks:
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """Blocks (None for all) and error of each look that was taken."""
+        """The number of blocks (None for all) and the error of each look that was taken."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
 
     @classmethod
     def of(cls, records: Records) -> Looks:
-        """Return the looks of a run; of several runs together none was planned.
+        """Return the looks of a run; several runs together have no planned looks.
 
-        Raises AnalysisError: the run's file plans impossible ones.
+        Raises AnalysisError: the run's file plans impossible looks.
         """
         planned = records.study.get("looks")
         if planned is None or len(records.runs) > 1:

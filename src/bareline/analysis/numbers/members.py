@@ -19,10 +19,10 @@ Points = IntCube  #: Of one finding, by their rows in the cube.
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """How several points compare together: the mean of their logarithms.
+    """The comparison of several points together: the mean of their logarithms.
 
     - `n`: values behind it: blocks, or boots where launches share one.
-    - `p`: over all else of its family.
+    - `p`: the p-value over all of its family.
     - `lost`, `base_lost`: launches of its cases that exceeded their limit.
     - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
     - `verdict`: open until `bareline.analysis.judgements.decide` decides it; certain or none.
@@ -41,7 +41,7 @@ class Mean:
 
 
 class Members:
-    """Points of a pair that are asked about, and after them the means over groups of them."""
+    """The tested points of a pair, and after them the means over groups of these points."""
 
     def __init__(
         self, pair: PlatformPair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
@@ -56,11 +56,11 @@ class Members:
 
     @property
     def size(self) -> int:
-        """Points and means."""
+        """The number of points and means."""
         return self.rows.size + len(self._told)
 
     def blank(self) -> FloatCube:
-        """Return a p-value for every member: 0 without noise, else none yet."""
+        """Return a p-value for every member: 0 without noise, else NaN."""
         return np.full(self.size, 0.0 if self.pair.exact else np.nan)
 
     def _with_means(self, points: FloatCube, of: Callable[[Points], Any]) -> FloatCube:
@@ -70,13 +70,13 @@ class Members:
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
         """Return the differences of all members in blocks that are exchanged together.
 
-        `until`: the values of a run's first blocks, as a planned look used them.
+        - `until`: the number of a run's first blocks that count, as in a planned look; None: all.
         """
         own = stats.collapsed(self.pair.differences_until(until), blocks)
         return self._with_means(own[self.rows], lambda points: mean_of(own[points]))
 
     def within_noise(self) -> BoolCube:
-        """Whether noise alone may explain the distance of members of two separate runs."""
+        """Return for each member of two separate runs whether noise may explain its distance."""
         return np.concatenate([
             self.pair.within_noise(self.rows),
             [self.pair.mean_within_noise(self._whole[at]) for at in self._told],
@@ -88,7 +88,7 @@ class Members:
 
     @property
     def weight(self) -> FloatCube:
-        """Return the factor of each member's statistic: a mean represents many points.
+        """The factor of each member's statistic: a mean represents many points.
 
         Among fifty noisy points one is often as extreme as their mean by some exchange of six
         blocks. The sixth root gives the mean of fifty points, 5 % slower with 5 % of noise, 99
@@ -100,7 +100,7 @@ class Members:
         )
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
-        """Spread the members' values over all points of the cube."""
+        """Return the members' values at all points of the cube, `nothing` at other points."""
         found = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
         found[self.rows] = members[: self.rows.size]
         return found
@@ -185,8 +185,10 @@ def with_losses(
 ) -> tuple[list[FloatCube], list[IntCube]]:
     """Combine the test of lost launches with p-values, which are compared with `alpha`.
 
-    Both have a share of the error, once any loss could be certain by its numbers alone. `spent` is
-    the error that p-values spend at `alpha`, if it is another; `looks` counts how often is asked.
+    Both have a share of the error, once any loss could be certain by its numbers alone.
+
+    - `spent`: the error that p-values spend at `alpha`, if it differs from `alpha`.
+    - `looks`: the number of looks at the data.
     """
     counted, worse, first = _counted(members)
     own = np.flatnonzero(first == np.arange(first.size))
@@ -208,7 +210,11 @@ def with_losses(
 
 
 def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, IntCube]:
-    """Count lost launches: how likely, which side lost more, each member's first of its pattern."""
+    """Test the lost launches of all members.
+
+    Returns the test, the side that lost more (1, -1 or 0), and for each member the number of the
+    first member with the same pattern of losses.
+    """
     p, least, worse, names = [], [], [], []
     for number, member in enumerate(members):
         if member.pair.exact or not any(lost.any() for lost, _ in member.pair.ended):

@@ -1,8 +1,8 @@
 """The cost of messages: a start, bytes beyond it, and the steps of a tree.
 
 Explanations of losses and predictions of programs use these functions alone, so that both divide a
-measured time in the same way. A time is measured at some sizes; between them it lies on the line
-between two, and beyond the largest size the last line goes on.
+measured time in the same way. A time is measured at some sizes; between two sizes it is on the line
+between them, and beyond the largest size the last line goes on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Platforms that are models: simulated ones, and processors that a program emulates.
 
-The same simulation gives the same value: no sample, no test. A calibrated platform knows how far
-its model lay from the measurements that it was calibrated with. That error, not a spread, makes the
-interval of a simulated value; where the error is unknown, the value has no interval.
+The same simulation gives the same value: no sample, no test. The facts of a calibrated platform
+contain its model's error against the measurements of its calibration. That error, not a spread,
+makes the interval of a simulated value; where the error is unknown, the value has no interval.
 
 A hypervisor that translates every instruction computes tens to hundreds of times slower than the
 hardware below it: a ratio of the two does not show the cost of a cloud. Its figures are in

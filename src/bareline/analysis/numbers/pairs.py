@@ -39,7 +39,7 @@ class Boots:
 
     @classmethod
     def between(cls, cube: Cube, platform: Side, baseline: Side, *, paired: bool) -> Boots:
-        """Find the boots of two platforms; where they share no blocks either has its own."""
+        """Return the boots of two platforms; without common blocks each platform has its own."""
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)
         names = (platform[0], baseline[0])
@@ -72,10 +72,10 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     return means
 
 
-#: Layers of a fixed work, where a limit bounds the ratio; elsewhere loops last as long as asked.
+#: Layers of a fixed work, where a limit bounds the ratio; in other layers loops last a set time.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
-#: The kind of noise of a point or mean whose spread is unrelated to that of any other.
+#: The kind of noise of a point or mean whose spread is unrelated to that of any other point.
 _LIKE_NO_OTHER = -1
 
 
@@ -86,7 +86,7 @@ def _kinds_of_noise(cube: Cube) -> IntCube:
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
-    """Return the mean over points of each block; NaN where none of them was measured."""
+    """Return the mean over points of each block; NaN where no point was measured."""
     there = ~np.isnan(rows)
     count = there.sum(axis=0)
     total = np.where(there, rows, 0.0).sum(axis=0)
@@ -95,7 +95,7 @@ def mean_of(rows: FloatCube) -> FloatCube:
 
 
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
-    """Return a platform without noise its value in every block that another one was measured in.
+    """Return the values of a platform without noise in every block where another one has values.
 
     Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
     """
@@ -228,9 +228,11 @@ class PlatformPair:
         return worse, than
 
     def within_noise(self, rows: IntCube, limit: float = 1.0) -> BoolCube:
-        """Whether noise alone may explain the distance of points of two separate runs from a limit.
+        """Return for each point of two separate runs whether noise may explain its distance.
 
-        `limit`: a ratio. Points in common blocks never do: exchanging names is enough.
+        - `limit`: the ratio from which the distance counts.
+
+        False for all points in common blocks: exchanging names is enough there.
         """
         if self.paired or self.exact:
             return np.zeros(rows.shape, dtype=np.bool_)
@@ -249,7 +251,7 @@ class PlatformPair:
     def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
         """Return the mean of points in each launch of both sides, each point from its own mean.
 
-        So a launch without some of the points does not count as another kind of launch.
+        So launches that lack some of the points remain comparable with the rest.
         """
         worse, than = self.logarithms(rows)
         middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
@@ -288,7 +290,7 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[tuple[BoolCube, BoolCube], tuple[BoolCube, BoolCube]]:
-        """Return the lost or crashed launches, and all launches, of both sides."""
+        """The lost or crashed launches, and all launches, of both sides."""
         return (
             (self.lost | self.crashed, self.tried | self.crashed),
             (self.base_lost | self.base_crashed, self.base_tried | self.base_crashed),
@@ -296,7 +298,7 @@ class PlatformPair:
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Mark points with a drift, or with neighbouring differences that resemble each other.
+        """Whether a point has a drift, or neighbouring differences that resemble each other.
 
         Blocks remove a drift of both platforms; without common blocks their series are compared.
         """

@@ -91,12 +91,14 @@ def compare_points(
     """Compare platforms with their baselines, point by point.
 
     Relative differences below `margin` do not matter; `any_layout` also compares unlike layouts.
-    Gives what was measured: the columns of `Compared` but by_loss, p_adjusted, verdict, grade and
-    caveats, which `bareline.analysis.judgements.decide` adds from the others: by_interval (what the
-    row's own interval and estimate say, whatever its test), beyond_margin (the whole interval lies
-    there), alike (like is compared with like) and
-    comparable (there are figures, too), refused, failed, absent, left_out and empty (why it is
-    not), own and base (the caveats of either side).
+    The result has the columns of `Compared` except `by_loss`, `p_adjusted`, `verdict`, `grade` and
+    `caveats`. `bareline.analysis.judgements.decide` adds these from further columns:
+
+    - `by_interval`: the verdict of the row's own interval and estimate, whatever its test.
+    - `beyond_margin`: the whole interval is beyond the margin.
+    - `alike`: like is compared with like; `comparable`: there are also figures.
+    - `refused`, `failed`, `absent`, `left_out`, `empty`: why a row is not comparable.
+    - `own`, `base`: the caveats of either side.
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)

@@ -12,9 +12,9 @@ from bareline.analysis.numbers.models import model_errors
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: The difference that launches are counted for.
+#: The difference for which the needed launches are counted.
 DIFFERENCE = 0.05
-#: The spread of a row is known from so many launches on.
+#: The fewest launches that show the spread of a row.
 _FEWEST = 3
 
 

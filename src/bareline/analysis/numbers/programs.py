@@ -92,7 +92,7 @@ class Split:
 
 
 class Splits:
-    """The splits of the programs of a comparison; profiles are read when they are asked for."""
+    """The splits of the programs of a comparison; a profile is read when its split is needed."""
 
     def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records

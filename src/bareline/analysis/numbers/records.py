@@ -37,8 +37,8 @@ class Records:
       layout, status, stage, reason, started, duration_s, clock, caveats.
     - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
     - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
-    - `left_out`, `planned`: one row per case that a plan did not ask of a platform, with the
-      reason, or did; `planned` is None where a run did not keep that (imported, or of before).
+    - `left_out`, `planned`: one row per case that a plan left out on a platform, with the reason,
+      or planned; `planned` is None where a run has no such record (imported, or of older versions).
     - `controls`: platforms that are their run's baseline measured again, each with that baseline.
       Not in `platforms`, and in no frame here: `with_controls`, or `whole`, contains them.
     - `unlike_defaults`: sentences on parameters that are not compared: their defaults differ.
@@ -144,7 +144,7 @@ class Records:
 
     @property
     def growing(self) -> dict[str, set[str]]:
-        """Return the parameters that the studies make grow with the ranks, by probe."""
+        """The parameters that the studies make grow with the ranks, by probe."""
         found: dict[str, set[str]] = {}
         for run in self.runs:
             for measure in run.header.study.get("measure", []):
@@ -153,7 +153,7 @@ class Records:
 
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
-        """Return the parameters of each probe that the text of a case leaves out."""
+        """The parameters of each probe that the text of a case leaves out."""
         return parameters.common_defaults([parameters.defaults_of(run.header) for run in self.runs])
 
     @cached_property

@@ -12,7 +12,7 @@
     upper = 0.1
 
 A row of a summary belongs to a reference where it has its platform, probe and metric, and at least
-its `params`: those of case and point, and its ranks, threads and nodes. `lower` and `upper` are
+its `params`: of case and point, and its ranks, threads and nodes. `lower` and `upper` are
 relative to `value`, `lower` from -1 to 0; a bound that is left out is open. The system ``*`` is any
 platform; a platform of several runs (``bare@n8``) belongs to the system of its own name.
 """
@@ -62,7 +62,7 @@ class ReferenceValue(BaseModel):
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lowest and the highest value that lie inside, None for an open end."""
+        """The lowest and the highest value inside, None for an open end."""
         lower, upper = (
             None if share is None else self.value + abs(self.value) * share
             for share in (self.lower, self.upper)
@@ -88,7 +88,7 @@ class SystemReference:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCheck:
-    """A row held against its reference; `row` is None where nothing measured it.
+    """A row compared with its reference; `row` is None where nothing measured it.
 
     - `value`, `ends`: the reference and its bounds in the row's unit.
     - `measured`: for each parameter that no row has with this value, the values that rows have.
@@ -103,12 +103,12 @@ class ReferenceCheck:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the median lies outside, or is missing."""
+        """Whether the median is outside, or is missing."""
         return self.row is None or self.room < 0
 
     @property
     def room(self) -> float:
-        """How far inside its nearest end the median lies, as a share of it; below 0 outside."""
+        """How far inside its nearest end the median is, as a share of it; below 0 outside."""
         if self.row is None:
             return float("-inf")
         median = float(self.row["value"])
@@ -121,7 +121,7 @@ class ReferenceCheck:
 def read_references(path: Path) -> tuple[SystemReference, ...]:
     """Read a file of reference values.
 
-    Raises AnalysisError: it cannot be read, or is none.
+    Raises AnalysisError: it cannot be read, or is not a file of reference values.
     """
     try:
         content = ReferenceFile.model_validate(read_toml(path))
@@ -151,7 +151,7 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
 def check_references(
     references: Sequence[SystemReference], summary: pl.DataFrame, path: Path
 ) -> list[ReferenceCheck]:
-    """Hold the rows of a summary against reference values; columns as of `summarize`.
+    """Compare the rows of a summary with reference values; columns as of `summarize`.
 
     The references of a system that the summary lacks altogether are left out: another run's.
 
@@ -199,7 +199,7 @@ def _has_metric(row: Mapping[str, Any], one: SystemReference) -> bool:
 def _measured_instead(
     rows: Sequence[Mapping[str, Any]], one: SystemReference
 ) -> dict[str, list[Any]]:
-    """Return the values that rows of a metric have of the parameters that fit none of them."""
+    """Return, for each parameter whose value no row of the metric has, the values of the rows."""
     near = [row["params"] for row in rows if _has_metric(row, one)]
     measured = {}
     for name, wanted in one.reference.params.items():

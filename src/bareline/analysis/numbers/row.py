@@ -1,7 +1,7 @@
-"""The row: one value of one platform with everything that is said about it.
+"""The row: one value of one platform, with its comparison and its caveats.
 
-It is all that analysis hands out: findings and grounds of suitability are made of rows, what meets
-a condition is a row, and exhibits draw them. A variable `cell` is a row as a table shows it.
+Analysis returns rows alone: findings and grounds of suitability are made of rows, a match of a
+condition is a row, and exhibits draw rows. A variable `cell` is a row as a table shows it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _Fields = Mapping[str, Any]
 
-#: Verdicts of what both sides have.
+#: Verdicts of values that both sides have.
 COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
-#: Verdicts of what was planned, and at least one side did not deliver.
+#: Verdicts of planned values that at least one side did not deliver.
 UNDELIVERED = (Verdict.FAILED, Verdict.MISSING)
 
 
@@ -44,11 +44,11 @@ class Estimate:
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The value and those of its ends that are known: what an axis must have room for."""
+        """The value and its known ends, for which an axis must have room."""
         return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
 
     def times(self, factor: float) -> Estimate:
-        """Return it in another unit."""
+        """Return the figure in another unit, `factor` times as large."""
         lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))
         return Estimate(self.value * factor, lo, hi)
 
@@ -59,13 +59,13 @@ class Estimate:
         return self.lo, self.hi
 
     def over(self, below: Estimate) -> Estimate:
-        """Divide two ratios; their half-widths add, so that it holds whatever they share."""
+        """Divide two ratios; half-widths add, so the interval is valid whatever they share."""
         lo = self.lo / below.hi if self.lo is not None and below.hi else None
         hi = self.hi / below.lo if self.hi is not None and below.lo else None
         return Estimate(self.value / below.value, lo, hi)
 
     def inverse(self) -> Estimate:
-        """Return the reciprocal, for saying how much better what is worse than 1 is."""
+        """Return the reciprocal, which expresses a ratio below 1 as times better."""
         return Estimate(
             1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
         )
@@ -78,17 +78,17 @@ def bounds(found: Estimate | None) -> Bounds:
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
-    """Write a figure as tables have it; a dash where there is none."""
+    """Format a figure for tables; a dash where there is none."""
     return "–" if value is None else write(value)
 
 
 def between(interval: Estimate | None, write: Callable[[float], str] = plain) -> str:
-    """Write an interval as tables have it: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
+    """Format an interval for tables: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
     return _ends(interval, write, "–")
 
 
 def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
-    """Write a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
+    """Format a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
     ends = _ends(value, write, ", ")
     return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
 
@@ -131,7 +131,7 @@ class LostLaunches:
     by_loss: int
 
     def ended_badly(self, *, worse: bool) -> tuple[int, int]:
-        """Count what was lost or crashed, and what was launched, here or on the baseline."""
+        """Count lost or crashed launches, and all launches: here if `worse`, or on the baseline."""
         if worse:
             return self.lost + self.crashed, self.tried + self.crashed
         return self.base_lost + self.base_crashed, self.base_tried + self.base_crashed
@@ -141,13 +141,13 @@ class LostLaunches:
 class Row:
     """A summarized value of a platform, and its comparison with the baseline.
 
-    - `baseline`: what it is compared with; empty where nothing is.
+    - `baseline`: the platform that it is compared with; empty without a comparison.
     - `n`, `n_baseline`: launches behind either side.
     - `n_failed`, `n_failed_baseline`: trials of the case that failed.
     - `value`, `base`: medians over launches, in the metric's unit; None where there is none.
     - `ratio`: times worse than the baseline; None where there is no ratio.
-    - `difference`: above 0 is worse, in the metric's unit: where a value is not positive and there
-      is no ratio.
+    - `difference`: above 0 is worse, in the metric's unit: for values that are not positive, which
+      have no ratio.
     - `verdict`: a difference only where it is likely at least; None where nothing is compared.
     - `grade`: how sure its comparison is; None where nothing is compared.
     - `rule`: the rule of `bareline.analysis.judgements.decide` that gave both.
@@ -205,7 +205,7 @@ class Row:
 
     @property
     def sure_words(self) -> str:
-        """What stands before its amount: "likely ", unless it is certain."""
+        """The words before its amount: "likely ", unless it is certain."""
         return sure_words(self.grade, few_boots=self.few_boots)
 
     @property
@@ -283,7 +283,7 @@ def _key(row: _Fields) -> tuple[Any, ...]:
 
 
 def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
-    """Read a figure; an end that is not finite is not bounded."""
+    """Read a figure; None where it is not finite. An end that is not finite is open."""
     found = finite(row.get(value))
     return None if found is None else Estimate(found, finite(row.get(lo)), finite(row.get(hi)))
 

@@ -1,7 +1,7 @@
-"""Which rows a reader asked for: those of some probes, platforms, metrics or layers.
+"""The rows that a reader asked for: rows of some probes, platforms, metrics or layers.
 
-A selection chooses what is shown. What is claimed stays what it is over all rows: neither intervals
-nor the false discovery rate become better by looking at fewer of them.
+A selection chooses the rows that are shown. Claims remain as they are over all rows: neither
+intervals nor the false discovery rate become better by looking at fewer rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 
 
 def selector_filter(selector: str) -> pl.Expr:
-    """Return which rows a selector names.
+    """Return the filter of the rows that a selector names.
 
     - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in
       front to name one platform only; without a metric the headline.
@@ -42,9 +42,9 @@ class Selection:
         return any(getattr(self, field.name) for field in fields(self))
 
     def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
-        """Return the rows of a table that were asked for; records have all that could be.
+        """Return the selected rows of a table; the records contain all names that can be selected.
 
-        Raises UsageError: a name stands nowhere in the records.
+        Raises UsageError: a name is not in the records.
         """
         if not self:
             return table
@@ -54,9 +54,9 @@ class Selection:
         return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
 
     def among(self, known: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of a table that itself has all that could be asked for, in four columns.
+        """Return the selected rows of a table that itself contains all names, in four columns.
 
-        Raises UsageError: a name stands in none of them.
+        Raises UsageError: a name is in none of the columns' values.
         """
         chosen = known
         for field in fields(self):

@@ -44,11 +44,11 @@ def _first_positive(facts: Facts, *names: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class PeakShare:
-    """A share of a peak that a rate of a probe is.
+    """A rate of a probe as a share of a peak.
 
     - `metric`: name of the share; `of`: the rate's metric.
     - `peak`: the peak for one core or one wire, in the unit of the rate.
-    - `per_core`: each rank and thread has a core, and so many times the peak.
+    - `per_core`: the peak is multiplied by the number of cores: one for each rank and thread.
     """
 
     probe: str

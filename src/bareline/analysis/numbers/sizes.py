@@ -1,8 +1,8 @@
-"""Classes of sizes: points of one class behave alike, and are told together.
+"""Classes of sizes: points of one class behave similarly, and are reported together.
 
 Most MPI libraries change from their eager to their rendezvous protocol somewhere between the first
-two classes of messages. The caches of a core hold a working set below 1 MiB on most processors, no
-cache one from 64 MiB.
+two classes of messages. A working set below 1 MiB fits into the caches of a core on most
+processors; one from 64 MiB on fits into no cache.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Size(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """Sizes from `low` to below `high`, in bytes, of the parameter that holds them."""
+    """Sizes from `low` to below `high`, in bytes, of a parameter."""
 
     parameter: str
     size: Size
@@ -43,7 +43,7 @@ class SizeClass:
 
     @property
     def of_messages(self) -> bool:
-        """Whether it is messages that are so large."""
+        """Whether the sizes are of messages."""
         return self.parameter == "size_bytes"
 
 
@@ -58,7 +58,7 @@ CLASSES: tuple[SizeClass, ...] = (
 
 
 def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]]]:
-    """Split the numbers of points into classes of sizes; None for those without a common size.
+    """Yield classes of sizes and the numbers of their points; None for points without a size.
 
     Points are texts as `format_point` makes them; empty where nothing was delivered.
     """

@@ -103,7 +103,7 @@ def summarize(records: Records) -> pl.DataFrame:
         columns = [pl.Series(name, getattr(summary, of)) for name, of in names.items()]
         part = cube.points.with_columns(*columns, platform=pl.lit(platform))
         parts.append(part.filter(pl.col("n") > 0))
-    # What is simulated has the error of its model for an interval.
+    # A simulated value has the error of its model for an interval.
     errors = model_errors(records)
     known = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
     exact, value = pl.col("platform").is_in(list(errors)), pl.col("value")
@@ -143,7 +143,7 @@ def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
     wide = (pl.col("precision") > 0) & (half_width > pl.col("precision"))
-    # What is launched once more under the profiler beside its own launches is enough.
+    # One launch under the profiler is enough, in addition to the plain launches of a case.
     profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
     once = profiled & ~profiled.all().over("probe")
     inexact, failed = ~pl.col("exact"), failures(records)
@@ -171,7 +171,7 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
-    """Return a list of one caveat, a code or a text, where a condition holds, else an empty one."""
+    """Return a list of one caveat, a code or text, where a condition is true, else an empty one."""
     one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
     return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
@@ -240,7 +240,7 @@ def failures(records: Records) -> pl.DataFrame:
     """Name the cases of which trials failed on a platform, so that a summary hides none.
 
     Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last;
-    where none of them was even tried, `absent` says which program is not installed.
+    where none of them was even tried, `absent` names the program that is not installed.
     """
     failed, absent = pl.col("status") == "failed", pl.col("stage") == Stage.ABSENT.value
     return (

@@ -1,7 +1,7 @@
 """Samples and trials as tidy, typed tables for other programs: one column a variable.
 
-What stands in one text inside (``"block_bytes=4096 mode=all"``) is a column for each parameter
-here, with a type; times are times, and a run is called by its folder.
+A text with several parameters (``"block_bytes=4096 mode=all"``) becomes a column for each
+parameter, with a type; times are times, and a run is named by its folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import polars as pl
 from bareline.analysis.numbers.records import Records
 from bareline.vocabulary.model import Scalar, parse_point
 
-#: In this order; parameters and coordinates stand before the metric.
+#: The columns in this order; parameters and coordinates come before the metric.
 _FIRST = ("run", "study", "platform", "control", "layer", "probe", "title")
 _PLACE = ("ranks", "threads", "nodes", "placement", "layout")
 _VALUE = ("metric", "value", "unit", "better", "headline", "detail")
@@ -30,8 +30,8 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
     Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
     nodes, placement, layout; the parameters of case and point, null where a probe has none of that
     name (``param_NAME`` where a column of ours has the name); metric, value (SI base units), unit,
-    better, headline, detail; block, trial, attempt, started (UTC), duration_s and what else is
-    known of the trial; caveats as a list.
+    better, headline, detail; block, trial, attempt, started (UTC), duration_s and the remaining
+    columns of the trial; caveats as a list.
     """
     return _tidy(records, samples, ("params", "point"), (*_PLACE,), (*_VALUE, *_TRIAL))
 
