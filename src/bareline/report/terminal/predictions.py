@@ -50,21 +50,24 @@ def prediction_blocks(done: Prediction) -> Iterator[Block]:
         )
     yield Remark(f"Computing: {done.compute_from}.")
     if done.start_up_s is not None:
-        own, times, verb = done.connecting_s, f"{done.connections} connections", "take"
-        if done.connections == 1:
-            times, verb = "one connection", "takes"
-        connecting = (
-            "making connections was not measured"
-            if own is None
-            else f"{times} of a rank {verb} {_change(own)}"
-        )
-        start_up = f"start-up takes {_change(done.start_up_s)} on {done.platform}"
-        yield Remark(f"Not included: {start_up}, and {connecting}.")
+        yield Remark(_start_up(done, done.start_up_s))
     yield Remark(_parts(done), "muted")
     for warning in done.warnings:
         yield Remark(f"The interval is wider because {warning}.", "caution")
     if done.measured_s:
         yield Remark(_measured(done), "bold")
+
+
+def _start_up(done: Prediction, start_up_s: float) -> str:
+    """Describe start-up and connecting, which the predicted time does not include."""
+    start_up = f"start-up takes {_change(start_up_s)} on {done.platform}"
+    if done.connecting_s is None:
+        return f"Not included: {start_up}, and making connections was not measured."
+    connections, verb = f"{done.connections} connections", "take"
+    if done.connections == 1:
+        connections, verb = "one connection", "takes"
+    connecting = f"{connections} of a rank {verb} {_change(done.connecting_s)}"
+    return f"Not included: {start_up}, and {connecting}."
 
 
 def _parts(done: Prediction) -> str:
