@@ -136,7 +136,7 @@ def nodes(
     surveys = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
     if not surveys:
         raise AnalysisError(
-            "no node was measured by itself",
+            "no node was measured alone",
             where=str(path),
             hint="`bareline run node-survey --on PLATFORM` measures each",
         )

@@ -121,7 +121,7 @@ def _tables(text: str) -> list[list[NumberedLine]]:
     if any(_TITLES.fullmatch(each.text) for each in lines):
         raise ParseError("the banner is truncated: a table has no end")
     if not tables:
-        raise ParseError("the banner has no table: it is truncated")
+        raise ParseError("the output is truncated: no table follows the banner")
     return tables
 
 

@@ -140,7 +140,7 @@ def read(text: str) -> Iterable[Reading]:
     """Read the tables of one launch; there are several where several datatypes were asked."""
     match = TITLE.search(text)
     if match is None and not _UNTITLED.search(text):
-        raise ParseError("there is no title of an OSU benchmark")
+        raise ParseError("the output has no title line of an OSU benchmark")
     if match is None or program_of(match).name == "init":
         yield _init(text)
     else:

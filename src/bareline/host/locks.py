@@ -318,7 +318,7 @@ def _no_locks(error: OSError, path: Path) -> StoreError:
     if error.errno not in _NO_LOCKS:
         return StoreError(f"cannot be locked: {error.strerror}", where=str(path), hint="try again")
     return StoreError(
-        f"its file system has no locks: {error.strerror}",
+        f"the file system has no locks: {error.strerror}",
         where=str(path),
         hint="mount it with locks (Lustre: -o flock; NFS: lockd), use another folder, or allow "
         f"lease files with {LEASES}=1 if one host at a time writes there",

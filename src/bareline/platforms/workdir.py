@@ -90,7 +90,8 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
     free_bytes = int(match[1]) * int(match[2])
     if free_bytes < needed_bytes + _OVERHEAD_BYTES:
         raise PlatformError(
-            f"{needed_bytes + _OVERHEAD_BYTES} B are needed and {free_bytes} B free in '{folder}'",
+            f"{needed_bytes + _OVERHEAD_BYTES} B are needed, and only {free_bytes} B are free in "
+            f"'{folder}'",
             hint="measure with less data, or name another folder as `io_folder`",
         )
     if match[3] in ("tmpfs", "ramfs"):

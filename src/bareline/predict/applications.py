@@ -219,7 +219,7 @@ def usable(
         raise AnalysisError(
             f"{name} has no undisturbed profiled launch on {' and '.join(missing)}",
             where=_places(records),
-            hint="measure it with `profile = true` there, with a core per rank",
+            hint="measure it there with `profile = true` and a core per rank",
         )
     return [on[platform] for platform in platforms]
 

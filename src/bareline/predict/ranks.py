@@ -203,7 +203,8 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     programs = {program_of(one) for one in ordered}
     if len(programs) > 1:
         raise UsageError(
-            f"the profiles are of {' and '.join(sorted(programs))}", hint="give one program's"
+            f"the profiles are of several programs: {' and '.join(sorted(programs))}",
+            hint="give the profiles of one program",
         )
     repeats = sorted({one.repeats for one in ordered})
     if len(repeats) > 1:

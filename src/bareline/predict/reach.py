@@ -48,7 +48,7 @@ def measured(
         found = factor_between(a, b, records, calibration)
         if found.value is None:
             raise AnalysisError(
-                f"only bounds of computing on {name} are known: {found.source}",
+                f"for {name} only bounds of the computing speed are known: {found.source}",
                 hint="measure one rank of the program on both platforms: --calibrate RUN",
             )
         factor, notes = found.value, [f"computing takes {found.value:.3g} times: {found.source}"]

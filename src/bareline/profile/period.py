@@ -170,7 +170,7 @@ def _check_requests(trace: Trace, stream: CallStream) -> None:
             continue
         posts += shape.posts
         if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):
-            raise _open(trace, f"{shape.call} does not name its partner")
+            raise _open(trace, f"{shape.call} does not name the rank of its partner")
 
 
 def _open(trace: Trace, why: str) -> ProfileError:

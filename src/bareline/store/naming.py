@@ -111,7 +111,7 @@ def _ambiguous(text: str, paths: Sequence[Path]) -> StoreError:
     return StoreError(
         f"{len(paths)} runs begin with '{text}': {names}{more}",
         where=f"{RUNS}/",
-        hint=f"type more of it, or {text}{_LATEST}",
+        hint=f"type more of the name, or {text}{_LATEST} for the latest",
     )
 
 

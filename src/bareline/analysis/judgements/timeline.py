@@ -67,7 +67,9 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
     Raises AnalysisError: it is not one of the runs.
     """
     if not reason.strip():
-        raise UsageError("is empty", where="--reason", hint="write why the change is accepted")
+        raise UsageError(
+            "the reason is empty", where="--reason", hint="write why the change is accepted"
+        )
     at = find_in_history(trend.history, path)
     changes = [change for series in trend.series for change in series.changes]
     if not any(change.first <= at <= change.last for change in changes):

@@ -168,7 +168,7 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     except requests.exceptions.Timeout as error:
         raise Busy(f"no answer within {_ANSWER_S} s", is_silent=True) from error
     except exceptions.ConfigException as error:
-        raise PlatformError(_short(str(error)), hint="see your clouds.yaml") from error
+        raise PlatformError(_short(str(error)), hint="check your clouds.yaml") from error
     except (exceptions.SDKException, login.ClientException) as error:
         raise PlatformError(_short(str(error))) from error
     finally:

@@ -249,7 +249,7 @@ class _Load:
             if now.ticks > self._began.ticks:
                 break
             if time.monotonic() > deadline:
-                raise self._failure("did nothing during the trial")
+                raise self._failure("the program did nothing during the trial")
             time.sleep(_POLL_S)
         if (share := self.share_since(self._began, now)) < self._least:
             raise self._failure(f"had {share:.1%} of a processor during the trial")

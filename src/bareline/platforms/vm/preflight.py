@@ -245,7 +245,7 @@ def choose_accelerator(
         raise PlatformError(
             f"guests do not run with KVM here: {verdict.reason}",
             where='acceleration = "kvm"',
-            hint='use acceleration = "auto" to emulate the processor instead',
+            hint='use acceleration = "auto": it emulates the processor where KVM does not work',
         )
     return "tcg"
 

@@ -126,7 +126,7 @@ def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
     yield from latency_samples(point)
     size_bytes = point.at.get("size_bytes")
     if not isinstance(size_bytes, int):
-        raise ParseError(f"the point {dict(point.at)} has no message size")
+        raise ParseError(f"the result at {dict(point.at)} has no message size")
     if size_bytes:
         yield Sample("bandwidth", size_bytes / point.quantile("time", "median"), point.at)
 

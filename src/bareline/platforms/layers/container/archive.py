@@ -198,7 +198,7 @@ class _Forward:
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise ArchiveError("a header has no length")
+            raise ArchiveError("a header of the archive has no length")
         repeated = self._last if self._repeats and size else b""
         if size:
             self._repeats = False

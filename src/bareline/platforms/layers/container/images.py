@@ -196,7 +196,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
         last_line = finished.stderr.strip().rpartition("\n")[2]
         raise ArchiveError(last_line[-300:] or "umoci refuses it")
     if not any(root.iterdir()):
-        raise ArchiveError("it has no files")
+        raise ArchiveError("the archive has no files")
 
 
 @contextmanager
