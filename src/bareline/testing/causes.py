@@ -15,14 +15,13 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import classes
 from bareline.probes.base import find_probe
 from bareline.vocabulary.caveats import read_caveats
-from bareline.vocabulary.model import Layer, Metric, Scalar
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer, Metric, Scalar
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.verdicts import Verdict, grade_of
 
 #: The platforms of a made loss.
 PLATFORM, BASELINE = "vm", "bare"
 _LAYERS = {layer.value: layer for layer in Layer} | {"net": Layer.NETWORK}
-_PROGRAMS = (Layer.NPB, Layer.APP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,7 @@ class MadeLoss:
     @property
     def _is_rate(self) -> bool:
         if self.rate is None:
-            return self.layer not in _PROGRAMS and self.probe not in LATENCIES
+            return self.layer not in PROGRAM_LAYERS and self.probe not in LATENCIES
         return self.rate
 
     @property

@@ -212,6 +212,14 @@ _SPELLED = {
 }
 
 
+def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
+    """Return a fact that is a finite number above 0; None where it is not, or not known."""
+    value = facts.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if value > 0 and math.isfinite(value) else None
+
+
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
     """Return whether values agree, measured ones to 1/1000: each boot measures frequencies."""
     if isinstance(left, float) and isinstance(right, float):

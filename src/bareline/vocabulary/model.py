@@ -45,6 +45,9 @@ class Layer(StrEnum):
         return _LAYER_WORDS.get(self, self.capitalize())
 
 
+#: Layers of whole programs, whose time is computing and messages together.
+PROGRAM_LAYERS = (Layer.NPB, Layer.APP)
+
 _LAYER_WORDS = {
     Layer.MPI: "MPI",
     Layer.IO: "Storage",

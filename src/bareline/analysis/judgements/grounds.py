@@ -171,8 +171,8 @@ def _measured(
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
     span = cell.ratio if cell.ratio and not without else None
-    if span and cell.exact and not span.bounded:
-        span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
+    if span and cell.exact:
+        span = span.with_ends()  # as certain as its verdict
     if span and cell.grade is Grade.OPEN:  # no loss is shown
         span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
     claimed = cell.grade is not None and cell.grade.is_claim

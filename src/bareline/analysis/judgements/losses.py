@@ -49,8 +49,7 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
     """Return how many times below its peak a share is."""
     if row.value is None or row.value.value <= 0:
         return PlaceLoss(row.place, None, f"{row.platform}: no share of the peak", against)
-    exact = row.exact and not row.value.bounded
-    share = Estimate(row.value.value, row.value.value, row.value.value) if exact else row.value
+    share = row.value.with_ends() if row.exact else row.value
     return PlaceLoss(
         row.place,
         share.inverse(),
@@ -71,9 +70,7 @@ def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
 def without_noise(row: Row) -> Estimate:
     """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
     assert row.ratio is not None
-    if row.exact and not row.ratio.bounded:
-        return Estimate(row.ratio.value, row.ratio.value, row.ratio.value)
-    return row.ratio
+    return row.ratio.with_ends() if row.exact else row.ratio
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:

@@ -47,6 +47,10 @@ class Estimate:
         """The value and its known ends, for which an axis must have room."""
         return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
 
+    def with_ends(self) -> Estimate:
+        """Return the figure with the value as both ends where they are not known: it is exact."""
+        return self if self.bounded else Estimate(self.value, self.value, self.value)
+
     def times(self, factor: float) -> Estimate:
         """Return the figure in another unit, `factor` times as large."""
         lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))

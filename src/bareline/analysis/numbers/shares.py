@@ -7,12 +7,12 @@ platforms are compared by their rates, and a publication's "58 % of the wire" wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
+from bareline.vocabulary.facts import positive_number
 from bareline.vocabulary.model import Scalar
 
 Facts = Mapping[str, Scalar]
@@ -24,22 +24,14 @@ def wire_bps(facts: Facts) -> float | None:
 
     A shaped device sends no faster than it is shaped to, whatever its link could.
     """
-    return _first_positive(facts, "net.shaped_bps", "net.speed_bps", "net.rdma.rate_bps")
+    keys = ("net.shaped_bps", "net.speed_bps", "net.rdma.rate_bps")
+    rates = (positive_number(facts, key) for key in keys)
+    return next((rate for rate in rates if rate is not None), None)
 
 
 def core_flops(facts: Facts) -> float | None:
     """Return the double-precision peak of a core in flop/s at its nominal frequency, or None."""
-    return _first_positive(facts, "cpu.peak_flops_per_core")
-
-
-def _first_positive(facts: Facts, *names: str) -> float | None:
-    for name in names:
-        value = facts.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            continue
-        if math.isfinite(value) and value > 0:
-            return float(value)
-    return None
+    return positive_number(facts, "cpu.peak_flops_per_core")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,13 +52,7 @@ class Nuttcp(Probe[NuttcpParams]):
 
     def command(self, params: NuttcpParams, layout: Layout) -> Command:
         several = params.streams if params.streams > 1 else 0
-        chosen = counted(T=params.duration_s, N=several, w=params.window_kib)
-        ports = ("-P", "{server_port}", "-p", "{server_data_port}")
-        return Command(
-            argv=("nuttcp", "-t", "-fparse", *chosen, *ports, "{server_host}"),
-            server=Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}")),
-            requires=("nuttcp",),
-        )
+        return _nuttcp("-fparse", *counted(T=params.duration_s, N=several, w=params.window_kib))
 
     def delivers(self, params: NuttcpParams) -> Mapping[str, Metric]:
         """Leave out metrics that nuttcp does not print for several streams."""
@@ -71,6 +65,16 @@ class Nuttcp(Probe[NuttcpParams]):
         if transfer.udp:
             raise ParseError("not the TCP stream that was asked for")
         yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
+
+
+def _nuttcp(*options: str) -> Command:
+    """Return a transfer from the first node to a server of nuttcp on the last one."""
+    ports = ("-P", "{server_port}", "-p", "{server_data_port}")
+    return Command(
+        argv=("nuttcp", "-t", *options, *ports, "{server_host}"),
+        server=Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}")),
+        requires=("nuttcp",),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +109,7 @@ class NuttcpUdp(Probe[NuttcpUdpParams]):
     def command(self, params: NuttcpUdpParams, layout: Layout) -> Command:
         limit = f"-R{params.rate_mbps}m" if params.rate_mbps else "-Ru"
         chosen = counted(T=params.duration_s, l=params.datagram_bytes)
-        ports = ("-P", "{server_port}", "-p", "{server_data_port}")
-        return Command(
-            argv=("nuttcp", "-t", "-u", "-fparse", *chosen, limit, *ports, "{server_host}"),
-            server=Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}")),
-            requires=("nuttcp",),
-        )
+        return _nuttcp("-u", "-fparse", *chosen, limit)
 
     def parse(self, params: NuttcpUdpParams, output: Output) -> Iterable[Sample]:
         transfer = nuttcp.read(output.stdout)

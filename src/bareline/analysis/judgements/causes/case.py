@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.causes.cause import Cause, NoCause
-from bareline.analysis.judgements.causes.links import number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import Work, work_of
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.models import is_emulated
 from bareline.analysis.numbers.programs import ReplayedTerm, Split
 from bareline.analysis.numbers.row import Estimate, Row, with_interval
-from bareline.vocabulary.model import Layer, Scalar
+from bareline.vocabulary.facts import positive_number
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer, Scalar
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
 
@@ -69,16 +69,20 @@ class LossCase:
     @property
     def is_program(self) -> bool:
         """Whether the loss is of a whole program."""
-        return self.finding.layer in (Layer.NPB, Layer.APP)
+        return self.finding.layer in PROGRAM_LAYERS
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
         """Return a fact of the platform, and of the baseline."""
         return self.facts.get(key), self.baseline_facts.get(key)
 
+    def both_numbers(self, key: str) -> tuple[float | None, float | None]:
+        """Return a fact of the platform, and of the baseline, where it is a number above 0."""
+        return positive_number(self.facts, key), positive_number(self.baseline_facts, key)
+
     def quotient(self, *keys: str) -> float | None:
         """Return the baseline's value over the platform's, for the first fact that both have."""
         for key in keys:
-            own, base = (number(facts, key) for facts in (self.facts, self.baseline_facts))
+            own, base = self.both_numbers(key)
             if own and base:
                 return base / own
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bareline.vocabulary.facts import positive_number
 from bareline.vocabulary.model import Scalar
 
 #: Bytes of a frame without payload: Ethernet's preamble, head and gap, IP's and TCP's heads.
@@ -12,21 +13,13 @@ _USUAL_MTU = 1500
 LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
 
 
-def number(facts: Mapping[str, Scalar], key: str) -> float | None:
-    """Return a fact that is a number above 0."""
-    value = facts.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    return float(value)
-
-
 def link_bps(facts: Mapping[str, Scalar]) -> float | None:
     """Return the rate of a link in bit/s: its limit or its own rate, the lower; None if unknown."""
-    rates = [number(facts, key) for key in LINK_FACTS]
+    rates = [positive_number(facts, key) for key in LINK_FACTS]
     return min((rate for rate in rates if rate is not None), default=None)
 
 
 def payload(facts: Mapping[str, Scalar]) -> float:
     """Return the share of a link's rate that heads and frames of TCP leave."""
-    mtu = max(number(facts, "net.mtu") or _USUAL_MTU, 2 * HEAD_BYTES)
+    mtu = max(positive_number(facts, "net.mtu") or _USUAL_MTU, 2 * HEAD_BYTES)
     return (mtu - HEAD_BYTES) / (mtu + FRAME_BYTES)

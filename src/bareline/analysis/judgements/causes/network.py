@@ -14,13 +14,13 @@ from bareline.analysis.judgements.causes.links import (
     HEAD_BYTES,
     LINK_FACTS,
     link_bps,
-    number,
     payload,
 )
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.terms import LINK_FULL, link_use, waits
 from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
-from bareline.vocabulary.model import Layer
+from bareline.vocabulary.facts import positive_number
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer
 from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -99,7 +99,7 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
 
 def mtu(case: LossCase) -> Cause | NoCause:
     """Shorter frames: more of them for the same data, each with its heads and its handling."""
-    own, base = number(case.facts, "net.mtu"), number(case.baseline_facts, "net.mtu")
+    own, base = case.both_numbers("net.mtu")
     if own is None or base is None or own >= base:
         return NoCause("its frames are no shorter")
     size, base_s = case.place.size_bytes, case.base_s
@@ -129,7 +129,7 @@ def link_is_full(case: LossCase) -> bool:
 
 def offload(case: LossCase) -> Cause | NoCause:
     """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
-    own_mtu, size = number(case.facts, "net.mtu"), case.place.size_bytes
+    own_mtu, size = positive_number(case.facts, "net.mtu"), case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
         return NoCause("it is no stream")
     if own_mtu is not None and size is not None and size + HEAD_BYTES <= own_mtu:
@@ -144,7 +144,7 @@ def offload(case: LossCase) -> Cause | NoCause:
 
 def delay(case: LossCase) -> Cause | NoCause:
     """A delay that was added to the link: every message that begins waits for it."""
-    own, base = (number(facts, "net.delay_s") or 0.0 for facts in (case.facts, case.baseline_facts))
+    own, base = (delay_s or 0.0 for delay_s in case.both_numbers("net.delay_s"))
     work, base_s, added = case.work, case.base_s, own - base
     if added <= 0:
         return NoCause("its link adds no longer delay")
@@ -203,14 +203,13 @@ def transport(case: LossCase) -> Cause | NoCause:
     return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}", terms)
 
 
-_PROGRAMS = (Layer.NPB, Layer.APP)
-_LAYERS = (Layer.NETWORK, Layer.MPI, *_PROGRAMS)
+_LAYERS = (Layer.NETWORK, Layer.MPI, *PROGRAM_LAYERS)
 _RATES = (" or ".join(LINK_FACTS),)
 RULES = (
     Rule("link rate", _LAYERS, link_rate, _RATES, STREAMS, both=False, between=True),
     Rule("MTU", _LAYERS, mtu, ("net.mtu",), STREAMS, between=True),
     Rule("offload", _LAYERS, offload, ("net.offload.tso",), STREAMS, between=True),
-    Rule("transport", (Layer.MPI, *_PROGRAMS), transport, ("mpi.transport",)),
+    Rule("transport", (Layer.MPI, *PROGRAM_LAYERS), transport, ("mpi.transport",)),
     Rule("delay", _LAYERS, delay, ("net.delay_s",), LATENCIES, both=False, between=True),
     Rule("NIC", _LAYERS, nic, ("net.kind",), between=True),
 )

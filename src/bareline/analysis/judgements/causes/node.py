@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from bareline.analysis.judgements.causes.case import LossCase, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
-from bareline.analysis.judgements.causes.links import number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.terms import PEAK
 from bareline.analysis.numbers.models import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
-from bareline.vocabulary.model import Layer
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -55,8 +54,7 @@ _PAGE_WALK = 3.0
 
 def neighbours(case: LossCase) -> Cause | NoCause:
     """More tenants, or different ones, next to the platform than next to the baseline."""
-    both = (number(facts, "neighbours.count") for facts in (case.facts, case.baseline_facts))
-    own, base = (int(count or 0) for count in both)
+    own, base = (int(count or 0) for count in case.both_numbers("neighbours.count"))
     load, base_load = case.both("neighbours.load")
     if own == 0 or load == "idle":
         return NoCause("nobody works beside it")
@@ -66,8 +64,8 @@ def neighbours(case: LossCase) -> Cause | NoCause:
     beside = f"{base} beside the baseline" if base else "none beside the baseline"
     what, layers = _SHARED.get(str(load), _SHARED["same"])
     reached, terms = case.finding.layer in layers, _BUSY.get(case.finding.layer, ())
-    promised = number(case.facts, "neighbours.processors_per_core") or 1.0
-    promised_base = number(case.baseline_facts, "neighbours.processors_per_core") or 1.0
+    both_promised = case.both_numbers("neighbours.processors_per_core")
+    promised, promised_base = (processors or 1.0 for processors in both_promised)
     if promised > promised_base:
         turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
         also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
@@ -201,7 +199,6 @@ def pages(case: LossCase) -> Cause | NoCause:
 _FLAGS = " or ".join(f"cpu.flags.{known.name}" for known in reversed(_SETS))
 _NEIGHBOURS = ("neighbours.count", "neighbours.load")
 _PAGED = ("memory.latency", "memory.random_access")
-_PROGRAMS = (Layer.NPB, Layer.APP)
 RULES = (
     Rule("neighbours", tuple(Layer), neighbours, _NEIGHBOURS, both=False),
     Rule("instruction sets", (Layer.COMPUTE,), instruction_sets, (_FLAGS,), (PEAK,)),
@@ -212,10 +209,12 @@ RULES = (
         ("library.blas_kernels",),
         only=_BY_BLAS,
     ),
-    Rule("clock", (Layer.COMPUTE, *_PROGRAMS), clock, ("cpu.max_hz or cpu.base_hz",), (PEAK,)),
+    Rule("clock", (Layer.COMPUTE, *PROGRAM_LAYERS), clock, ("cpu.max_hz or cpu.base_hz",), (PEAK,)),
     Rule("cores", _COMPUTING, cores, ("cpu.allowed or cpu.cores",)),
-    Rule("shared cores", (Layer.NETWORK, Layer.MPI, *_PROGRAMS), shared_cores),
+    Rule("shared cores", (Layer.NETWORK, Layer.MPI, *PROGRAM_LAYERS), shared_cores),
     Rule("emulated processor", (Layer.NETWORK, Layer.MPI, Layer.IO), emulated_processor),
-    Rule("memory speed", (Layer.MEMORY, *_PROGRAMS), memory_speed, ("memory.transfers_per_s",)),
+    Rule(
+        "memory speed", (Layer.MEMORY, *PROGRAM_LAYERS), memory_speed, ("memory.transfers_per_s",)
+    ),
     Rule("pages", (Layer.MEMORY,), pages, ("memory.transparent_hugepages",), only=_PAGED),
 )

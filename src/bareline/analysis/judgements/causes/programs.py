@@ -23,10 +23,8 @@ from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
 from bareline.analysis.numbers.programs import REPLAYED_TERMS, Split
 from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.vocabulary.collectives import MEASURED
-from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-PROGRAMS = (Layer.NPB, Layer.APP)
 COMPUTING = (
     *("compute.dgemm", "compute.fft", "compute.linpack", "compute.peak"),
     *("memory.stream", "memory.latency", "memory.random_access"),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from bareline.analysis.judgements.causes.case import LossCase, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
-from bareline.analysis.judgements.causes.links import number
 from bareline.analysis.judgements.causes.share import Share
 from bareline.vocabulary.facts import format_fact
-from bareline.vocabulary.model import Layer
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
-
-_PROGRAMS = (Layer.NPB, Layer.APP)
 
 
 def _given(
@@ -19,7 +16,7 @@ def _given(
     """Make the rule for a differing value; with `computes` it concerns programs, not messages."""
 
     def find(case: LossCase) -> Cause | NoCause:
-        own, base = (number(facts, key) for facts in (case.facts, case.baseline_facts))
+        own, base = case.both_numbers(key)
         if own is None or base is None:
             return NoCause("it was not given a value above 0")
         worse = base / own if higher else own / base
@@ -29,7 +26,7 @@ def _given(
         given = f"{words} was given as {values[0]}, the baseline's as {values[1]}"
         return Cause(given, (Term.MODEL,), Share.at_most(worse - 1))
 
-    layers = _PROGRAMS if computes else (Layer.MPI, *_PROGRAMS)
+    layers = PROGRAM_LAYERS if computes else (Layer.MPI, *PROGRAM_LAYERS)
     return Rule(f"simulated {name}", layers, find, (key,), between=not computes)
 
 

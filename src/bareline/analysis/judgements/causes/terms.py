@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.case import LossCase, Measurement
 from bareline.analysis.judgements.causes.cause import Term
-from bareline.analysis.judgements.causes.links import link_bps, number
+from bareline.analysis.judgements.causes.links import link_bps
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import LATENCIES, PINGPONG, STREAMS, Work
 from bareline.analysis.numbers.messages import beyond_start
 from bareline.analysis.numbers.row import Row
+from bareline.vocabulary.facts import positive_number
 from bareline.vocabulary.model import Layer
 
 #: The probe that measures the rate by the width of instructions and the clock.
@@ -173,7 +174,7 @@ def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
 
 def waits(case: LossCase) -> float:
     """Return the share of a message that waits for the link's rate, at least."""
-    size, shaped = case.place.size_bytes, number(case.facts, "net.shaped_bps")
+    size, shaped = case.place.size_bytes, positive_number(case.facts, "net.shaped_bps")
     bursts = shaped and size and size <= _FEW_BUCKETS_BYTES
     return _AT_ONCE if bursts else 1.0
 
