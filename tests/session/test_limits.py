@@ -10,7 +10,7 @@ import pytest
 from bareline.report.content.method import cost_texts
 from bareline.session import pauses, runner
 from bareline.session.meter import Meter, outlook, outlook_lines
-from bareline.session.pauses import closed_until, see_hours
+from bareline.session.pauses import closed_until, wait_for_allowed_hours
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
@@ -140,7 +140,7 @@ def test_a_run_waits_for_the_end_of_the_hours_and_says_in_which_zone(monkeypatch
         at[0] += timedelta(seconds=seconds)
 
     monkeypatch.setattr(pauses.time, "sleep", sleep)
-    see_hours([None, "08:00-18:00"], lambda *words: told.append(words), lambda: at[0])
+    wait_for_allowed_hours([None, "08:00-18:00"], lambda *words: told.append(words), lambda: at[0])
     assert slept == [30.0, 15.0]
     assert told == [("no trial begins between 08:00-18:00", "18:00 (CET, UTC+0100)")]
 

@@ -145,13 +145,13 @@ class Allocations:
         """Count the trials in a row in which the platform itself broke; a good trial resets it."""
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
 
-    def saw(self, name: str, caveats: Collection[str]) -> None:
+    def count_startup_failures(self, name: str, caveats: Collection[str]) -> None:
         """Count launches that the platform failed to start, and repeated."""
         if STARTUP_REPEATED in caveats:
             before = self._facts.get(name, {}).get(_STARTUP_FAILURES, 0)
-            self.learn(name, {_STARTUP_FAILURES: int(before) + 1})
+            self.update_facts(name, {_STARTUP_FAILURES: int(before) + 1})
 
-    def tell_events(self, name: str) -> None:
+    def forward_events(self, name: str) -> None:
         """Pass on a platform's reports about its nodes."""
         allocation = self._current.get(name)
         if isinstance(allocation, Allocation):
@@ -169,7 +169,7 @@ class Allocations:
         """Return the facts of a platform that came up; empty if it never did."""
         return self._facts.get(name, {})
 
-    def learn(self, name: str, facts: Mapping[str, Scalar]) -> None:
+    def update_facts(self, name: str, facts: Mapping[str, Scalar]) -> None:
         """Keep the facts that a program on a platform reports, with its own facts."""
         known = self._facts.get(name, {})
         if facts.items() <= known.items():
@@ -184,7 +184,7 @@ class Allocations:
         facts = allocation.facts()
         # A platform whose helpers use this machine's time runs on it; a simulated one does not.
         here = allocation.helpers_s() is not None and not kind.exact
-        self._machine.meet(name, facts, here=here, named=not kind.borrows)
+        self._machine.check_unchanged(name, facts, here=here, named=not kind.borrows)
         facts = {**build_facts(spec, allocation), **facts}
         try:
             before = self._run.facts(self._machine.number).get(name, {})

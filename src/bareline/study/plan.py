@@ -111,6 +111,8 @@ def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
         return "its processors are emulated, and not compared"
     if case.pinning and not spec.options.pins:
         return "ranks cannot be pinned on this platform"
+    if case.profile and not spec.options.profiles:
+        return "a simulated program cannot be profiled"
     return ""
 
 

@@ -36,7 +36,7 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     place = list(problem.place)
     table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")
     model = TABLES[table][1] if table else study
-    message, hint = problem.said, None
+    message, hint = problem.clause, None
     if not table:
         key = f"[study], key '{'.'.join(place)}'" if place else "[study]"
     elif table in LISTED:
