@@ -102,7 +102,7 @@ def submit(
 
     planned = planned_of(options, in_a_job=True)
     request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
-    order = jobs.Order(system, request, chain, tuple(options.for_the_job()))
+    order = jobs.SubmissionRequest(system, request, chain, tuple(options.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
     if options.dry_run:
         rows = planned.rows()

@@ -176,7 +176,7 @@ class Runner:
             native=platforms_to_build(study, self._plan),
         )
         self._placements = Placements(self._allocations)
-        self._sources = Sources(self._allocations.learn, self._note)
+        self._sources = Sources(self._allocations.update_facts, self._note)
         self._watch = DisturbanceWatch(self._note)
         self._repeat: tuple[int, int] | None = None
         self._between = Pauses()
