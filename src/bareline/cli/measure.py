@@ -45,7 +45,7 @@ app = typer.Typer()
 
 
 @app.command()
-@prints("run", "session.status.Standing")
+@prints("run", "session.status.RunStatus")
 @prints("run-dry-run", "session.begin.PlannedTrial")
 def run(options: RunOptions) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
@@ -132,7 +132,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 @app.command(name="continue")
-@prints("continue", "session.status.Standing", to_file=False)
+@prints("continue", "session.status.RunStatus", to_file=False)
 def continue_(
     path: RunArgument,
     retry_failed: Annotated[bool, flag("--retry-failed", "Also rerun failed trials.")] = False,
@@ -247,7 +247,7 @@ def runs(
 
 
 @app.command()
-@prints("status", "session.status.Standing")
+@prints("status", "session.status.RunStatus")
 def status(path: RunArgument) -> None:
     """Show the state of a run: trials planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks
