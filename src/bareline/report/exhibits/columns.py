@@ -208,6 +208,12 @@ def cells_table(chosen: Chosen) -> Table:
     return rows.median(title, chosen.scale).launches().table()
 
 
+def in_table_order(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Sort rows as `cells_table` does, so that a drawing and its table have one order."""
+    order = _CellOrder.of([row.cell for row in rows])
+    return sorted(rows, key=lambda row: order.key(row.cell))
+
+
 @dataclass(frozen=True, slots=True)
 class _CellOrder:
     """The order of a table's rows: by probe, by metric, then by the parameters that vary."""
@@ -353,8 +359,11 @@ def rule_text(rule: str, baseline: str) -> str:
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 
-def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
-    """Return a cell's value by a rule; its median without one, None where no value is known."""
+def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> float | None:
+    """Return a cell's value by a rule; its median without one, None where no value is known.
+
+    - `is_base`: whether others are compared with it, of which a rule may want the best trial.
+    """
     if rule not in RULES or cell.value is None:
         return cell.median
     values = [dot.value for dot in trial_dots(document, [cell]).dots]
@@ -362,9 +371,8 @@ def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
         return None
     if rule == "mean":
         return fmean(values)
-    wants_best = cell.platform == document.baseline
     lower_is_better = cell.metric.better == "lower"
-    return min(values) if wants_best == lower_is_better else max(values)
+    return min(values) if is_base == lower_is_better else max(values)
 
 
 def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
@@ -379,10 +387,15 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
         return cell.ratio
     if base is None:
         return None
-    value = ruled_value(document, cell, rule)
-    base_value = ruled_value(document, base, rule)
-    worse = cell.metric.worse(value, base_value)
+    worse = worse_by_rule(document, cell, base, rule)
     return None if worse is None else Estimate(worse)
+
+
+def worse_by_rule(document: Document, cell: Row, base: Row, rule: str) -> float | None:
+    """Return how many times worse a cell is than another platform's, by a rule or from medians."""
+    value = ruled_value(document, cell, rule, is_base=False)
+    base_value = ruled_value(document, base, rule, is_base=True)
+    return cell.metric.worse(value, base_value)
 
 
 def lost(ratio: Estimate | None) -> Estimate | None:
