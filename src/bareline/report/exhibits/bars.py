@@ -25,15 +25,8 @@ from bareline.report.exhibits.base import (
     grouped_by,
     select,
 )
-from bareline.report.exhibits.columns import (
-    RULES,
-    cells_table,
-    in_table_order,
-    lost,
-    rule_text,
-    ruled_ratio,
-    ruled_value,
-)
+from bareline.report.exhibits.columns import cells_table, in_table_order
+from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
 from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks

@@ -28,14 +28,8 @@ from bareline.report.exhibits.base import (
     select,
     titled,
 )
-from bareline.report.exhibits.columns import (
-    cells_table,
-    columns,
-    rule_text,
-    ruled_ratio,
-    ruled_value,
-    worse_by_rule,
-)
+from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.rules import rule_text, ruled_ratio, ruled_value, worse_by_rule
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
