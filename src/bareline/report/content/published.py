@@ -181,8 +181,9 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
 def size_in_words(ratio: PublishedRatio) -> str:
     """Return the document's words for sizes of which it prints no number; empty without such."""
     for name, condition in ratio.at:
-        is_words = isinstance(condition, Spread) and not condition.has_ends
-        if name not in _SIZE and is_words and condition.inferred is None:
+        if name in _SIZE or not isinstance(condition, Spread):
+            continue
+        if not condition.has_ends and condition.inferred is None:
             return condition.label or ""
     return ""
 
@@ -295,10 +296,10 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
     # Of several sizes the place's own; the first without such.
-    values = sorted(filter(_is_value, results), key=lambda row: -_sizes_met(row, cell.place))
-    if not values or values[0].value is None:
+    values = filter(_is_value, results)
+    result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
+    if result is None or result.value is None:
         return None
-    result = values[0]
     factor = _factor_to(cell, result)
     if factor is None:
         return None
