@@ -5,9 +5,9 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms.base import Platform, load_platform_types
-from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.launchers.job import Node
-from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
+from bareline.platforms.hosts.allocation import HostsAllocation
+from bareline.platforms.hosts.launchers.job import Node
+from bareline.platforms.localhost.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.testing.bench import open_bench
 from bareline.testing.platforms import PlatformContract, forgotten_of
 from bareline.vocabulary.errors import PlatformError

@@ -29,8 +29,8 @@ from typing import Any
 from bareline.facts.sections import pairs
 from bareline.host.load import busy_cores, cores_since, read_load
 from bareline.platforms.base import Context
-from bareline.platforms.local import LocalOptions, LocalPlatform
-from bareline.platforms.process import Finished
+from bareline.platforms.hosts.process import Finished
+from bareline.platforms.localhost.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.instructions import kernel_set

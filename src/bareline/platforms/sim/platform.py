@@ -17,7 +17,7 @@ from bareline.build.record import NativeBuild
 from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.hosts.process import Finished, local_environment, run_process
 from bareline.platforms.sim import cluster, compute, replay
 from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated

@@ -1,0 +1,363 @@
+"""A guest's libvirt definition: a pure function of options and places.
+
+References
+----------
+libvirt, "Domain XML format", libvirt.org/formatdomain.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from bareline.platforms.made.vm.hardware import Cpu, SharedFolder, parse_pci_address
+from bareline.platforms.made.vm.options import VmOptions
+
+Accelerator = Literal["kvm", "tcg"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """A kernel that is started directly, without boot loader."""
+
+    kernel: str
+    initrd: str | None
+    command_line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guest:
+    """Identity of a guest.
+
+    - `index`: position among all guests of the host, from 0.
+    - `tenant`: set that it belongs to, from 0; `SERVER` for the file server.
+    - `address`: on the network that is measured.
+    - `management_address`: where bareline reaches it; the same unless the measured NIC is the
+      host's.
+    """
+
+    index: int
+    tenant: int
+    name: str
+    uuid: str
+    mac: str
+    address: str
+    management_mac: str | None
+    management_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The parts of a definition other than the options: this guest's identity and files.
+
+    - `host_cpus`: processors of the host that may be used for pinning.
+    """
+
+    guest: Guest
+    vcpus: int
+    accelerator: Accelerator
+    disk: str
+    console: str
+    bridge: str
+    boot: Boot | None = None
+    seed: str | None = None
+    host_cpus: Sequence[int] = ()
+
+
+#: Alias of the measuring NIC; libvirt keeps aliases that begin with ``ua-``.
+NIC_ALIAS = "ua-nic"
+#: Name of the network of virtual functions inside bareline's own libvirt.
+POOL = "bareline-functions"
+#: Beginning of the MAC addresses of NICs that are only used to reach a guest.
+MANAGEMENT_MAC = "52:54:00:b1:02"
+#: Beginning of the MAC addresses of NICs that are measured.
+MEASURED_MAC = "52:54:00:b1:01"
+_QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
+
+
+def domain_xml(options: VmOptions, places: Places) -> str:
+    """Return the definition of one guest."""
+    ET.register_namespace("qemu", _QEMU)
+    memory = options.memory
+    numa = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
+    domain = _element(
+        "domain",
+        _element("name", f"bareline-{places.guest.name}"),
+        _element("uuid", places.guest.uuid),
+        _element("memory", str(memory.size_bytes), unit="b"),
+        _memory_backing(options),
+        _element("vcpu", str(places.vcpus), placement="static"),
+        _element("iothreads", "1") if options.disk.iothread else None,
+        _pinning(options, places),
+        _element("numatune", numa) if memory.numa_nodes else None,
+        _operating_system(options, places.boot),
+        _element("features", _element("acpi"), _element("apic")),
+        _cpu(options, places),
+        _clock(options, places),
+        *(_element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")),
+        _devices(options, places),
+        _overrides(options),
+        type="kvm" if places.accelerator == "kvm" else "qemu",
+    )
+    return _written(domain)
+
+
+def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
+    """Return a definition with files in other places, for a guest that was saved elsewhere."""
+    domain = ET.fromstring(definition)
+    ramdisk, source = domain.find("os/initrd"), domain.find("devices/disk[@device='disk']/source")
+    assert ramdisk is not None and source is not None
+    ramdisk.text = str(initrd)
+    source.set("file", str(disk))
+    for kind in ("serial", "console"):
+        for place in domain.findall(f"devices/{kind}/source"):
+            place.set("path", str(console))
+    return ET.tostring(domain, encoding="unicode")
+
+
+def pool_xml(device: str) -> str:
+    """Return the network whose members are the free virtual functions of a physical one."""
+    forward = _element("forward", _element("pf", dev=device), mode="hostdev", managed="yes")
+    return _written(_element("network", _element("name", POOL), forward))
+
+
+def _element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
+    """Make an element from its content, elements or text, and attributes; None is left out."""
+    known = {name: str(value) for name, value in attributes.items() if value is not None}
+    element = ET.Element(tag, known)
+    for part in inside:
+        if isinstance(part, str):
+            element.text = part
+        elif part is not None:
+            element.append(part)
+    return element
+
+
+def _written(top: ET.Element) -> str:
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode") + "\n"
+
+
+# Memory and processor ------------------------------------------------------------------------
+
+
+def _memory_backing(options: VmOptions) -> ET.Element | None:
+    memory, inside = options.memory, []
+    if memory.huge_pages:
+        page = _element("page", size=memory.huge_page_bytes >> 10, unit="KiB")
+        inside.append(_element("hugepages", page))
+    if any(share.kind == "virtiofs" for share in options.shares):
+        # virtiofsd works in the guest's memory.
+        inside += [_element("source", type="memfd"), _element("access", mode="shared")]
+    return _element("memoryBacking", *inside) if inside else None
+
+
+def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
+    """Return the host's processors for each virtual one of the guest `index`.
+
+    Empty without pins.
+    """
+    first = index * vcpus
+    if isinstance(cpu.pin, tuple):
+        return list(cpu.pin[first : first + vcpus])
+    if cpu.pin == "spread" and host_cpus:
+        return [str(host_cpus[(first + vcpu) % len(host_cpus)]) for vcpu in range(vcpus)]
+    return []
+
+
+def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
+    pins = vcpu_pins(options.cpu, places.guest.index, places.vcpus, places.host_cpus)
+    tunes = [_element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
+    if options.cpu.emulator_pin:
+        tunes.append(_element("emulatorpin", cpuset=options.cpu.emulator_pin))
+    return _element("cputune", *tunes) if tunes else None
+
+
+def _cpu(options: VmOptions, places: Places) -> ET.Element:
+    chosen, emulated = options.cpu, places.accelerator == "tcg"
+    automatic = "maximum" if emulated else "host-passthrough"
+    inside, named = [], chosen.mode == "custom"
+    if named:
+        inside.append(_element("model", chosen.model, fallback="forbid"))
+    cores = places.vcpus // (chosen.sockets * chosen.threads)
+    inside.append(_element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads))
+    nodes, cells = options.memory.guest_numa_nodes, []
+    kib, cpus = (options.memory.size_bytes // nodes) >> 10, places.vcpus // nodes
+    for node in range(nodes):
+        span = f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
+        cells.append(_element("cell", id=node, cpus=span, memory=kib, unit="KiB"))
+    if nodes > 1:
+        inside.append(_element("numa", *cells))
+    return _element(
+        "cpu",
+        *inside,
+        mode=automatic if chosen.mode == "auto" else chosen.mode,
+        match="exact" if named else None,
+        # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
+        check=("none" if emulated else "partial") if named else None,
+    )
+
+
+def _clock(options: VmOptions, places: Places) -> ET.Element:
+    chosen = options.clock
+    timers = [
+        _element("timer", name="rtc", tickpolicy="catchup"),
+        _element("timer", name="pit", tickpolicy="delay"),
+        _element("timer", name="hpet", present="yes" if chosen.hpet else "no"),
+    ]
+    if places.accelerator == "kvm":
+        wanted = "yes" if chosen.source in ("auto", "kvm-clock") else "no"
+        timers.append(_element("timer", name="kvmclock", present=wanted))
+        if chosen.tsc != "auto":
+            timers.append(_element("timer", name="tsc", mode=chosen.tsc))
+    return _element("clock", *timers, offset="utc")
+
+
+# Boot and devices ----------------------------------------------------------------------------
+
+
+def _operating_system(options: VmOptions, boot: Boot | None) -> ET.Element:
+    kind = _element("type", "hvm", arch="x86_64", machine=options.machine)
+    if boot is None:
+        return _element("os", kind, _element("boot", dev="hd"))
+    return _element(
+        "os",
+        kind,
+        _element("kernel", boot.kernel),
+        _element("initrd", boot.initrd) if boot.initrd else None,
+        _element("cmdline", boot.command_line),
+    )
+
+
+def _devices(options: VmOptions, places: Places) -> ET.Element:
+    disk = options.disk
+    thread = _element("driver", iothread=1) if disk.iothread else None
+    scsi = _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
+    shares = enumerate(options.shares)
+    management = _element(
+        "interface",
+        _element("mac", address=places.guest.management_mac),
+        _element("source", bridge=places.bridge),
+        _element("model", type="virtio"),
+        type="bridge",
+    )
+    return _element(
+        "devices",
+        _disk(options, places),
+        # For cloud-init; as a disk: kernels for clouds have no driver for a drive.
+        _drive(places.seed, "vdz", "virtio", _element("readonly"), type="raw")
+        if places.seed
+        else None,
+        scsi if disk.bus == "scsi" else None,
+        _element("controller", type="usb", model="none"),
+        *(_filesystem(share, number) for number, share in shares if share.kind != "nfs"),
+        # First, so that its place on the bus does not depend on the NIC that is measured.
+        management if places.guest.management_mac else None,
+        _nic(options, places),
+        _element(
+            "serial",
+            _element("source", path=places.console, append="off"),
+            _element("target", port=0),
+            type="file",
+        ),
+        _element("video", _element("model", type="none")),
+        _element("memballoon", model="none"),
+    )
+
+
+def _disk(options: VmOptions, places: Places) -> ET.Element:
+    chosen = options.disk
+    return _drive(
+        places.disk,
+        {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda"),
+        chosen.bus,
+        type="qcow2",
+        cache=None if chosen.cache == "default" else chosen.cache,
+        io=None if chosen.io == "default" else chosen.io,
+        discard="unmap" if chosen.discard else None,
+        iothread=1 if chosen.iothread and chosen.bus == "virtio" else None,
+    )
+
+
+def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) -> ET.Element:
+    target = _element("target", dev=name, bus=bus)
+    driver_of = _element("driver", name="qemu", **driver)
+    source = _element("source", file=file)
+    return _element("disk", driver_of, source, target, *more, type="file", device="disk")
+
+
+def share_tag(number: int) -> str:
+    """Return the name under which a guest mounts a share of a virtual device."""
+    return f"share{number}"
+
+
+def _filesystem(share: SharedFolder, number: int) -> ET.Element:
+    virtiofs = share.kind == "virtiofs"
+    cached = virtiofs and share.cache != "default"
+    return _element(
+        "filesystem",
+        _element("driver", type="virtiofs") if virtiofs else None,
+        _element("binary", _element("cache", mode=share.cache)) if cached else None,
+        _element("source", dir=share.source),
+        _element("target", dir=share_tag(number)),
+        _element("readonly") if share.read_only and not virtiofs else None,
+        type="mount",
+        accessmode="passthrough",
+    )
+
+
+def _nic(options: VmOptions, places: Places) -> ET.Element:
+    nic, index = options.nic, places.guest.index
+    mac, alias = _element("mac", address=places.guest.mac), _element("alias", name=NIC_ALIAS)
+    if nic.attach == "adapter":
+        source = _element("source", _pci_address(nic.addresses[index]))
+        return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
+    if nic.attach == "vf":
+        # As an interface, which sets MAC and VLAN; a plain hostdev does not.
+        vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
+        if nic.device:
+            pool = _element("source", network=POOL)
+            return _element("interface", mac, pool, vlan, alias, type="network")
+        source = _element("source", _pci_address(nic.addresses[index], type="pci"))
+        return _element("interface", mac, source, vlan, alias, type="hostdev", managed="yes")
+    device = _virtual_device(options, places)
+    if nic.attach == "macvtap":
+        source = _element("source", dev=nic.device, mode="bridge")
+        return _element("interface", mac, source, *device, alias, type="direct")
+    bridge, mtu = _element("source", bridge=places.bridge), _element("mtu", size=nic.mtu)
+    return _element("interface", mac, bridge, *device, mtu, alias, type="bridge")
+
+
+def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
+    nic = options.nic
+    model = _element("model", type=nic.model)
+    if nic.model != "virtio":
+        return [model]
+    sides = []
+    if not (nic.offloads and nic.mergeable_buffers):
+        switch, buffers = ("on" if on else "off" for on in (nic.offloads, nic.mergeable_buffers))
+        offloads = dict.fromkeys(("csum", "tso4", "tso6", "ecn", "ufo"), switch)
+        sides.append(_element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
+        sides.append(_element("guest", **offloads))
+    # Emulated processors take their interrupts from QEMU, which vhost goes around.
+    vhost = places.accelerator == "kvm" if nic.vhost is None else nic.vhost
+    queues = nic.queues if nic.queues > 1 else None
+    return [model, _element("driver", *sides, name="vhost" if vhost else "qemu", queues=queues)]
+
+
+def _pci_address(address: str, **kind: str) -> ET.Element:
+    domain, bus, slot, function = parse_pci_address(address)
+    place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
+    return _element("address", **kind, **place, function=f"0x{function:x}")
+
+
+def _overrides(options: VmOptions) -> ET.Element | None:
+    """Set properties of QEMU's devices that libvirt has no element for."""
+    if options.nic.mitigation or options.nic.passed_through:
+        return None
+    off = _element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")
+    device = _element(f"{{{_QEMU}}}device", _element(f"{{{_QEMU}}}frontend", off), alias=NIC_ALIAS)
+    return _element(f"{{{_QEMU}}}override", device)

@@ -1,0 +1,383 @@
+"""Nodes of a Slurm cluster in use: how they come, run trials, are replaced and go."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from bareline.build.record import NativeBuild
+from bareline.host.owner import owner_mark
+from bareline.host.tools import require
+from bareline.platforms.base import Availability, Context, NodeLook
+from bareline.platforms.hosts.allocation import contained
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Network, Node
+from bareline.platforms.hosts.launchers.srun import srun_argv
+from bareline.platforms.hosts.nodes import run_repaired
+from bareline.platforms.hosts.process import run_process
+from bareline.platforms.hosts.scripts.conversation import conversation, script
+from bareline.platforms.hosts.scripts.description import read_description
+from bareline.platforms.localhost.here import build_here
+from bareline.platforms.reached.remote.allocation import RemoteAllocation, RemotePlatform
+from bareline.platforms.reached.remote.cluster import cluster_facts, read_topology, scattered
+from bareline.platforms.reached.remote.software import find_remote_mpi
+from bareline.platforms.reached.slurm import commands
+from bareline.platforms.reached.slurm.commands import JobState
+from bareline.platforms.reached.slurm.job import SlurmJob, clean
+from bareline.platforms.reached.slurm.needs import cores_of_nodes, look_at_free_node
+from bareline.platforms.reached.slurm.options import SlurmOptions
+from bareline.vocabulary.caveats import STARTUP_REPEATED
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
+from bareline.vocabulary.events import ASKED_AGAIN
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.nodeset import fold, nodes_text
+from bareline.vocabulary.platform import PlatformSpec
+
+
+class NodesLost(PlatformError):
+    """The allocation, or a node of it, ended in mid-trial."""
+
+
+class SlurmAllocation(RemoteAllocation):
+    """Nodes, as many as wanted, on which every command is a step of one job, which has begun."""
+
+    quotes = False
+    lost_hint = "the allocation is renewed without the node"
+
+    def __init__(
+        self, options: SlurmOptions, context: Context, job: SlurmJob, state: JobState, wanted: int
+    ) -> None:
+        self._options, self._job, self._wanted = options, job, wanted
+        self.launches_here = options.launcher == "mpirun"
+        self._excluded: set[str] = set()
+        target = f"{options.folder}/bareline-{owner_mark()}.native"
+        super().__init__([], cache=context.cache, way=options.native, native_target=target)
+        if job.inherited and (again := commands.requeued(job.number)):
+            self._events.append(again)
+        self._use(state)
+
+    def _use(self, state: JobState) -> None:
+        names = state.nodes[: self._wanted]
+        self.nodes = tuple(Node(name, name, 1) for name in names)
+        self._native.forget()
+        self._tools.clear()
+        self._is_tidy = False
+        self.loader = []
+        text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
+        lines = self.talk_lines(range(len(names)), text, [])
+        with conversation(lines, commands.outside_environment()) as talk:
+            try:
+                talk.wait("ready", 120.0)  # nodes may have to wake up
+            except PlatformError as error:
+                # A node that has just failed, or a job that is being ended: the next try may do.
+                lost = self._find_lost() or error
+                raise NotNow(lost.what, where=lost.where, hint=lost.hint) from error
+            descriptions = {name: read_description(name, talk.said[name]) for name in names}
+        self.nodes = tuple(Node(name, name, descriptions[name].cores) for name in names)
+        self.compare({name: descriptions[name].flags for name in names})
+        self.load(self._options.wanted)
+
+    # How programs are started --------------------------------------------------------------------
+
+    def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
+        """Return the beginning of a step that runs one task on each of some nodes."""
+        count = len(names)
+        line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
+        line += ["--cpu-bind=none"] if self._binds else []
+        line += [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1"]
+        return [*line, f"--nodelist={fold(names)}", f"--chdir={cwd or '/'}", "--quiet"]
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
+        if self.loader:  # a module may set the same
+            setting += [*self.loader, *setting]
+        return [*self._step([self.nodes[self._index(node)].name], cwd), *setting, *argv]
+
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Return the command line of one step for all nodes: a step costs a third of a second."""
+        names = [self.nodes[node].name for node in nodes]
+        argv = [*self.loader, "sh", "-c", text, "sh", "-", *arguments]
+        return {tuple(names): [*self._step(names), *argv]}
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        options = self._options
+        job = Job(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            cwd=cwd or "/",
+            transport=options.transport,
+            network=self._network,
+            as_root=True,
+            session_folder=self.session or None,
+        )
+        if options.launcher == "srun":
+            line = srun_argv(
+                job, self.mpi, plugin=options.mpi_type, binds=self._binds, before=self.loader
+            )
+            return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
+        # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
+        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        count, names = str(len(self.nodes)), fold(node.name for node in self.nodes)
+        setting = {
+            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), self._job.number),
+            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), names),
+            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
+            "SLURM_TASKS_PER_NODE": f"{layout.ranks_per_node}(x{count})",
+            "SLURM_JOB_CPUS_PER_NODE": f"{self.nodes[0].cores}(x{count})",
+            "SLURM_OVERLAP": "1",
+            **mark,
+        }
+        argv = [*self.loader, *self.mpi.argv(job)]
+        return ["env", *(f"{name}={value}" for name, value in setting.items()), *argv]
+
+    @cached_property
+    def _binds(self) -> bool:
+        config = commands.must("scontrol", "show", "config")
+        plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", config, re.MULTILINE)
+        return plugins is not None and "affinity" in plugins[1]
+
+    @property
+    def _network(self) -> Network | None:
+        device, subnet = self._options.device or "", self._options.subnet
+        if not device and subnet is None:
+            return None
+        address = self.nodes[0].address
+        return Network(device=device, subnet=subnet or device, launch_address=address)
+
+    def clean_stderr(self, text: str) -> str:
+        return commands.SRUN_ADDS.sub("", text)
+
+    def job_exit_code(self, code: int, stderr: str) -> int:
+        """Return the code of the rank that failed where srun gives that of those it ended then."""
+        by_srun = self._options.launcher == "srun" and code in commands.ENDED_BY_SRUN
+        first = commands.first_ending(stderr) if by_srun else None
+        return code if first is None else first
+
+    def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the environment for srun: nothing of a job that bareline itself is part of.
+
+        The fence is not left to Slurm's choice: with it Open MPI 4.1 never ended MPI_Init in
+        8 of 95 launches, and in none of 95 with this one; see docs/how-to/clusters.md.
+        """
+        return {"SLURM_PMIX_FENCE": "tree", **commands.outside_environment()}
+
+    @cached_property
+    def mpi(self) -> MpiInstallation:
+        if self._options.has_library_here:
+            return find_mpi(self._options.mpi)
+        return find_remote_mpi(self, self._options.mpi)
+
+    def work_folder(self) -> str:
+        return self._options.io_folder or self._options.folder
+
+    # Trials --------------------------------------------------------------------------------------
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command, once more where ranks crashed before they printed anything."""
+        output = self._run_on_nodes(command, layout, timeout_s)
+        why = self._why_not_up(command, output)
+        if not why:
+            return output
+        launch = f"a launch of {layout.ranks} ranks by srun {why} and printed nothing"
+        self._events.append(f"{launch}: it is repeated")
+        again = self._run_on_nodes(command, layout, timeout_s)
+        return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
+
+    def _why_not_up(self, command: Command, output: Output) -> str:
+        """Describe how a launch failed to start, as with `srun --mpi=pmix` now and then."""
+        by_srun = command.mpi and self._options.launcher == "srun"
+        if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
+            return ""
+        if output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
+            return "crashed in its start (SIGSEGV)"
+        # Of Slurm's daemons one did not listen yet, or the machine was too busy.
+        lost = "pmixp_p2p_send" in output.stderr
+        return "lost a message between Slurm's daemons in its start (PMIx)" if lost else ""
+
+    def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
+        """Execute a command; where a node or the allocation ends during it, again on new nodes."""
+
+        def once() -> Output:
+            try:
+                return super(SlurmAllocation, self).run(command, layout, timeout_s=timeout_s)
+            except (TimeUp, NodesLost):
+                raise
+            except PlatformError as error:
+                if lost := self._find_lost():
+                    raise lost from error
+                raise
+
+        def repaired(error: PlatformError) -> bool:
+            if not isinstance(error, NodesLost) or self._job.inherited:
+                return False
+            self._replace(error, "the trial is repeated")
+            return True
+
+        self._see_time(timeout_s)
+        return run_repaired(once, repaired)
+
+    def explain_failure(self, stderr: str) -> None:
+        if lost := self._find_lost():
+            raise lost
+
+    def _find_lost(self) -> NodesLost | None:
+        """Return the lost part of the allocation; raise TimeUp where bareline runs in that job."""
+        state = commands.settled_state(self._job.number)
+        self._job.see_own_end(state)
+        clause, hint = state.ending
+        names = tuple(node.name for node in self.nodes)
+        broken = [name for name in commands.broken_nodes(names) if name in names]
+        missing = [name for name in names if name not in state.nodes] if state.runs else []
+        if broken or missing:
+            lost = sorted({*broken, *missing})
+            self._excluded.update(lost)
+            return NodesLost("the node failed", where=nodes_text(lost), hint=self.lost_hint)
+        if state.runs:
+            return None
+        ended = f"the allocation {self._job.number} {clause}"
+        return NodesLost(ended, where=nodes_text(names), hint=hint)
+
+    def _see_time(self, timeout_s: float) -> None:
+        """Renew an allocation that ends before a trial does, or raise TimeUp: it is inherited."""
+        state = commands.job_state(self._job.number)
+        if not state.runs:
+            lost = self._find_lost()
+            assert lost is not None
+            self._replace(lost, ASKED_AGAIN)
+            return
+        needed_s = min(timeout_s + 30.0, 60.0 * self._options.time_min / 2)
+        if state.left_s is None or state.left_s >= needed_s:
+            return
+        ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"
+        if self._job.inherited:
+            raise TimeUp(f"the {ends}, a trial may take {timeout_s:.0f} s")
+        self._events.append(f"{ends}: {ASKED_AGAIN}")
+        self._renew()
+
+    def _replace(self, lost: NodesLost, then: str) -> None:
+        """Replace the lost nodes by other nodes, or raise NodesLost: there are none."""
+        self._events.append(f"{lost}; {then}")
+        try:
+            self._renew(orderly=False)
+        except PlatformError as error:
+            raise NodesLost(
+                f"{lost.what}, and no other nodes: {error.what}",
+                where=lost.where,
+                hint="`bareline continue --retry-failed` goes on when the nodes are back",
+            ) from error
+
+    def _renew(self, *, orderly: bool = True) -> None:
+        self._job.end(orderly=orderly)
+        state = self._job.begin(self._wanted, sorted(self._excluded))
+        waited = f"after {self._job.waited_s:.1f} s in the queue"
+        self._events.append(f"allocation {self._job.number} {waited}")
+        self._use(state)
+
+    def close(self) -> None:
+        """Remove the files that were copied to the nodes."""
+        if self._native.copied:
+            env = commands.outside_environment()
+            line = [*self._step(sorted(self._native.copied)), "rm", "-rf", "--"]
+            run_process([*line, self._native.target], env=env, timeout_s=60.0)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        facts = super().facts()
+        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        topology = read_topology(commands.ask("scontrol", "show", "topology").stdout)
+        excluded = (*self._options.excluded, *self._excluded)
+        names = [node.name for node in self.nodes]
+        cluster = cluster_facts(names, self._options.switches or topology, excluded)
+        if too_many := scattered(cluster, self._options.switch_count):
+            self._events.append(too_many)
+        return {
+            **facts,
+            **how,
+            **cluster,
+            "slurm.job": self._job.number,
+            "slurm.queue_wait_s": round(self._job.waited_s, 3),
+            "slurm.launcher": self._options.launcher,
+        }
+
+
+class SlurmPlatform(RemotePlatform[SlurmOptions]):
+    """Nodes of a Slurm cluster."""
+
+    type_name = "slurm"
+    summary = "nodes of a Slurm cluster, in an allocation that bareline requests or inherits"
+    options = SlurmOptions
+    borrows = True
+
+    @classmethod
+    def check(cls, spec: PlatformSpec[SlurmOptions]) -> None:
+        programs = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
+        require(*programs, brought_by="srun")
+        if spec.options.allocation == "inherit":
+            commands.own_job()
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
+        found = super().available(spec)
+        if not found.ok:
+            return found
+        asked = commands.ask("sinfo", "--noheader", "--format=%R", timeout_s=10.0)
+        if asked.exit_code or asked.timed_out:
+            why = f"Slurm's controller does not answer: {asked.why}"
+            return Availability(False, why, "see `scontrol ping`, or ask who runs the cluster")
+        return found
+
+    @classmethod
+    def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
+        """Ask Slurm, without an allocation, where the platform's file has no value."""
+        known = super().cores(spec, layout)
+        if known is not None or shutil.which("sinfo") is None:
+            return known
+        each = commands.most_cores(spec.options.partition)
+        return None if each is None else each * max(1, layout.nodes)
+
+    @classmethod
+    def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
+        """Look at a node that is free now; the rest counts by the cores that Slurm reports."""
+        options = spec.options
+        seen = look_at_free_node(options.request(), options.wanted)
+        listed = cores_of_nodes(options.partition)
+        others = (NodeLook(name, cores) for name, cores in listed.items())
+        return (seen, *(other for other in others if other.name != seen.name))
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
+        """Build on a node, or here where the cache is shared and this machine has the library."""
+        if spec.options.has_library_here:
+            return build_here(spec.options.mpi, cache)
+        return super().build(spec, cache)
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        return clean() if shutil.which("squeue") else []
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[SlurmAllocation]:
+        options = self.spec.options
+        with self.starting(layout):
+            clean()
+        job, nodes = SlurmJob(options, self.spec.name), max(1, layout.nodes)
+        with ExitStack() as stack:
+            stack.callback(job.end)
+            state = job.begin(nodes)
+            allocation = SlurmAllocation(options, self.context, job, state, nodes)
+            stack.callback(allocation.close)
+            with contained(options.container, allocation, self.context.cache, self.spec.name):
+                yield allocation
