@@ -39,23 +39,32 @@ _PLACEHOLDER = re.compile(
 _NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
+def _words(command: Command) -> tuple[str, ...]:
+    """Return the words of a command, and of its server."""
+    if command.server is None:
+        return command.argv
+    return command.argv + command.server.argv
+
+
 def mentions(command: Command, placeholder: str) -> bool:
     """Return whether a command has a placeholder somewhere."""
-    parts = command.argv + (command.server.argv if command.server else ())
-    parts += tuple(value for _, value in command.env)
-    return any(f"{{{placeholder}}}" in part for part in parts)
+    variables = tuple(value for _, value in command.env)
+    sign = f"{{{placeholder}}}"
+    return any(sign in text for text in _words(command) + variables)
 
 
 def _native_programs(command: Command) -> list[str]:
     """List the programs of bareline's own that a command names."""
-    parts = command.argv + (command.server.argv if command.server else ())
-    return [name for part in parts for name in _NATIVE_PROGRAM.findall(part)]
+    names: list[str] = []
+    for word in _words(command):
+        names += _NATIVE_PROGRAM.findall(word)
+    return names
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
     """Replace placeholders by values, and the placeholder of a brace by a brace."""
-    known = {BRACE.strip("{}"): "{", **values}
-    return _PLACEHOLDER.sub(lambda match: known.get(match[1], ""), part)
+    all_values = {BRACE.strip("{}"): "{", **values}
+    return _PLACEHOLDER.sub(lambda match: all_values.get(match[1], ""), part)
 
 
 class HostsAllocation(Nodes):
@@ -108,11 +117,39 @@ class HostsAllocation(Nodes):
             yield talk
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        used = set(range(layout.nodes)) if command.mpi else {self._index(command.node)}
+        nodes = self._used_nodes(command, layout)
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        values = self._values_of(command, layout, token)
+        needed = command.requires
+        if self.boxes:
+            self._check_tools(nodes, command.requires)
+            needed = ()  # a node itself needs nothing that its container has
+        folders = (values["workdir"], self.session)
+        try:
+            with (
+                self.talking(nodes) as talk,
+                housekeeping(talk, self._shared_cores(nodes)) as house,
+            ):
+                house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
+                self._confirm_missing(house.missing())
+                hidden = self._storage_caveats(house, values["workdir"], command.storage_bytes)
+                with self._serving(command, layout, values, house) as all_values:
+                    return self._launch(command, layout, all_values, timeout_s, house, hidden)
+        finally:
+            if token and self.launches_here:
+                self.end_marked(token)
+
+    def _used_nodes(self, command: Command, layout: Layout) -> list[int]:
+        """Return the nodes that a trial needs, its server's included."""
+        used = {self._index(command.node)}
+        if command.mpi:
+            used = set(range(layout.nodes))
         if command.server is not None:
             used.add(self._server_node(command.server, layout))
-        nodes = sorted(used)
-        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        return sorted(used)
+
+    def _values_of(self, command: Command, layout: Layout, token: str) -> dict[str, str]:
+        """Return the values of placeholders; folders that a trial does not need are empty."""
         ranked = fold(node.name for node in self.nodes[: layout.nodes])
         values = {"native": "", "workdir": "", "nodes": ranked}
         if mentions(command, "native"):
@@ -122,23 +159,14 @@ class HostsAllocation(Nodes):
             self._tidy()
         if needs_folder:
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
-        shared = nodes if self.others_use else []
-        cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        folders = (values["workdir"], self.session)
-        if self.boxes:
-            self._check_tools(nodes, command.requires)
-        # A node itself needs nothing that its container has.
-        needed = () if self.boxes else command.requires
-        try:
-            with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
-                house.begin(f"{TRIAL_VARIABLE}={token}", folders, needed, command.inputs)
-                self._confirm_missing(house.missing())
-                hidden = self._storage_caveats(house, values["workdir"], command.storage_bytes)
-                with self._serving(command, layout, values, house) as known:
-                    return self._launch(command, layout, known, timeout_s, house, hidden)
-        finally:
-            if token and self.launches_here:
-                self.end_marked(token)
+        return values
+
+    def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
+        """Return the cores of each node whose other programs are looked for."""
+        if not self.others_use:
+            return {}
+        shared = [self.nodes[node] for node in nodes]
+        return {node.name: node.cores for node in shared}
 
     def _check_tools(self, nodes: Sequence[int], tools: Sequence[str]) -> None:
         """Raise ToolMissing: a node's container lacks a program."""
@@ -168,37 +196,52 @@ class HostsAllocation(Nodes):
         house: Housekeeping,
         hidden: Sequence[str],
     ) -> Output:
-        argv, cwd = [expand(part, values) for part in command.argv], values["workdir"] or None
+        argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
-        if not command.mpi:
-            line = self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
-        elif self.boxes and self.boxes.whole:
-            line = self.inside(self.mpi_argv(argv, layout, env, cwd))
-        else:
-            line = self.mpi_argv(self.inside(argv), layout, env, cwd)
+        line = self._line_of(command, layout, argv, env, values["workdir"] or None)
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
         house.start()
         with self.background(mark.get(TRIAL_VARIABLE, "")):
-            own = self.launch_environment(mark)
-            done = run_process(line, env=own, timeout_s=timeout_s, lost=house.lost)
-        if done.exit_code != 0 or done.timed_out:
+            launcher_env = self.launch_environment(mark)
+            ended = run_process(line, env=launcher_env, timeout_s=timeout_s, lost=house.lost)
+        if ended.exit_code != 0 or ended.timed_out:
             house.raise_lost(self.lost_hint)
-            self.explain_failure(done.stderr)
+            self.explain_failure(ended.stderr)
         house.stop()
-        files, cut = {}, done.cut
-        if command.outputs and done.exit_code == 0:
-            node = self.nodes[0 if command.mpi else self._index(command.node)].name
+        files: Mapping[str, str] = {}
+        cut = ended.cut
+        if command.outputs and ended.exit_code == 0:
+            first = 0 if command.mpi else self._index(command.node)
+            node = self.nodes[first].name
             files = house.fetch(node, command.outputs)
             cut = (*cut, *house.left_out(node, command.outputs))
-        return done.output(
-            (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line),
-            stderr=self.clean_stderr(done.stderr),
-            exit_code=self.exit_code_of(command, done),
+        started = tuple(line)
+        if self.quotes and not command.mpi:
+            started = (*line[:-1], *argv)
+        return ended.output(
+            started,
+            stderr=self.clean_stderr(ended.stderr),
+            exit_code=self.exit_code_of(command, ended),
             files=MappingProxyType(files),
             caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
             cut=cut,
         )
+
+    def _line_of(
+        self,
+        command: Command,
+        layout: Layout,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | None,
+    ) -> list[str]:
+        """Return the local command line that starts a trial's program."""
+        if not command.mpi:
+            return self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
+        if self.boxes and self.boxes.whole:
+            return self.inside(self.mpi_argv(argv, layout, env, cwd))
+        return self.mpi_argv(self.inside(argv), layout, env, cwd)
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of the local program that starts a trial, with its `mark`."""
@@ -207,10 +250,12 @@ class HostsAllocation(Nodes):
     def explain_failure(self, stderr: str) -> None:
         """Look whether a launch failed because of the platform."""
 
-    def exit_code_of(self, command: Command, done: Finished) -> int:
+    def exit_code_of(self, command: Command, ended: Finished) -> int:
         """Return the exit code of a trial's program from the exit code of its starter."""
         # A container's runtime reports the death of its program by a signal as a shell does.
-        return signal_as_negative(done.exit_code) if self.boxes else done.exit_code
+        if self.boxes:
+            return signal_as_negative(ended.exit_code)
+        return ended.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Return the command that starts a program of a trial: in its container, if it has one."""
@@ -224,29 +269,38 @@ class HostsAllocation(Nodes):
         if server is None:
             yield values
             return
-        node, env = self._server_node(server, layout), dict(command.env)
-        known = {**values, "server_host": self.nodes[node].address}
+        node = self._server_node(server, layout)
+        env = dict(command.env)
+        located = {**values, "server_host": self.nodes[node].address}
 
         def line(chosen: Mapping[str, str]) -> list[str]:
-            argv = [expand(part, {**known, **chosen}) for part in server.argv]
+            all_values = {**located, **chosen}
+            argv = [expand(part, all_values) for part in server.argv]
             return self.node_argv(node, self.inside(argv), env)
 
-        ports, carried = house.ports(self.nodes[node].name), self.server_environment(env)
-        with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
-            yield {**known, **chosen}
+        ports = house.ports(self.nodes[node].name)
+        starter_env = self.server_environment(env)
+        with serving(
+            server.argv[0], line, ports, env=starter_env, clean=self.clean_stderr
+        ) as chosen:
+            yield {**located, **chosen}
 
     def node_facts(self) -> dict[str, Scalar]:
         """Return the facts of every node, by a script; see `bareline.facts.gather`."""
         from bareline.facts.gather import gather, script
 
         folder = self.work_folder()
-        answers = self.on_every_node(script(), [(node.address, folder) for node in self.nodes])
+        arguments = [(node.address, folder) for node in self.nodes]
+        answers = self.on_every_node(script(), arguments)
         pairs = zip(self.nodes, answers, strict=True)
-        return gather((node.name, done.stdout, done.stderr) for node, done in pairs)
+        return gather((node.name, answer.stdout, answer.stderr) for node, answer in pairs)
 
     def sha256_of(self, path: str) -> str:
-        done = self.on_node(0, ["sha256sum", "--", path])
-        return done.stdout.split()[0] if done.exit_code == 0 else ""
+        ended = self.on_node(0, ["sha256sum", "--", path])
+        if ended.exit_code != 0:
+            return ""
+        checksum, _, _ = ended.stdout.partition(" ")
+        return checksum
 
     def _server_node(self, server: Server, layout: Layout) -> int:
         """Return the node of a server: -1 is the last of the layout's nodes."""
@@ -275,8 +329,10 @@ class HostsAllocation(Nodes):
 
         Raises PlatformError: there is less free than needed.
         """
-        found = check_storage(storage, folder, needed_bytes)
-        return (*found, *(self.mounted.caveats if self.mounted else ()))
+        caveats = check_storage(storage, folder, needed_bytes)
+        if self.mounted is None:
+            return caveats
+        return (*caveats, *self.mounted.caveats)
 
     def _index(self, node: int) -> int:
         return node if node >= 0 else len(self.nodes) + node

@@ -33,7 +33,9 @@ from bareline.vocabulary.platform import PlatformSpec
 
 #: ssh to a host that is not there yet must not take longer than it takes to come.
 _TRY_S = 10.0
-_PAUSE_S, _LOOK_S = 1.0, 1.0
+_PAUSE_S = 1.0
+#: Between two looks at instances that come up.
+_LOOK_S = 1.0
 #: Between giving an instance up and making another in its place.
 _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
@@ -42,11 +44,12 @@ class Access:
     """The keys of a group of instances, and the ssh configuration that leads to them."""
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:
-        self._options, self._folder = options, folder
+        self._options = options
+        self._folder = folder
         self.keys: Keys = make_keys(folder)
         # One key for all, made for them alone: their addresses need not be known before.
-        self._known = known_hosts(self.keys, ["*"])
-        replace_file(folder / "known_hosts", self._known, durable=False)
+        self._known_hosts = known_hosts(self.keys, ["*"])
+        replace_file(folder / "known_hosts", self._known_hosts, durable=False)
         self.config = folder / "config"
         self.addresses: dict[str, str] = {}
 
@@ -59,13 +62,18 @@ class Access:
         replace_file(self.config, text, durable=False)
 
     def _config(self, folder: str) -> str:
-        names, user = " ".join(self.addresses), f"User {self._options.user}"
-        key, known = f"{folder}/client", f"{folder}/known_hosts"
-        return client_config(self.addresses, user, key=key, known=known, pattern=names)
+        return client_config(
+            self.addresses,
+            f"User {self._options.user}",
+            key=f"{folder}/client",
+            known=f"{folder}/known_hosts",
+            pattern=" ".join(self.addresses),
+        )
 
     def user_data(self, name: str) -> str:
         """Return cloud-init's user data of an instance: its name, its host key, its users."""
-        keys, user = self.keys, self._options.user
+        keys = self.keys
+        user = self._options.user
         public = keys.client_public.strip()
         account: dict[str, object] = {"name": user, "ssh_authorized_keys": [public]}
         if user != "root":
@@ -83,17 +91,22 @@ class Access:
 
     def inner_files(self, folder: str) -> dict[str, str]:
         """Return the files with which one instance logs in to the rest, by their names."""
-        config = self._config(folder)
-        return {"client": self.keys.client, "known_hosts": self._known, "config": config}
+        return {
+            "client": self.keys.client,
+            "known_hosts": self._known_hosts,
+            "config": self._config(folder),
+        }
 
     def try_once(self, name: str) -> str:
         """Log in once; "" where that works, else why it does not."""
         connect_s = max(1, round(min(_TRY_S, self._options.reach_s)))
-        options = ["BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"]
-        words = [word for option in options for word in ("-o", option)]
-        line = ["ssh", "-F", str(self.config), *words, name, "true"]
-        done = run_process(line, timeout_s=2 * _TRY_S)
-        return done.why if done.exit_code else ""
+        line = ["ssh", "-F", str(self.config)]
+        for option in ("BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"):
+            line += ["-o", option]
+        ended = run_process([*line, name, "true"], timeout_s=2 * _TRY_S)
+        if ended.exit_code == 0:
+            return ""
+        return ended.why
 
 
 @dataclass(slots=True, eq=False)
@@ -115,7 +128,9 @@ class Member:
     @property
     def label(self) -> str:
         """Its name, with the instance's id where there is one."""
-        return f"{self.name} ({self.thing.id})" if self.things else self.name
+        if not self.things:
+            return self.name
+        return f"{self.name} ({self.thing.id})"
 
 
 class InstanceGroup:
@@ -129,7 +144,9 @@ class InstanceGroup:
         account: Mapping[str, str],
         tell: Callable[[str], None],
     ) -> None:
-        self._provider, self.options, self._tell = provider, spec.options, tell
+        self._provider = provider
+        self.options = spec.options
+        self._tell = tell
         self.access = Access(context.scratch / "access", spec.options)
         self.budget = Budget(spec.name, spec.options)
         self._journal = Journal(context.cache, spec.type, spec.name, account)
@@ -213,18 +230,19 @@ class InstanceGroup:
         return failed
 
     def _wait_active(self, members: Sequence[Member]) -> dict[Member, str]:
-        failed, left = {}, list(members)
+        failed = {}
+        left = list(members)
         while left:
             for member in list(left):
-                found = self.look(member)
+                instance = self.look(member)
                 took_s = time.monotonic() - member.asked_at
-                if found.state is InstanceState.COMING and took_s <= self.options.active_s:
+                if instance.state is InstanceState.COMING and took_s <= self.options.active_s:
                     continue
                 left.remove(member)
-                if found.state is InstanceState.UP and found.address:
+                if instance.state is InstanceState.UP and instance.address:
                     member.active_s = took_s
                 else:
-                    failed[member] = _why_not(found, took_s)
+                    failed[member] = _why_not(instance, took_s)
             if left:
                 time.sleep(_LOOK_S)
         return failed
@@ -233,21 +251,25 @@ class InstanceGroup:
         if not members:
             return {}
         # A failed member has no address, and ssh refuses an empty one.
-        there = {one.name: one.instance.address for one in self.members if one.instance}
-        self.access.lead({name: address for name, address in there.items() if address})
+        addresses = {}
+        for member in self.members:
+            if member.instance and member.instance.address:
+                addresses[member.name] = member.instance.address
+        self.access.lead(addresses)
         with ThreadPoolExecutor(max_workers=16) as pool:
             reasons = list(pool.map(self._reach, members))
         return {member: why for member, why in zip(members, reasons, strict=True) if why}
 
     def _reach(self, member: Member) -> str:
-        """Wait until one answers over ssh; say why it does not."""
-        began, within_s = time.monotonic(), self.options.reach_s
+        """Wait until a member answers over ssh; return the reason why it does not, or ""."""
+        began = time.monotonic()
+        within_s = self.options.reach_s
         while reason := self.access.try_once(member.name):
             # A key other than the pinned one, or a refused one, may be from before cloud-init: only
             # waiting decides.
             if time.monotonic() - began > within_s:
-                said = member.instance.said if member.instance else ""
-                return f"{said}, but no ssh within {within_s:g} s: {reason}"
+                state = member.instance.said if member.instance else ""
+                return f"{state}, but no ssh within {within_s:g} s: {reason}"
             time.sleep(_PAUSE_S)
         member.reach_s = time.monotonic() - began
         return ""
@@ -261,18 +283,19 @@ class InstanceGroup:
 
     def _end(self, member: Member) -> None:
         remove(self._provider, member.things, self.insist, self._gone)
-        member.things, member.instance = [], None
+        member.things = []
+        member.instance = None
 
     def lost(self) -> list[tuple[Member, str]]:
         """Return the members that are gone, failed or silent, with why."""
-        found = []
+        lost = []
         for member in self.members:
             instance = self.look(member)
             if instance.state is not InstanceState.UP:
-                found.append((member, f"lost: {_why_not(instance, 0.0)}"))
+                lost.append((member, f"lost: {_why_not(instance, 0.0)}"))
             elif reason := self.access.try_once(member.name):
-                found.append((member, f"lost: {instance.said}, but no ssh: {reason}"))
-        return found
+                lost.append((member, f"lost: {instance.said}, but no ssh: {reason}"))
+        return lost
 
     def _gone(self, thing: Thing) -> None:
         self._journal.gone(thing)
@@ -292,30 +315,36 @@ class InstanceGroup:
 
     def facts(self) -> dict[str, Scalar]:
         """Return where the instances are and how they came up."""
-        there = [
-            (member, member.instance) for member in self.members if member.instance is not None
-        ]
-        on = {one.name: instance.host for one, instance in there if instance.host}
+        present = [member for member in self.members if member.instance is not None]
         facts: dict[str, Scalar] = {
-            "cloud.instances": len(there),
-            "cloud.active_s": round(max(one.active_s for one, _ in there), 3),
-            "cloud.ssh_s": round(max(one.reach_s for one, _ in there), 3),
+            "cloud.instances": len(present),
+            "cloud.active_s": round(max(member.active_s for member in present), 3),
+            "cloud.ssh_s": round(max(member.reach_s for member in present), 3),
             # Instances that were made beyond the first of each member.
             "cloud.retries": self._attempts - len(self.members),
         }
-        if on:
-            facts["cloud.host_ids"] = "; ".join(f"{name}: {host}" for name, host in on.items())
-            facts["cloud.hosts"] = len(set(on.values()))
-        if zones := sorted({instance.zone for _, instance in there if instance.zone}):
-            facts["cloud.zone"] = ", ".join(zones)
+        hosts = {}
+        zones = set()
+        for member in present:
+            assert member.instance is not None
+            if member.instance.host:
+                hosts[member.name] = member.instance.host
+            if member.instance.zone:
+                zones.add(member.instance.zone)
+        if hosts:
+            facts["cloud.host_ids"] = "; ".join(f"{name}: {host}" for name, host in hosts.items())
+            facts["cloud.hosts"] = len(set(hosts.values()))
+        if zones:
+            facts["cloud.zone"] = ", ".join(sorted(zones))
         return facts
 
 
-def _why_not(found: Instance, took_s: float) -> str:
-    if found.state is InstanceState.FAILED:
-        return f"{found.said}: {found.fault or 'the cloud does not say why'}"
-    if found.state is InstanceState.GONE:
-        return found.fault or "it was removed from outside"
-    if found.state is InstanceState.UP:
-        return f"{found.said}, but it has no address"
-    return f"still {found.said} after {took_s:.0f} s"
+def _why_not(instance: Instance, took_s: float) -> str:
+    """Describe why an instance cannot be used."""
+    if instance.state is InstanceState.FAILED:
+        return f"{instance.said}: {instance.fault or 'the cloud does not say why'}"
+    if instance.state is InstanceState.GONE:
+        return instance.fault or "it was removed from outside"
+    if instance.state is InstanceState.UP:
+        return f"{instance.said}, but it has no address"
+    return f"still {instance.said} after {took_s:.0f} s"

@@ -73,15 +73,21 @@ class Story:
 
     def take(self, entry: Mapping[str, Any]) -> None:
         """Follow one line of the journal."""
-        what, name = entry["what"], str(entry["name"])
-        if what == "asked":
+        event = entry["what"]
+        name = str(entry["name"])
+        if event == "asked":
             self.things[name] = Thing(str(entry["kind"]), name)
             self.asked_at[name] = float(entry["at"])
-        elif what == "made" and name in self.things:
-            self.things[name] = Thing(self.things[name].kind, name, str(entry["id"]))
+        elif event == "made" and name in self.things:
+            kind = self.things[name].kind
+            self.things[name] = Thing(kind, name, str(entry["id"]))
             self.up_since[name] = float(entry["at"])
-        elif what == "gone":
+        elif event == "gone":
             self.things.pop(name, None)
+
+    def is_of(self, kind: str, account: Mapping[str, str]) -> bool:
+        """Return whether it is about an account of a kind of cloud."""
+        return self.kind == kind and dict(self.account) == dict(account)
 
 
 def folder_of(cache: Path) -> Path:
@@ -93,7 +99,8 @@ class Journal:
     """The journal of a group of instances, while it is in use."""
 
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
-        folder, owner = folder_of(cache), owner_mark()
+        folder = folder_of(cache)
+        owner = owner_mark()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # No name is used twice by a process: an earlier resource may still exist.
         number = next(_NUMBERS)
@@ -107,15 +114,19 @@ class Journal:
         sync_folder(folder)
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        line = ("\n" * self._torn + json.dumps(entry) + "\n").encode()
+        line = json.dumps(entry) + "\n"
+        if self._torn:
+            line = "\n" + line
         self._torn = True
-        while line:
-            line = line[os.write(self._file, line) :]
+        unwritten = line.encode()
+        while unwritten:
+            written_bytes = os.write(self._file, unwritten)
+            unwritten = unwritten[written_bytes:]
         self._torn = False
         os.fsync(self._file)
 
-    def _add(self, what: str, name: str, **more: str) -> None:
-        entry = {"what": what, "name": name, "at": time.time(), **more}
+    def _add(self, event: str, name: str, **more: str) -> None:
+        entry = {"what": event, "name": name, "at": time.time(), **more}
         self._write(entry)
         self.story.take(entry)
 
@@ -145,10 +156,7 @@ def read_journal(path: Path) -> Story | None:
     A torn line is one whose request was not sent: it is left out. Further lines may follow it, if
     its process could write again.
     """
-    entries = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        with suppress(ValueError):
-            entries.append(json.loads(line))
+    entries = _entries(path)
     try:
         head, *rest = entries
         story = Story(head["owner"], head["kind"], head["platform"], head["account"])
@@ -157,6 +165,16 @@ def read_journal(path: Path) -> Story | None:
     except (ValueError, KeyError, TypeError):
         return None
     return story
+
+
+def _entries(path: Path) -> list[Any]:
+    """Return the values of all whole lines."""
+    entries = []
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for line in text.splitlines():
+        with suppress(ValueError):
+            entries.append(json.loads(line))
+    return entries
 
 
 def journals(cache: Path) -> Iterator[tuple[Path, Story]]:
@@ -183,31 +201,38 @@ def remove(
 
     - `things`: in the order of making; those without an id are looked for by their names.
     """
-    known: list[Thing] = []
+    present: list[Thing] = []
     for thing in things:
-        ids = [thing.id]
-        if not thing.id:
-            ids = insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
+        ids = [thing.id] if thing.id else _ids_of(thing, steward, insist)
         if not ids:
             gone(thing)
-        known += [replace(thing, id=each) for each in ids]
-    _remove(steward, [thing for thing in known if thing.kind == INSTANCE], insist, gone)
+        present += [replace(thing, id=id_) for id_ in ids]
+    instances = [thing for thing in present if thing.kind == INSTANCE]
+    _remove(steward, instances, insist, gone)
     # The resources of instances can only be removed after them.
-    others = [thing for thing in known if thing.kind != INSTANCE]
-    others.sort(key=lambda thing: -steward.kinds.index(thing.kind))
-    _remove(steward, others, insist, gone)
-    return known
+    resources = [thing for thing in present if thing.kind != INSTANCE]
+    resources.sort(key=lambda thing: -steward.kinds.index(thing.kind))
+    _remove(steward, resources, insist, gone)
+    return present
+
+
+def _ids_of(thing: Thing, steward: Steward, insist: Insistence) -> list[str]:
+    """Return the ids of all that have the name of a thing."""
+    return insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
 
 
 def _remove(
     steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
 ) -> None:
+    """Remove things that are there, and wait until they are gone."""
     for thing in things:
         insist.ask(f"removing {thing.name}", partial(steward.delete, thing))
-    left, deadline = list(things), time.monotonic() + _GONE_S
+    left = list(things)
+    deadline = time.monotonic() + _GONE_S
     while left:
         for thing in list(left):
-            if insist.ask(f"looking for {thing.name}", partial(steward.is_gone, thing)):
+            is_gone = partial(steward.is_gone, thing)
+            if insist.ask(f"looking for {thing.name}", is_gone):
                 left.remove(thing)
                 gone(thing)
         if left and time.monotonic() > deadline:
@@ -226,32 +251,42 @@ Account = Mapping[str, str]
 
 def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
     """Keep (or forget) that a cloud was used, as long as the cache lives: `clean` looks at it."""
-    path, entry = _known_file(cache), {"kind": kind, "account": dict(account)}
+    path = _accounts_file(cache)
+    entry = {"kind": kind, "account": dict(account)}
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with file_lock(path.with_suffix(".lock")):
-        known = _known(path)
-        if (entry in known) != keep:
-            others = [each for each in known if each != entry]
-            replace_file(path, json.dumps([*others, entry] if keep else others))
+        entries = _remembered(path)
+        if (entry in entries) == keep:
+            return
+        remaining = [other for other in entries if other != entry]
+        if keep:
+            remaining.append(entry)
+        replace_file(path, json.dumps(remaining))
 
 
-def _known_file(cache: Path) -> Path:
+def _accounts_file(cache: Path) -> Path:
     return cache / "cloud" / "accounts.json"
 
 
-def _known(path: Path) -> list[Any]:
+def _remembered(path: Path) -> list[Any]:
+    """Return the entries of the file of accounts; none if it cannot be read."""
     with suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return found if isinstance(found, list) else []
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(entries, list):
+            return entries
     return []
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
+    """Yield each account of a kind that was used or has a journal, once."""
+    entries = _remembered(_accounts_file(cache))
+    entries += [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
     seen = []
-    entries = [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
-    for entry in [*_known(_known_file(cache)), *entries]:
-        account = entry.get("account") if isinstance(entry, dict) else None
-        if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("kind") != kind:
+            continue
+        account = entry.get("account")
+        if isinstance(account, dict) and account not in seen:
             seen.append(account)
             yield {str(key): str(value) for key, value in account.items()}
 
@@ -276,11 +311,13 @@ def clean(
         except PlatformError as error:
             title = " ".join(account.values())
             removed.append(f"{kind} {title}: cannot be looked at, nothing is removed: {error}")
-        if only is None and not any(
-            (story.kind, dict(story.account)) == (kind, account) for _, story in journals(cache)
-        ):
+        if only is None and not _has_journal(cache, kind, account):
             remember(cache, kind, account, keep=False)
     return removed
+
+
+def _has_journal(cache: Path, kind: str, account: Account) -> bool:
+    return any(story.is_of(kind, account) for _, story in journals(cache))
 
 
 def _clean_account(
@@ -288,10 +325,10 @@ def _clean_account(
 ) -> list[str]:
     removed: list[Thing] = []
     for path, story in journals(cache):
-        if (story.kind, dict(story.account)) == (kind, dict(account)) and story.is_abandoned:
+        if story.is_of(kind, account) and story.is_abandoned:
             removed += _settle(path, story, steward, insist)
-    every = insist.ask("listing", lambda: list(steward.named(PREFIX)))
-    stray = [thing for thing in every if is_abandoned(thing.name)]
+    marked = insist.ask("listing", lambda: list(steward.named(PREFIX)))
+    stray = [thing for thing in marked if is_abandoned(thing.name)]
     stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
     removed += remove(steward, stray, insist, lambda _: None)
     title = " ".join(account.values())
@@ -300,28 +337,39 @@ def _clean_account(
 
 def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
     """Remove the resources of a journal; it stays where something may still appear."""
+    things = list(story.things.values())
     gone: set[str] = set()
-    found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
-    there = {thing.name for thing in found}
-    now, missing = time.time(), (one for one in story.things.values() if one.name not in there)
-    if waits := {thing.name for thing in missing if story.may_appear(thing, now)}:
-        # Removed resources are not looked for, nor reported, again.
-        with path.open("a", encoding="utf-8") as file:
-            for name in sorted(gone - waits):
-                file.write(json.dumps({"what": "gone", "name": name}) + "\n")
-    else:
+    removed = remove(steward, things, insist, lambda thing: gone.add(thing.name))
+    present = {thing.name for thing in removed}
+    now = time.time()
+    missing = [thing for thing in things if thing.name not in present]
+    expected = {thing.name for thing in missing if story.may_appear(thing, now)}
+    if not expected:
         path.unlink(missing_ok=True)
-    return found
+        return removed
+    # Removed resources are not looked for, nor reported, again.
+    with path.open("a", encoding="utf-8") as file:
+        for name in sorted(gone - expected):
+            file.write(json.dumps({"what": "gone", "name": name}) + "\n")
+    return removed
 
 
 def running(cache: Path, kind: str, platform: str, now: float) -> str:
     """Describe living barelines' resources in a cloud: ``2 instances for 0.4 h (process 123)``."""
-    found = []
+    descriptions = []
     with suppress(OSError):
         for _, story in journals(cache):
-            names, ours = story.instances, (story.kind, story.platform) == (kind, platform)
-            if ours and names and not story.is_abandoned:
-                hours = max(now - story.up_since[name] for name in names) / HOUR_S
-                up = f"{count(len(names), 'instance')} for {hours:.1f} h"
-                found.append(f"{up} (process {owner_pid(story.owner)})")
-    return "; ".join(found)
+            if story.kind != kind or story.platform != platform:
+                continue
+            if story.instances and not story.is_abandoned:
+                descriptions.append(_use_of(story, now))
+    return "; ".join(descriptions)
+
+
+def _use_of(story: Story, now: float) -> str:
+    """Describe the instances of a living process."""
+    names = story.instances
+    first_s = min(story.up_since[name] for name in names)
+    hours = (now - first_s) / HOUR_S
+    instances = count(len(names), "instance")
+    return f"{instances} for {hours:.1f} h (process {owner_pid(story.owner)})"

@@ -75,6 +75,8 @@ POOL = "bareline-functions"
 MANAGEMENT_MAC = "52:54:00:b1:02"
 #: Beginning of the MAC addresses of NICs that are measured.
 MEASURED_MAC = "52:54:00:b1:01"
+#: Libvirt's names of the ways in which a guest's processors work.
+_DOMAIN_TYPES: dict[Accelerator, str] = {"kvm": "kvm", "tcg": "qemu"}
 _QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
 
@@ -82,7 +84,7 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     """Return the definition of one guest."""
     ET.register_namespace("qemu", _QEMU)
     memory = options.memory
-    numa = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
+    events = [_element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")]
     domain = _element(
         "domain",
         _element("name", f"bareline-{places.guest.name}"),
@@ -90,17 +92,17 @@ def domain_xml(options: VmOptions, places: Places) -> str:
         _element("memory", str(memory.size_bytes), unit="b"),
         _memory_backing(options),
         _element("vcpu", str(places.vcpus), placement="static"),
-        _element("iothreads", "1") if options.disk.iothread else None,
+        _io_threads(options),
         _pinning(options, places),
-        _element("numatune", numa) if memory.numa_nodes else None,
+        _numa_tuning(options),
         _operating_system(options, places.boot),
         _element("features", _element("acpi"), _element("apic")),
         _cpu(options, places),
         _clock(options, places),
-        *(_element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")),
+        *events,
         _devices(options, places),
         _overrides(options),
-        type="kvm" if places.accelerator == "kvm" else "qemu",
+        type=_DOMAIN_TYPES[places.accelerator],
     )
     return _written(domain)
 
@@ -108,7 +110,8 @@ def domain_xml(options: VmOptions, places: Places) -> str:
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
     """Return a definition with files in other places, for a guest that was saved elsewhere."""
     domain = ET.fromstring(definition)
-    ramdisk, source = domain.find("os/initrd"), domain.find("devices/disk[@device='disk']/source")
+    ramdisk = domain.find("os/initrd")
+    source = domain.find("devices/disk[@device='disk']/source")
     assert ramdisk is not None and source is not None
     ramdisk.text = str(initrd)
     source.set("file", str(disk))
@@ -126,8 +129,8 @@ def pool_xml(device: str) -> str:
 
 def _element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
     """Make an element from its content, elements or text, and attributes; None is left out."""
-    known = {name: str(value) for name, value in attributes.items() if value is not None}
-    element = ET.Element(tag, known)
+    given = {name: str(value) for name, value in attributes.items() if value is not None}
+    element = ET.Element(tag, given)
     for part in inside:
         if isinstance(part, str):
             element.text = part
@@ -145,14 +148,36 @@ def _written(top: ET.Element) -> str:
 
 
 def _memory_backing(options: VmOptions) -> ET.Element | None:
-    memory, inside = options.memory, []
+    memory = options.memory
+    inside = []
     if memory.huge_pages:
         page = _element("page", size=memory.huge_page_bytes >> 10, unit="KiB")
         inside.append(_element("hugepages", page))
     if any(share.kind == "virtiofs" for share in options.shares):
         # virtiofsd works in the guest's memory.
         inside += [_element("source", type="memfd"), _element("access", mode="shared")]
-    return _element("memoryBacking", *inside) if inside else None
+    return _unless_empty("memoryBacking", inside)
+
+
+def _unless_empty(tag: str, inside: Sequence[ET.Element]) -> ET.Element | None:
+    """Make an element of others, None without any."""
+    if not inside:
+        return None
+    return _element(tag, *inside)
+
+
+def _numa_tuning(options: VmOptions) -> ET.Element | None:
+    memory = options.memory
+    if not memory.numa_nodes:
+        return None
+    nodes = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
+    return _element("numatune", nodes)
+
+
+def _io_threads(options: VmOptions) -> ET.Element | None:
+    if not options.disk.iothread:
+        return None
+    return _element("iothreads", "1")
 
 
 def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
@@ -173,40 +198,49 @@ def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
     tunes = [_element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
     if options.cpu.emulator_pin:
         tunes.append(_element("emulatorpin", cpuset=options.cpu.emulator_pin))
-    return _element("cputune", *tunes) if tunes else None
+    return _unless_empty("cputune", tunes)
 
 
 def _cpu(options: VmOptions, places: Places) -> ET.Element:
-    chosen, emulated = options.cpu, places.accelerator == "tcg"
-    automatic = "maximum" if emulated else "host-passthrough"
-    inside, named = [], chosen.mode == "custom"
-    if named:
-        inside.append(_element("model", chosen.model, fallback="forbid"))
+    chosen = options.cpu
+    is_emulated = places.accelerator == "tcg"
     cores = places.vcpus // (chosen.sockets * chosen.threads)
-    inside.append(_element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads))
-    nodes, cells = options.memory.guest_numa_nodes, []
-    kib, cpus = (options.memory.size_bytes // nodes) >> 10, places.vcpus // nodes
-    for node in range(nodes):
-        span = f"{node * cpus}-{(node + 1) * cpus - 1}" if cpus > 1 else str(node)
-        cells.append(_element("cell", id=node, cpus=span, memory=kib, unit="KiB"))
-    if nodes > 1:
-        inside.append(_element("numa", *cells))
-    return _element(
-        "cpu",
-        *inside,
-        mode=automatic if chosen.mode == "auto" else chosen.mode,
-        match="exact" if named else None,
+    topology = _element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads)
+    numa = _guest_numa(options, places)
+    if chosen.mode == "custom":
+        model = _element("model", chosen.model, fallback="forbid")
         # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
-        check=("none" if emulated else "partial") if named else None,
-    )
+        check = "none" if is_emulated else "partial"
+        return _element("cpu", model, topology, numa, mode="custom", match="exact", check=check)
+    mode = chosen.mode
+    if mode == "auto":
+        mode = "maximum" if is_emulated else "host-passthrough"
+    return _element("cpu", topology, numa, mode=mode)
+
+
+def _guest_numa(options: VmOptions, places: Places) -> ET.Element | None:
+    """Share processors and memory out over the NUMA nodes that the guest sees, if it sees any."""
+    nodes = options.memory.guest_numa_nodes
+    if nodes == 1:
+        return None
+    memory_kib = (options.memory.size_bytes // nodes) >> 10
+    cpus = places.vcpus // nodes
+    cells = []
+    for node in range(nodes):
+        first = node * cpus
+        last = first + cpus - 1
+        span = f"{first}-{last}" if cpus > 1 else str(node)
+        cells.append(_element("cell", id=node, cpus=span, memory=memory_kib, unit="KiB"))
+    return _element("numa", *cells)
 
 
 def _clock(options: VmOptions, places: Places) -> ET.Element:
     chosen = options.clock
+    has_hpet = "yes" if chosen.hpet else "no"
     timers = [
         _element("timer", name="rtc", tickpolicy="catchup"),
         _element("timer", name="pit", tickpolicy="delay"),
-        _element("timer", name="hpet", present="yes" if chosen.hpet else "no"),
+        _element("timer", name="hpet", present=has_hpet),
     ]
     if places.accelerator == "kvm":
         wanted = "yes" if chosen.source in ("auto", "kvm-clock") else "no"
@@ -223,39 +257,28 @@ def _operating_system(options: VmOptions, boot: Boot | None) -> ET.Element:
     kind = _element("type", "hvm", arch="x86_64", machine=options.machine)
     if boot is None:
         return _element("os", kind, _element("boot", dev="hd"))
-    return _element(
-        "os",
-        kind,
-        _element("kernel", boot.kernel),
-        _element("initrd", boot.initrd) if boot.initrd else None,
-        _element("cmdline", boot.command_line),
-    )
+    kernel = _element("kernel", boot.kernel)
+    command_line = _element("cmdline", boot.command_line)
+    if not boot.initrd:
+        return _element("os", kind, kernel, command_line)
+    return _element("os", kind, kernel, _element("initrd", boot.initrd), command_line)
 
 
 def _devices(options: VmOptions, places: Places) -> ET.Element:
-    disk = options.disk
-    thread = _element("driver", iothread=1) if disk.iothread else None
-    scsi = _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
-    shares = enumerate(options.shares)
-    management = _element(
-        "interface",
-        _element("mac", address=places.guest.management_mac),
-        _element("source", bridge=places.bridge),
-        _element("model", type="virtio"),
-        type="bridge",
-    )
+    filesystems = [
+        _filesystem(share, number)
+        for number, share in enumerate(options.shares)
+        if share.kind != "nfs"
+    ]
     return _element(
         "devices",
         _disk(options, places),
-        # For cloud-init; as a disk: kernels for clouds have no driver for a drive.
-        _drive(places.seed, "vdz", "virtio", _element("readonly"), type="raw")
-        if places.seed
-        else None,
-        scsi if disk.bus == "scsi" else None,
+        _seed(places),
+        _scsi_controller(options),
         _element("controller", type="usb", model="none"),
-        *(_filesystem(share, number) for number, share in shares if share.kind != "nfs"),
+        *filesystems,
         # First, so that its place on the bus does not depend on the NIC that is measured.
-        management if places.guest.management_mac else None,
+        _management_nic(places),
         _nic(options, places),
         _element(
             "serial",
@@ -268,18 +291,46 @@ def _devices(options: VmOptions, places: Places) -> ET.Element:
     )
 
 
+def _seed(places: Places) -> ET.Element | None:
+    """Return the medium of cloud-init, as a disk: kernels for clouds have no driver for a drive."""
+    if not places.seed:
+        return None
+    return _drive(places.seed, "vdz", "virtio", _element("readonly"), type="raw")
+
+
+def _scsi_controller(options: VmOptions) -> ET.Element | None:
+    if options.disk.bus != "scsi":
+        return None
+    thread = _element("driver", iothread=1) if options.disk.iothread else None
+    return _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
+
+
+def _management_nic(places: Places) -> ET.Element | None:
+    """Return the NIC that bareline reaches the guest by, where it is not the measured one."""
+    if not places.guest.management_mac:
+        return None
+    return _element(
+        "interface",
+        _element("mac", address=places.guest.management_mac),
+        _element("source", bridge=places.bridge),
+        _element("model", type="virtio"),
+        type="bridge",
+    )
+
+
 def _disk(options: VmOptions, places: Places) -> ET.Element:
     chosen = options.disk
-    return _drive(
-        places.disk,
-        {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda"),
-        chosen.bus,
-        type="qcow2",
-        cache=None if chosen.cache == "default" else chosen.cache,
-        io=None if chosen.io == "default" else chosen.io,
-        discard="unmap" if chosen.discard else None,
-        iothread=1 if chosen.iothread and chosen.bus == "virtio" else None,
-    )
+    driver: dict[str, object] = {"type": "qcow2"}
+    if chosen.cache != "default":
+        driver["cache"] = chosen.cache
+    if chosen.io != "default":
+        driver["io"] = chosen.io
+    if chosen.discard:
+        driver["discard"] = "unmap"
+    if chosen.iothread and chosen.bus == "virtio":
+        driver["iothread"] = 1
+    name = {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda")
+    return _drive(places.disk, name, chosen.bus, **driver)
 
 
 def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) -> ET.Element:
@@ -295,23 +346,24 @@ def share_tag(number: int) -> str:
 
 
 def _filesystem(share: SharedFolder, number: int) -> ET.Element:
-    virtiofs = share.kind == "virtiofs"
-    cached = virtiofs and share.cache != "default"
-    return _element(
-        "filesystem",
-        _element("driver", type="virtiofs") if virtiofs else None,
-        _element("binary", _element("cache", mode=share.cache)) if cached else None,
-        _element("source", dir=share.source),
-        _element("target", dir=share_tag(number)),
-        _element("readonly") if share.read_only and not virtiofs else None,
-        type="mount",
-        accessmode="passthrough",
-    )
+    source = _element("source", dir=share.source)
+    target = _element("target", dir=share_tag(number))
+    inside = [source, target]
+    if share.kind == "virtiofs":
+        driver = [_element("driver", type="virtiofs")]
+        if share.cache != "default":
+            driver.append(_element("binary", _element("cache", mode=share.cache)))
+        inside = [*driver, source, target]
+    elif share.read_only:
+        inside.append(_element("readonly"))
+    return _element("filesystem", *inside, type="mount", accessmode="passthrough")
 
 
 def _nic(options: VmOptions, places: Places) -> ET.Element:
-    nic, index = options.nic, places.guest.index
-    mac, alias = _element("mac", address=places.guest.mac), _element("alias", name=NIC_ALIAS)
+    nic = options.nic
+    index = places.guest.index
+    mac = _element("mac", address=places.guest.mac)
+    alias = _element("alias", name=NIC_ALIAS)
     if nic.attach == "adapter":
         source = _element("source", _pci_address(nic.addresses[index]))
         return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
@@ -327,7 +379,8 @@ def _nic(options: VmOptions, places: Places) -> ET.Element:
     if nic.attach == "macvtap":
         source = _element("source", dev=nic.device, mode="bridge")
         return _element("interface", mac, source, *device, alias, type="direct")
-    bridge, mtu = _element("source", bridge=places.bridge), _element("mtu", size=nic.mtu)
+    bridge = _element("source", bridge=places.bridge)
+    mtu = _element("mtu", size=nic.mtu)
     return _element("interface", mac, bridge, *device, mtu, alias, type="bridge")
 
 
@@ -338,14 +391,20 @@ def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
         return [model]
     sides = []
     if not (nic.offloads and nic.mergeable_buffers):
-        switch, buffers = ("on" if on else "off" for on in (nic.offloads, nic.mergeable_buffers))
+        switch = _switch(nic.offloads)
+        buffers = _switch(nic.mergeable_buffers)
         offloads = dict.fromkeys(("csum", "tso4", "tso6", "ecn", "ufo"), switch)
         sides.append(_element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
         sides.append(_element("guest", **offloads))
     # Emulated processors take their interrupts from QEMU, which vhost goes around.
     vhost = places.accelerator == "kvm" if nic.vhost is None else nic.vhost
+    mover = "vhost" if vhost else "qemu"
     queues = nic.queues if nic.queues > 1 else None
-    return [model, _element("driver", *sides, name="vhost" if vhost else "qemu", queues=queues)]
+    return [model, _element("driver", *sides, name=mover, queues=queues)]
+
+
+def _switch(is_on: bool) -> str:
+    return "on" if is_on else "off"
 
 
 def _pci_address(address: str, **kind: str) -> ET.Element:

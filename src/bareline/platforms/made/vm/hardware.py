@@ -57,9 +57,9 @@ class Ruled(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        for wrong, said in self._rules():
-            if wrong:
-                raise ValueError(said)
+        for is_broken, message in self._rules():
+            if is_broken:
+                raise ValueError(message)
         return self
 
     def _rules(self) -> Iterator[tuple[object, str]]:
@@ -94,11 +94,11 @@ class Cpu(GuestPart):
     emulator_pin: CpuSet | None = None
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = f"{self.model!r} is not a processor model; see `virsh cpu-models x86_64`"
-        yield not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", self.model), said
+        message = f"{self.model!r} is not a processor model; see `virsh cpu-models x86_64`"
+        yield not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", self.model), message
         per_core = self.sockets * self.threads
-        said = "a topology of `sockets` and `threads` needs the `count`"
-        yield self.count is None and per_core > 1, said
+        message = "a topology of `sockets` and `threads` needs the `count`"
+        yield self.count is None and per_core > 1, message
         yield (
             (self.count or 0) % per_core,
             f"{self.count} virtual processors cannot be laid over {self.sockets} sockets of "
@@ -108,8 +108,9 @@ class Cpu(GuestPart):
     @property
     def mode(self) -> str:
         """How libvirt shall choose; ``custom`` for a named model."""
-        chosen = self.model in ("auto", "host-passthrough", "host-model", "maximum")
-        return self.model if chosen else "custom"
+        if self.model in ("auto", "host-passthrough", "host-model", "maximum"):
+            return self.model
+        return "custom"
 
 
 class Memory(GuestPart):
@@ -131,8 +132,8 @@ class Memory(GuestPart):
 
     def _rules(self) -> Iterator[tuple[object, str]]:
         yield self.size_bytes % (1 << 20), "a guest's memory is a whole number of MiB"
-        said = f"the memory is not a whole number of {self.huge_pages} pages"
-        yield self.huge_pages and self.size_bytes % self.huge_page_bytes, said
+        message = f"the memory is not a whole number of {self.huge_pages} pages"
+        yield self.huge_pages and self.size_bytes % self.huge_page_bytes, message
 
     @property
     def huge_page_bytes(self) -> int:
@@ -153,8 +154,8 @@ class GuestClock(GuestPart):
     hpet: bool = True
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = 'source = "hpet" with hpet = false leaves the guest without a clock'
-        yield self.source == "hpet" and not self.hpet, said
+        message = 'source = "hpet" with hpet = false leaves the guest without a clock'
+        yield self.source == "hpet" and not self.hpet, message
 
 
 class Disk(GuestPart):
@@ -176,10 +177,10 @@ class Disk(GuestPart):
     discard: bool = False
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = 'io = "native" needs cache = "none" or "directsync"'
-        yield self.io == "native" and self.cache not in ("none", "directsync"), said
-        said = f"a {self.bus} disk has no I/O thread; use bus virtio or scsi"
-        yield self.iothread and self.bus not in ("virtio", "scsi"), said
+        message = 'io = "native" needs cache = "none" or "directsync"'
+        yield self.io == "native" and self.cache not in ("none", "directsync"), message
+        message = f"a {self.bus} disk has no I/O thread; use bus virtio or scsi"
+        yield self.iothread and self.bus not in ("virtio", "scsi"), message
 
 
 class SharedFolder(GuestPart):
@@ -202,13 +203,14 @@ class SharedFolder(GuestPart):
     options: Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")] = ""
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = f"cache = {self.cache!r} is of virtiofs, not of {self.kind}"
-        yield self.cache != "default" and self.kind != "virtiofs", said
+        message = f"cache = {self.cache!r} is of virtiofs, not of {self.kind}"
+        yield self.cache != "default" and self.kind != "virtiofs", message
         for name, path in (("source", self.source), ("target", self.target)):
-            absolute = path.startswith("/") and ".." not in path.split("/") and len(path) > 1
-            yield not absolute, f"{name} = {path!r} is not an absolute path"
-            said = f"{name} = {path!r} contains a space, comma or quote"
-            yield re.search(r"""[\s,'"\\]""", path), said
+            is_absolute = path.startswith("/") and len(path) > 1
+            message = f"{name} = {path!r} is not an absolute path"
+            yield not is_absolute or ".." in path.split("/"), message
+            message = f"{name} = {path!r} contains a space, comma or quote"
+            yield re.search(r"""[\s,'"\\]""", path), message
 
 
 class Image(GuestPart):
@@ -227,8 +229,8 @@ class Image(GuestPart):
     kernel_args: str = ""
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        said = "`initrd` and `kernel_args` need `kernel`"
-        yield self.kernel is None and (self.initrd or self.kernel_args), said
+        message = "`initrd` and `kernel_args` need `kernel`"
+        yield self.kernel is None and (self.initrd or self.kernel_args), message
 
 
 Model = Literal["e1000", "e1000e", "rtl8139", "virtio"]
@@ -236,6 +238,10 @@ Attachment = Literal["bridge", "macvtap", "vf", "adapter"]
 
 #: Largest frame payload in bytes that each emulated device and its Linux driver take.
 _MAX_MTU: dict[str, int] = {"e1000": 16110, "e1000e": 9216, "rtl8139": 4096, "virtio": 65521}
+#: Options that no real adapter has.
+_OF_VIRTUAL_DEVICES = ("mergeable_buffers", "mitigation", "model", "offloads", "queues", "vhost")
+#: Options that virtio alone has, with their defaults.
+_OF_VIRTIO = {"vhost": None, "queues": 1, "offloads": True, "mergeable_buffers": True}
 _PCI_ADDRESS = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])", re.IGNORECASE)
 
 
@@ -326,45 +332,63 @@ class Nic(GuestPart):
             return "SR-IOV virtual function"
         if self.attach == "adapter":
             return "adapter passed through"
-        text = self.model if self.attach == "bridge" else f"{self.model} over macvtap"
-        text += "" if self.mitigation else " without interrupt mitigation"
-        return text + ("" if self.offloads else " without offloads")
+        text: str = self.model
+        if self.attach != "bridge":
+            text += " over macvtap"
+        if not self.mitigation:
+            text += " without interrupt mitigation"
+        if not self.offloads:
+            text += " without offloads"
+        return text
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        attach, addresses, device, model = self.attach, self.addresses, self.device, self.model
+        yield from self._source_rules()
+        yield from self._device_rules()
+        # Adapters are known to take at most so much.
+        taker: str = self.attach if self.passed_through else self.model
+        limit = 9978 if self.passed_through else _MAX_MTU[self.model]
+        message = f"an MTU of {self.mtu} is above the limit of {taker} ({limit} bytes)"
+        yield self.mtu > limit, message
+        parts = self.subnet.split(".")
+        are_bytes = all(part.isdigit() and int(part) < 256 for part in parts)
+        message = f"subnet is three numbers like 10.94.7, not {self.subnet!r}"
+        yield len(parts) != 3 or not are_bytes, message
+
+    def _source_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of the host's interfaces and adapters that it uses."""
+        attach = self.attach
+        addresses = self.addresses
+        device = self.device
         if attach == "vf":
             yield (
                 not addresses and not device,
                 'attach = "vf" needs the virtual functions\' PCI addresses in `addresses`, or '
                 "the physical function in `device`; see `lspci -D | grep 'Virtual Function'`",
             )
-            said = "give either `addresses` or `device` for a virtual function, not both"
-            yield addresses and device, said
-        said = 'attach = "adapter" needs the adapters\' PCI addresses in `addresses`'
-        yield attach == "adapter" and not addresses, said
-        said = 'attach = "macvtap" needs the host\'s interface in `device`; see `ip link`'
-        yield attach == "macvtap" and not device, said
-        said = "the private bridge takes no `device` or `addresses`; set `attach` too"
-        yield attach == "bridge" and (device or addresses), said
+            message = "give either `addresses` or `device` for a virtual function, not both"
+            yield addresses and device, message
+        message = 'attach = "adapter" needs the adapters\' PCI addresses in `addresses`'
+        yield attach == "adapter" and not addresses, message
+        message = 'attach = "macvtap" needs the host\'s interface in `device`; see `ip link`'
+        yield attach == "macvtap" and not device, message
+        message = "the private bridge takes no `device` or `addresses`; set `attach` too"
+        yield attach == "bridge" and (device or addresses), message
         yield device and addresses, f'attach = "{attach}" takes `device` or `addresses`, not both'
-        said = "the same PCI address appears twice in `addresses`"
-        yield len(set(addresses)) != len(addresses), said
-        said = 'a `vlan` can only be set on a virtual function (attach = "vf")'
-        yield self.vlan is not None and attach != "vf", said
-        virtual = ("mitigation", "mergeable_buffers", "model", "offloads", "queues", "vhost")
-        for name in sorted(virtual) if self.passed_through else ():
-            said = f"`{name}` is an option of virtual devices, not of {attach}"
-            yield name in self.model_fields_set, said
-        said = f"interrupt mitigation is an option of e1000, not of {model}"
-        yield not self.passed_through and not self.mitigation and model != "e1000", said
-        of_virtio = {"vhost": None, "queues": 1, "offloads": True, "mergeable_buffers": True}
-        for name, default in of_virtio.items():
-            given = getattr(self, name) != default and not self.passed_through
-            yield given and model != "virtio", f"`{name}` is an option of virtio, not of {model}"
-        # Adapters are known to take at most so much.
-        taker, limit = (attach, 9978) if self.passed_through else (model, _MAX_MTU[model])
-        said = f"an MTU of {self.mtu} is above the limit of {taker} ({limit} bytes)"
-        yield self.mtu > limit, said
-        parts = self.subnet.split(".")
-        whole = len(parts) == 3 and all(part.isdigit() and int(part) < 256 for part in parts)
-        yield not whole, f"subnet is three numbers like 10.94.7, not {self.subnet!r}"
+        message = "the same PCI address appears twice in `addresses`"
+        yield len(set(addresses)) != len(addresses), message
+        message = 'a `vlan` can only be set on a virtual function (attach = "vf")'
+        yield self.vlan is not None and attach != "vf", message
+
+    def _device_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of the options that only some of the guest's devices have."""
+        if self.passed_through:
+            for name in _OF_VIRTUAL_DEVICES:
+                message = f"`{name}` is an option of virtual devices, not of {self.attach}"
+                yield name in self.model_fields_set, message
+            return
+        message = f"interrupt mitigation is an option of e1000, not of {self.model}"
+        yield not self.mitigation and self.model != "e1000", message
+        for name, default in _OF_VIRTIO.items():
+            is_given = getattr(self, name) != default
+            message = f"`{name}` is an option of virtio, not of {self.model}"
+            yield is_given and self.model != "virtio", message

@@ -173,7 +173,9 @@ class VmOptions(PinningOptions, Ruled):
     @property
     def tenants(self) -> int:
         """Sets of guests on the host."""
-        return 1 + (self.neighbours.count if self.neighbours else 0)
+        if self.neighbours is None:
+            return 1
+        return 1 + self.neighbours.count
 
     @property
     def image_packages(self) -> tuple[str, ...]:
@@ -184,42 +186,66 @@ class VmOptions(PinningOptions, Ruled):
         return (*self.packages, *loads, *served)
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        total, nic, cpu, own_kernel = self.guest_total, self.nic, self.cpu, self.kernel or ""
+        total = self.guest_total
         yield total > MAX_GUESTS, f"{total} guests on one host are more than {MAX_GUESTS}"
-        needed, given = f"{total} guests need {total} PCI addresses", len(nic.addresses)
-        yield 0 < given < total, f"{needed}, nic.addresses has {given}"
+        addresses = len(self.nic.addresses)
+        message = f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}"
+        yield 0 < addresses < total, message
         targets = [share.target for share in self.shares]
         yield len(set(targets)) != len(targets), "two shares have the same target"
-        pins = cpu.pin if isinstance(cpu.pin, tuple) else None
-        yield pins is not None and cpu.count is None, "cpu.pin as a list needs cpu.count"
-        entries, vcpus = len(pins or ()), total * (cpu.count or 0)
-        said = f"cpu.pin has {entries} entries for {vcpus} virtual processors"
-        yield pins is not None and entries != vcpus, said
+        yield from self._pin_rules()
         if self.acceleration == "tcg":
-            said = 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
-            yield cpu.model == "host-passthrough", said
-            yield self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock"
-            yield nic.vhost, "vhost needs hardware virtualization (acceleration)"
-            said = "hardware can only be passed to a guest with hardware virtualization"
-            yield nic.passed_through, said
-        nodes, mib = self.memory.guest_numa_nodes, self.memory.size_bytes >> 20
-        said = f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
-        yield nodes > 1 and (cpu.count is None or cpu.count % nodes), said
-        said = f"the memory cannot be shared out over {nodes} guest NUMA nodes"
-        yield nodes > 1 and mib % nodes, said
-        said = 'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"'
-        yield self.disk.bus == "ide" and self.machine == "q35", said
+            yield from self._emulation_rules()
+        if self.memory.guest_numa_nodes > 1:
+            yield from self._numa_rules()
+        message = 'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"'
+        yield self.disk.bus == "ide" and self.machine == "q35", message
         if self.saved_state:
             yield self.image != "auto", 'saved_state needs image = "auto"'
-            said = "a guest with shares, mounts or a NIC of the host's cannot be saved"
-            yield nic.outside or self.shares or self.filesystem, said
-        built = {"packages": self.packages, "release": self.release, "kernel": self.kernel}
-        for name in [name for name, value in built.items() if value and self.image != "auto"]:
-            own = "give it as image.kernel" if name == "kernel" else "has its own"
-            yield True, f'{name}: for image = "auto" alone; an image of your own {own}'
-        said = "modules belong to a kernel that is given as a path"
-        yield self.modules and not own_kernel.startswith("/"), said
-        said = "the guest's disk has no modules of another kernel for this adapter"
-        yield own_kernel and (nic.passed_through or nic.soft_roce), said
-        said = "neighbours of guests are guests: cpu.pin sets the cores of all of them"
-        yield self.neighbours and self.neighbours.cores, said
+            message = "a guest with shares, mounts or a NIC of the host's cannot be saved"
+            yield self.nic.outside or self.shares or self.filesystem, message
+        yield from self._image_rules()
+        message = "neighbours of guests are guests: cpu.pin sets the cores of all of them"
+        yield self.neighbours and self.neighbours.cores, message
+
+    def _pin_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of a list of pins: an entry for each virtual processor on the host."""
+        cpu = self.cpu
+        if not isinstance(cpu.pin, tuple):
+            return
+        yield cpu.count is None, "cpu.pin as a list needs cpu.count"
+        entries = len(cpu.pin)
+        vcpus = self.guest_total * (cpu.count or 0)
+        message = f"cpu.pin has {entries} entries for {vcpus} virtual processors"
+        yield entries != vcpus, message
+
+    def _emulation_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of guests whose processors are emulated."""
+        message = 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
+        yield self.cpu.model == "host-passthrough", message
+        yield self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock"
+        yield self.nic.vhost, "vhost needs hardware virtualization (acceleration)"
+        message = "hardware can only be passed to a guest with hardware virtualization"
+        yield self.nic.passed_through, message
+
+    def _numa_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of guests that see several NUMA nodes."""
+        nodes = self.memory.guest_numa_nodes
+        message = f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
+        yield self.cpu.count is None or self.cpu.count % nodes, message
+        memory_mib = self.memory.size_bytes >> 20
+        message = f"the memory cannot be shared out over {nodes} guest NUMA nodes"
+        yield memory_mib % nodes, message
+
+    def _image_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of the built image, and of kernels that are not its own."""
+        if self.image != "auto":
+            start = 'for image = "auto" alone; an image of your own'
+            yield self.packages, f"packages: {start} has its own"
+            yield self.release, f"release: {start} has its own"
+            yield self.kernel, f"kernel: {start} give it as image.kernel"
+        kernel = self.kernel or ""
+        message = "modules belong to a kernel that is given as a path"
+        yield self.modules and not kernel.startswith("/"), message
+        message = "the guest's disk has no modules of another kernel for this adapter"
+        yield kernel and (self.nic.passed_through or self.nic.soft_roce), message
