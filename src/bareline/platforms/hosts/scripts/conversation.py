@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import IO
 
@@ -49,7 +49,8 @@ class Peer:
         assert process.stdin is not None
         assert process.stdout is not None and process.stderr is not None
         self._process = process
-        self._input, self._errors = process.stdin, process.stderr
+        self._input = process.stdin
+        self._errors = process.stderr
         #: The output of its nodes, to be waited for.
         self.output = process.stdout
         self._is_silent = False
@@ -68,6 +69,10 @@ class Peer:
         """Whether it prints nothing any more, except for output that is still on its way."""
         return self._is_silent or self._process.poll() is not None
 
+    @property
+    def _where(self) -> str:
+        return nodes_text(sorted(self.names))
+
     def take_turn(self) -> None:
         """Restart the count of its output."""
         self._left = MOST_SAID_BYTES
@@ -83,10 +88,9 @@ class Peer:
             while unsent:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
                     self._is_deaf = True
-                    raise PlatformError(
-                        "it does not accept its input", where=nodes_text(sorted(self.names))
-                    )
-                unsent = unsent[os.write(pipe, unsent) :]
+                    raise PlatformError("it does not accept its input", where=self._where)
+                written_bytes = os.write(pipe, unsent)
+                unsent = unsent[written_bytes:]
         except (OSError, ValueError) as error:
             raise self.lost() from error
 
@@ -104,15 +108,18 @@ class Peer:
             if word.endswith("+"):
                 self._pieces.setdefault((node, word[:-1]), []).append(more)
                 continue
-            yield node, word, "".join((*self._pieces.pop((node, word), ()), more))
+            pieces = self._pieces.pop((node, word), ())
+            yield node, word, "".join((*pieces, more))
 
     def _lines(self) -> Iterator[bytes]:
-        said, self._is_silent = _read(self.output)
-        self._left -= len(said)
-        self._begun += said
-        *lines, rest = self._begun.split(b"\n") if b"\n" in said else (self._begun,)
-        self._begun = bytearray(rest)
-        if self._left < 0 or max(map(len, (*lines, rest))) > MOST_LINE_BYTES:
+        output, self._is_silent = _read(self.output)
+        self._left -= len(output)
+        self._begun += output
+        lines: list[bytearray] = []
+        if b"\n" in output:
+            *lines, self._begun = self._begun.split(b"\n")
+        longest_bytes = max(len(line) for line in (*lines, self._begun))
+        if self._left < 0 or longest_bytes > MOST_LINE_BYTES:
             self.excess = "its output is longer than that of any proper node"
             self._process.kill()
             return
@@ -127,8 +134,9 @@ class Peer:
         if self.excess:
             return self.excess
         self._complain()
-        if said := self._complaint.decode(errors="replace").strip():
-            return said.splitlines()[-1][:300]
+        complaint = self._complaint.decode(errors="replace").strip()
+        if complaint:
+            return complaint.splitlines()[-1][:300]
         code = self._process.poll()
         return "it does not answer" if code is None else f"exit code {code}"
 
@@ -139,7 +147,7 @@ class Peer:
         """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
-        return kind(f"the connection ended: {self.reason()}", where=nodes_text(sorted(self.names)))
+        return kind(f"the connection ended: {self.reason()}", where=self._where)
 
     def leave(self) -> None:
         """End its scripts by the end of their input."""
@@ -154,24 +162,25 @@ class Peer:
 
 def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
     """Return the available output, and whether no more can come."""
-    found = bytearray()
+    output = bytearray()
     try:
-        while len(found) < 1 << 20:  # other processes are also waiting to be read
+        while len(output) < 1 << 20:  # other processes are also waiting to be read
             raw = os.read(pipe.fileno(), 1 << 16)
             if not raw:
-                return bytes(found), True
-            found += raw
+                return bytes(output), True
+            output += raw
     except BlockingIOError:
         pass
     except (OSError, ValueError):  # ended, with its pipes closed
-        return bytes(found), True
-    return bytes(found), False
+        return bytes(output), True
+    return bytes(output), False
 
 
 def make_room(count: int) -> None:
     """Raise this process's limit for the files of so many more processes: often it is 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES_EACH * count
+    opened = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    needed = opened + _FILES_EACH * count
     wanted = needed + _FILES
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
@@ -204,14 +213,15 @@ def peers(
         yield tuple(started)
 
 
-def leave_all(those: Iterable[Peer]) -> None:
+def leave_all(peers: Iterable[Peer]) -> None:
     """End scripts, all at once, and give them a moment to clean up."""
-    those = tuple(those)
-    for one in those:
-        one.leave()
+    leaving = tuple(peers)
+    for peer in leaving:
+        peer.leave()
     deadline = time.monotonic() + _END_S
-    for one in those:
-        one.wait_end(max(0.0, deadline - time.monotonic()))
+    for peer in leaving:
+        left_s = deadline - time.monotonic()
+        peer.wait_end(max(0.0, left_s))
 
 
 #: Interval of the checks for processes that ended in silence.
@@ -228,17 +238,18 @@ def script(name: str) -> str:
 class Conversation:
     """A script in progress on some nodes."""
 
-    def __init__(self, those: Sequence[Peer]) -> None:
-        self.peers = tuple(those)
-        self.nodes = tuple(sorted(name for one in those for name in one.names))
+    def __init__(self, peers: Sequence[Peer]) -> None:
+        self.peers = tuple(peers)
+        names = chain.from_iterable(peer.names for peer in peers)
+        self.nodes = tuple(sorted(names))
         #: The lines of each node, by their first word.
         self.said: dict[str, dict[str, list[str]]] = {name: {} for name in self.nodes}
         self._turn = ""
         self._before: set[str] = set()
         self._selector = selectors.DefaultSelector()
-        for one in those:
-            one.take_turn()
-            self._selector.register(one.output, selectors.EVENT_READ, one)
+        for peer in peers:
+            peer.take_turn()
+            self._selector.register(peer.output, selectors.EVENT_READ, peer)
 
     def close(self) -> None:
         """Listen no more; idempotent. Who talks stays."""
@@ -253,29 +264,29 @@ class Conversation:
 
     def tell(self, order: str, content: bytes = b"") -> None:
         """Send every node an order, and the data after it."""
-        for one in self.peers:
-            one.tell(order, content)
+        for peer in self.peers:
+            peer.tell(order, content)
 
     def tell_living(self, order: str) -> tuple[str, ...]:
         """Send an order to the nodes that are still there; return their names."""
-        living = [one for one in self.peers if not one.has_ended]
-        for one in living:
+        living = [peer for peer in self.peers if not peer.has_ended]
+        for peer in living:
             with suppress(PlatformError):
-                one.tell(order)
-        return tuple(name for one in living for name in one.names)
+                peer.tell(order)
+        return tuple(chain.from_iterable(peer.names for peer in living))
 
     def tell_one(self, node: str, order: str) -> None:
         """Send one node an order; other nodes of the same process also get it."""
-        for one in self.peers:
-            if node in one.names:
-                one.tell(order)
+        for peer in self.peers:
+            if node in peer.names:
+                peer.tell(order)
 
     def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
         """Wait until the nodes have printed a word."""
-        asked = self.nodes if nodes is None else nodes
-        waiting = {name for name in asked if word not in self.said[name]}
+        talking = self.nodes if nodes is None else nodes
+        waiting = {name for name in talking if word not in self.said[name]}
         deadline = time.monotonic() + timeout_s
-        look_at = 0.0
+        next_look = 0.0
         while waiting:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
@@ -286,54 +297,56 @@ class Conversation:
                 heard = self._hear(key.data)
                 waiting -= {name for name in heard if word in self.said[name]}
             # A look at every process for every line would be a million looks for a thousand nodes.
-            if time.monotonic() >= look_at:
-                look_at = time.monotonic() + _LOOK_S
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + _LOOK_S
                 self._look(word, waiting)
 
     def _look(self, word: str, waiting: set[str]) -> None:
-        for one in self.peers:
-            if one.names.isdisjoint(waiting) or not one.has_ended:
+        """Raise PlatformError: a process that is waited for has ended without the word."""
+        for peer in self.peers:
+            if peer.names.isdisjoint(waiting) or not peer.has_ended:
                 continue
-            while heard := self._hear(one):
+            while heard := self._hear(peer):
                 waiting -= {name for name in heard if word in self.said[name]}
-            if not one.names.isdisjoint(waiting):
-                raise one.lost()
+            if not peer.names.isdisjoint(waiting):
+                raise peer.lost()
 
-    def _hear(self, one: Peer) -> set[str]:
+    def _hear(self, peer: Peer) -> set[str]:
         """Record the output of a process; return its nodes that printed something."""
         heard = set()
-        for node, word, rest in one.hear():
+        for node, word, rest in peer.hear():
             heard.add(node)
             if node not in self._before:
                 self.said[node].setdefault(word, []).append(rest)
             elif (word, rest) == ("turn", self._turn):
                 self._before.discard(node)
-        if one.has_ended and one.output in self._selector.get_map() and not heard:
-            self._selector.unregister(one.output)  # it would always be ready to say nothing
+        is_listened_to = peer.output in self._selector.get_map()
+        if peer.has_ended and is_listened_to and not heard:
+            self._selector.unregister(peer.output)  # it would always be ready to say nothing
         return heard
 
     def answer(self, node: str, word: str) -> str:
         """Return the first rest of a node's lines with a word."""
-        said = self.said[node].get(word)
-        if not said:
+        answers = self.said[node].get(word)
+        if not answers:
             raise PlatformError(
                 f"the node did not report its '{word}'", where=node, hint=f"see what runs on {node}"
             )
-        return said[0]
+        return answers[0]
 
     def lost(self) -> Peer | None:
         """Return the first process that has ended, None while all go on."""
-        return next((one for one in self.peers if one.has_ended), None)
+        return next((peer for peer in self.peers if peer.has_ended), None)
 
     def drop(self, word: str) -> None:
         """Forget a word, so that it can be waited for again."""
-        for said in self.said.values():
-            said.pop(word, None)
+        for lines in self.said.values():
+            lines.pop(word, None)
 
 
-def listening(those: Sequence[Peer]) -> AbstractContextManager[Conversation]:
+def listening(peers: Sequence[Peer]) -> AbstractContextManager[Conversation]:
     """Talk with nodes through processes that are there before and after."""
-    return closing(Conversation(those))
+    return closing(Conversation(peers))
 
 
 @contextmanager
@@ -341,6 +354,6 @@ def conversation(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str] | None = None
 ) -> Iterator[Conversation]:
     """Start a script on nodes, by local lines with the names that each serves; end it after."""
-    own = local_environment() if env is None else env
-    with peers(lines, own) as those, listening(those) as talk:
+    peers_env = local_environment() if env is None else env
+    with peers(lines, peers_env) as started, listening(started) as talk:
         yield talk
