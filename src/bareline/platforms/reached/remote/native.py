@@ -76,26 +76,32 @@ class NativePrograms:
         if self.way == "shared":
             self._seen_at = self._seen_at or self._share()
             return self._seen_at
-        waiting = [i for i, node in enumerate(self.nodes.nodes) if node.name not in self.copied]
+        names = [node.name for node in self.nodes.nodes]
+        waiting = [number for number, name in enumerate(names) if name not in self.copied]
         if waiting:
             self._copy(waiting)
-            self.copied.update(self.nodes.nodes[i].name for i in waiting)
+            self.copied.update(names[number] for number in waiting)
         return f"{self.target}/bin"
 
     @property
     def lies_in(self) -> str:
         """A folder of the nodes, there before the programs are, in which they will be."""
-        shared = self.way == "shared"
-        return str(self.cache.absolute() if shared else Path(self.target).parent)
+        if self.way == "shared":
+            return str(self.cache.absolute())
+        return str(Path(self.target).parent)
 
     def forget(self, names: Sequence[str] | None = None) -> None:
         """Take it that nodes have no copy any more: some, or all."""
-        self.copied.difference_update(list(self.copied) if names is None else names)
+        if names is None:
+            self.copied.clear()
+        else:
+            self.copied.difference_update(names)
         self._seen_at = ""
 
     def _share(self) -> str:
-        found, machine = find_there(self.nodes)
-        programs = found.programs if found else self._made_here(machine)
+        """Return the folder of a build that all nodes see."""
+        cached, machine = find_there(self.nodes)
+        programs = cached.programs if cached else self._made_here(machine)
         programs = programs or build_there(self.nodes).programs
         everyone = range(len(self.nodes.nodes))
         for line in self._receive(everyone, str(programs.parent), "look", b""):
@@ -114,13 +120,15 @@ class NativePrograms:
         if self.made is not None:
             self._receive(waiting, self.target, "take", pack(self.made().parent))
             return
-        found, machine = find_there(self.nodes)
-        here = None if found else self._made_here(machine)
+        cached, machine = find_there(self.nodes)
+        here = None if cached else self._made_here(machine)
         if here is None:
-            packed = fetch(self.nodes, (found or build_there(self.nodes)).path)
+            build = cached or build_there(self.nodes)
+            packed = fetch(self.nodes, build.path)
         else:
             packed = pack(here.parent)
-        lacking, first = self._receive(waiting, self.target, "unpack", packed), self.nodes.nodes[0]
+        lacking = self._receive(waiting, self.target, "unpack", packed)
+        first = self.nodes.nodes[0]
         if here and any(line.startswith(f"lacks {first.name} ") for line in lacking):
             # The library is the same, the systems are not.
             try:
@@ -128,21 +136,26 @@ class NativePrograms:
                 lacking = self._receive(waiting, self.target, "unpack", packed)
             except PlatformError as error:
                 self.tell(f"this machine's builds of the native programs are used: {error}")
+        self._tell_lacking(lacking)
+
+    def _tell_lacking(self, lines: Sequence[str]) -> None:
+        """Report the libraries that each node lacks, from lines like ``lacks NODE LIBRARY``."""
         by_node: dict[str, list[str]] = {}
-        for line in lacking:
+        for line in lines:
             _, name, *library = line.split()
             by_node.setdefault(name, []).extend(library)
         for name, libraries in by_node.items():
             self.tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
-    def _receive(self, nodes: Sequence[int], folder: str, what: str, content: bytes) -> list[str]:
+    def _receive(self, nodes: Sequence[int], folder: str, order: str, content: bytes) -> list[str]:
+        """Run the receiver on nodes, with its input; return its remarks."""
         text = script("answers") + script("receiver")
-        lines = self.nodes.talk_lines(nodes, text, [folder, what])
+        lines = self.nodes.talk_lines(nodes, text, [folder, order])
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
-            done = run_process(line, timeout_s=300.0, stdin=content)
-            done.must("files could not be copied", where=", ".join(names))
-            return [said for said in done.stdout.splitlines() if _REMARK.match(said)]
+            ended = run_process(line, timeout_s=300.0, stdin=content)
+            ended.must("files could not be copied", where=", ".join(names))
+            return [line for line in ended.stdout.splitlines() if _REMARK.match(line)]
 
         with ThreadPoolExecutor(max_workers=16) as pool:
             return list(chain(*pool.map(send, lines.keys(), lines.values())))
@@ -150,8 +163,9 @@ class NativePrograms:
     def _made_here(self, machine: str) -> Path | None:
         mpi = self.nodes.mpi
         try:
-            here = find_mpi(mpi.mpirun if os.access(mpi.mpirun, os.X_OK) else mpi.flavour)
-            if (here.version, platform.machine()) == (mpi.version, machine):
+            is_here = os.access(mpi.mpirun, os.X_OK)
+            here = find_mpi(mpi.mpirun if is_here else mpi.flavour)
+            if here.version == mpi.version and platform.machine() == machine:
                 return ensure_native(here, self.cache)
         except PlatformError:
             pass  # Not the library of the nodes, or no compiler: they build by themselves.
@@ -160,9 +174,11 @@ class NativePrograms:
 
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
     """Return the build of the first node with its compilers and library, and its architecture."""
-    said = _ask(nodes, "find")
-    build = _finished(said, nodes.nodes[0].name) if "cached" in said else None
-    return build, said.get("machine", [""])[0]
+    answers = _ask(nodes, "find")
+    machine = answers.get("machine", [""])[0]
+    if "cached" not in answers:
+        return None, machine
+    return _finished(answers, nodes.nodes[0].name), machine
 
 
 def build_there(nodes: Nodes) -> NativeBuild:
@@ -174,30 +190,32 @@ def build_there(nodes: Nodes) -> NativeBuild:
             where=where,
             hint="install its development files there, or name their modules as `software`",
         )
-    said = _ask(nodes, "build", _pack_sources())
-    for tool in said.get("missing", ()):
+    answers = _ask(nodes, "build", _pack_sources())
+    for tool in answers.get("missing", ()):
         raise ToolMissing(
             f"'{tool}' is not installed, and the native programs have to be built there",
             where=where,
             hint=f"{install_hint(tool)}, or name the module that brings it as `software`",
         )
-    for reason in said.get("failed", ()):
+    for reason in answers.get("failed", ()):
         raise BuildError(f"the native programs cannot be built: {reason}", where=where)
-    return _finished(said, where)
+    return _finished(answers, where)
 
 
 def fetch(nodes: Nodes, build: Path) -> bytes:
     """Return a build of the first node as a tar archive."""
     line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
-    packed, code, said = _exchange(line, b"", "read", nodes.nodes[0].name)
+    host = nodes.nodes[0].name
+    packed, code, complaint = _exchange(line, b"", "read", host)
     if code:
-        raise BuildError(f"cannot be read: {said}", where=f"{nodes.nodes[0].name}:{build}")
+        raise BuildError(f"cannot be read: {complaint}", where=f"{host}:{build}")
     return packed
 
 
-def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
-    built = ("target", "toolchain", "seconds")
-    target, toolchain, seconds = (said.get(word, [""])[0] for word in built)
+def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
+    """Return the build that a node's answers describe."""
+    words = ("target", "toolchain", "seconds")
+    target, toolchain, seconds = (answers.get(word, [""])[0] for word in words)
     if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
         answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
         raise BuildError(f"the node reports no build, but {answer}", where=host)
@@ -206,56 +224,57 @@ def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
         toolchain=toolchain,
         path=path,
         log=path / "log",
-        left_out=tuple(said.get("left", ())),
+        left_out=tuple(answers.get("left", ())),
         seconds=float(seconds),
-        cached="cached" in said,
+        cached="cached" in answers,
         host=host,
     )
 
 
 def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]:
     """Run the builder on the first node; return its lines by their first word."""
-    mpi, where = nodes.mpi, nodes.nodes[0].name
+    mpi = nodes.mpi
+    where = nodes.nodes[0].name
     argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
     # By the mark, the release of the node ends a build that was left alone.
     mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
     line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
     answer, code, complaint = _exchange(line, sources, "built", where)
-    said: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for row in answer.decode(errors="replace").splitlines():
         word, _, rest = row.partition(" ")
-        said.setdefault(word, []).append(rest)
-    if code and not ("missing" in said or "failed" in said):
-        log = said.get("log", [""])[0]
-        raise BuildError(
-            f"the native programs do not build:\n{complaint}",
-            where=where,
-            hint=f"the whole log is {where}:{log}" if log else None,
-        )
-    return said
+        answers.setdefault(word, []).append(rest)
+    if code and not ("missing" in answers or "failed" in answers):
+        log = answers.get("log", [""])[0]
+        hint = f"the whole log is {where}:{log}" if log else None
+        raise BuildError(f"the native programs do not build:\n{complaint}", where=where, hint=hint)
+    return answers
 
 
 def _exchange(
-    line: Sequence[str], content: bytes, done_what: str, where: str
+    line: Sequence[str], content: bytes, participle: str, where: str
 ) -> tuple[bytes, int, str]:
     """Send bytes to a command line.
 
-    Return its output, its exit code, and the end of its errors.
+    Return its output, its exit code, and the end of its errors. `participle` is for messages: the
+    programs are not "built" or "read".
     """
-    given, timeout_s = Ends(_MOST_BYTES), 1800.0 if content else 60.0
-    done = run_process(
-        line, timeout_s=timeout_s, stdin=content, output=given, lost=lambda: given.is_cut
+    output = Ends(_MOST_BYTES)
+    timeout_s = 1800.0 if content else 60.0
+    ended = run_process(
+        line, timeout_s=timeout_s, stdin=content, output=output, lost=lambda: output.is_cut
     )
-    if given.is_cut:
+    if output.is_cut:
         raise BuildError(
-            f"the native programs are not {done_what}: the node prints more than "
+            f"the native programs are not {participle}: the node prints more than "
             f"{_MOST_BYTES >> 20} MiB",
             where=where,
         )
-    if done.timed_out:
-        why = f"the native programs are not {done_what} after {timeout_s:.0f} s"
+    if ended.timed_out:
+        why = f"the native programs are not {participle} after {timeout_s:.0f} s"
         raise BuildError(why, where=where)
-    return given.whole, done.exit_code, done.stderr[-_COMPLAINT_BYTES:].strip()
+    complaint = ended.stderr[-_COMPLAINT_BYTES:].strip()
+    return output.whole, ended.exit_code, complaint
 
 
 def _pack_sources() -> bytes:
@@ -264,7 +283,8 @@ def _pack_sources() -> bytes:
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in source_files(top):
             entry = tarfile.TarInfo(str(name))
-            entry.size, entry.mode = (top / name).stat().st_size, 0o644
+            entry.size = (top / name).stat().st_size
+            entry.mode = 0o644
             with (top / name).open("rb") as opened:
                 archive.addfile(entry, opened)
     return packed.getvalue()
