@@ -72,11 +72,16 @@ class Neighbours(BaseModel):
     @property
     def programs(self) -> tuple[str, ...]:
         """Programs of their load, also for a count of 0: platforms with 0 and 1 are the same."""
-        return {"idle": (), "same": (), "network": ("iperf3",)}.get(self.load, ("stress-ng",))
+        if self.load in ("idle", "same"):
+            return ()
+        if self.load == "network":
+            return ("iperf3",)
+        return ("stress-ng",)
 
     def check(self) -> None:
         """See that their load can be made here."""
-        require(*(self.programs if self.busy else ()), why="which keeps neighbours busy")
+        if self.busy:
+            require(*self.programs, why="which keeps neighbours busy")
 
     def stress_argv(self, workers: int, folder: str) -> list[str]:
         """Return the command line of one neighbour on a node, but for a network's load."""
@@ -85,20 +90,33 @@ class Neighbours(BaseModel):
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
         """Return the neighbours' cores, and how many processors were promised for each of them."""
-        cores = ", ".join(map(str, self.cores or ())) or "those of the nodes"
-        facts: dict[str, Scalar] = {"neighbours.cores": cores} if self.busy else {}
-        shared = self.count if self.busy and self.cores is None else 0
-        asked = cores_per_node + shared * (self.workers or cores_per_node)
-        return {**facts, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
+        facts: dict[str, Scalar] = {}
+        if self.busy:
+            cores = ", ".join(map(str, self.cores or ()))
+            facts["neighbours.cores"] = cores or "those of the nodes"
+        promised = cores_per_node
+        if self._shares_cores:
+            promised += self.count * (self.workers or cores_per_node)
+        facts["neighbours.processors_per_core"] = round(promised / cores_per_node, 3)
+        return facts
+
+    @property
+    def _shares_cores(self) -> bool:
+        """Whether they work on the cores of the measured nodes."""
+        return self.busy and self.cores is None
 
     def caveats(self) -> tuple[str, ...]:
         """Return the reasons to doubt every number that is measured next to them."""
-        return ("cores-with-neighbours",) if self.busy and self.cores is None else ()
+        if self._shares_cores:
+            return ("cores-with-neighbours",)
+        return ()
 
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-#: A load works when it has used so much processor time, more of it where that is all it does.
-_READY_TICKS, _READY_TICKS_ARITHMETIC = 1, 3
+#: A load works when it has used so much processor time.
+_READY_TICKS = 1
+#: The same, where that is all that a load does.
+_READY_TICKS_ARITHMETIC = 3
 _READY_S = 30.0
 _ANSWER_S = 30.0
 _POLL_S = 0.02
@@ -129,9 +147,10 @@ def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> di
     if neighbours.busy and neighbours.load != "same":
         facts["neighbours.workers"] = neighbours.workers or cores
         with _working(tenants, neighbours, "") as loads:
-            before = [load.read() for load in loads]
+            readings = [load.read() for load in loads]
             time.sleep(0.3)
-            shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
+            pairs = zip(loads, readings, strict=True)
+            shares = [load.share_since(reading) for load, reading in pairs]
         facts["neighbours.busy_cores"] = round(sum(shares), 2)
     return facts
 
@@ -144,11 +163,10 @@ def _working(
         yield ()
         return
     with ExitStack() as stack:
-        loads = [
-            _Load(places, neighbours, token, stack, number, node)
-            for number, places in enumerate(tenants, 1)
-            for node in range(len(places.nodes))
-        ]
+        loads = []
+        for number, places in enumerate(tenants, 1):
+            for node in range(len(places.nodes)):
+                loads.append(_Load(places, neighbours, token, stack, number, node))
         for load in loads:
             load.wait_working()
         yield loads
@@ -156,6 +174,8 @@ def _working(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
+    """The processor time and the processes of a load, at a moment of the monotonic clock."""
+
     at_s: float
     processes: int
     ticks: int
@@ -173,11 +193,13 @@ class _Load:
         number: int,
         node: int,
     ) -> None:
-        self._places, self._neighbours, self._stack = places, neighbours, stack
+        self._places = places
+        self._neighbours = neighbours
+        self._stack = stack
         self._mark = {TRIAL_VARIABLE: token} if token else {}
         self._env = places.server_environment(self._mark)
-        at, folder = places.nodes[node], ""
-        workers = neighbours.workers or at.cores
+        workers = neighbours.workers or places.nodes[node].cores
+        folder = ""
         if neighbours.load == "disk":
             name = f"{folder_name(token)}-neighbour{number}-{node}"
             folder = f"{places.work_folder()}/{name}"
@@ -185,14 +207,15 @@ class _Load:
             argv = self._streams(node, workers)
         else:
             argv = neighbours.stress_argv(workers, folder)
-        self._name = f"neighbour {number} on {at.name}"
-        self._said = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        self._name = f"neighbour {number} on {places.nodes[node].name}"
+        self._errors = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         line = self._line(node, argv, folder)
-        holder = holding(line, env=self._env, errors=self._said)
+        holder = holding(line, env=self._env, errors=self._errors)
         self._process = stack.enter_context(holder)
         # Share of a processor that it has at least where it only computes; else 0.
-        computes = neighbours.load in ("cpu", "memory")
-        self._least = _LEAST_OF_FAIR / (neighbours.count + 1) if computes else 0.0
+        self._least = 0.0
+        if neighbours.load in ("cpu", "memory"):
+            self._least = _LEAST_OF_FAIR / (neighbours.count + 1)
         self._began = _Reading(0.0, 0, 0)
 
     def _streams(self, node: int, streams: int) -> list[str]:
@@ -214,7 +237,8 @@ class _Load:
         script = (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
         line = ["sh", "-c", script, "sh", folder, *argv]
         if self._neighbours.cores:
-            line = ["taskset", "--cpu-list", ",".join(map(str, self._neighbours.cores)), *line]
+            cores = ",".join(map(str, self._neighbours.cores))
+            line = ["taskset", "--cpu-list", cores, *line]
         return self._places.node_argv(node, line, self._mark)
 
     def read(self) -> _Reading:
@@ -226,7 +250,8 @@ class _Load:
             popen.stdin.flush()
             readable, _, _ = select.select([popen.stdout], [], [], _ANSWER_S)
             # So short a line is written, and read, at once.
-            words = os.read(popen.stdout.fileno(), 4096).split() if readable else []
+            if readable:
+                words = os.read(popen.stdout.fileno(), 4096).split()
         if len(words) != 2:
             raise self._failure("does not answer")
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
@@ -251,20 +276,25 @@ class _Load:
             if time.monotonic() > deadline:
                 raise self._failure("the program did nothing during the trial")
             time.sleep(_POLL_S)
-        if (share := self.share_since(self._began, now)) < self._least:
+        share = self.share_since(self._began, now)
+        if share < self._least:
             raise self._failure(f"had {share:.1%} of a processor during the trial")
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
         """Return how many processors it kept busy between a reading and another, or now."""
         now = now or self.read()
-        return (now.ticks - before.ticks) * _TICK_S / (now.at_s - before.at_s)
+        used_s = (now.ticks - before.ticks) * _TICK_S
+        return used_s / (now.at_s - before.at_s)
 
-    def _failure(self, what: str) -> PlatformError:
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _TAIL_BYTES))
-        words = self._said.read(_TAIL_BYTES).decode(errors="replace").strip().splitlines()
-        reason = f": {words[-1]}" if words else ""
+    def _failure(self, clause: str) -> PlatformError:
+        """Return the error of a load: its name, a clause with a verb, and its last error line."""
+        size_bytes = self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, size_bytes - _TAIL_BYTES))
+        tail = self._errors.read(_TAIL_BYTES).decode(errors="replace")
+        lines = tail.strip().splitlines()
+        reason = f": {lines[-1]}" if lines else ""
         return PlatformError(
-            f"{self._name} {what}{reason}; the trial was not measured next to it",
+            f"{self._name} {clause}{reason}; the trial was not measured next to it",
             hint="measure it again with `bareline continue`",
         )
 
@@ -283,8 +313,9 @@ class Tenant(Protocol):
 def _end_copies(threads: Sequence[threading.Thread], tenants: Sequence[Tenant], token: str) -> None:
     """Kill the marked processes of tenants until their threads have ended."""
     while any(thread.is_alive() for thread in threads):
-        for tenant in tenants if token else ():
-            tenant.end_marked(token)
+        if token:
+            for tenant in tenants:
+                tenant.end_marked(token)
         for thread in threads:
             thread.join(0.5)
 
@@ -297,7 +328,8 @@ def run_against_copies(
     timeout_s: float,
 ) -> Output:
     """Measure a command while every neighbour runs it over and over."""
-    over, failed = threading.Event(), list[str]()
+    over = threading.Event()
+    failed: list[str] = []
     token = dict(command.env).get(TRIAL_VARIABLE, "")
 
     def keep_running(number: int, tenant: Tenant) -> None:

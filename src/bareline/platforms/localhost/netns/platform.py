@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 
 from bareline.host.load import orphans_s
@@ -53,7 +54,9 @@ class NetnsAllocation(HereAllocation):
         switch: Namespaces,
         hosts: Sequence[Namespaces],
     ) -> None:
-        self._options, self._switch, self._hosts = options, switch, tuple(hosts)
+        self._options = options
+        self._switch = switch
+        self._hosts = tuple(hosts)
         check_cores(options.cores)
         cores = options.cores or tuple(sorted(os.sched_getaffinity(0)))
         self._cores = share_cores(cores, len(hosts))
@@ -67,7 +70,8 @@ class NetnsAllocation(HereAllocation):
         super().__init__(nodes, context, options)
 
     def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
-        return [tool("taskset"), "--cpu-list", ",".join(map(str, self._cores[node])), *argv]
+        cores = ",".join(map(str, self._cores[node]))
+        return [tool("taskset"), "--cpu-list", cores, *argv]
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
@@ -106,10 +110,10 @@ class NetnsAllocation(HereAllocation):
         return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
 
     def _write_agent(self) -> None:
-        commands: dict[tuple[str, ...], Sequence[str]] = {
-            (links.host_address(index),): host.enter_from_switch(self._pinned(index, ["sh", "-c"]))
-            for index, host in enumerate(self._hosts)
-        }
+        commands: dict[tuple[str, ...], Sequence[str]] = {}
+        for index, host in enumerate(self._hosts):
+            shell = self._pinned(index, ["sh", "-c"])
+            commands[(links.host_address(index),)] = host.enter_from_switch(shell)
         lines = agent_text(commands, for_a_shell=True).splitlines()
         # It is not called on the hosts, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
@@ -141,26 +145,39 @@ class NetnsAllocation(HereAllocation):
         return super().run(command, layout, timeout_s=timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        busy = layout.cores_per_node
+        caveats = ["shared-host"]
+        if self._neighbours:
+            caveats += self._neighbours.caveats()
+        if self._is_oversubscribed(layout):
+            caveats.append("oversubscribed")
+        if layout.nodes > 1 and self._is_below_rate():
+            caveats.append("link-below-rate")
+        return tuple(caveats)
+
+    def _is_oversubscribed(self, layout: Layout) -> bool:
+        """Whether a layout needs more cores than its hosts have, each or together."""
+        needed = layout.cores_per_node
         used = self._cores[: layout.nodes]
-        distinct = len({core for cores in used for core in cores})
-        over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
+        distinct = set(chain.from_iterable(used))
+        if needed * layout.nodes > len(distinct):
+            return True
+        return any(needed > len(cores) for cores in used)
+
+    def _is_below_rate(self) -> bool:
+        """Whether the links were seen to carry less than the rate that they are limited to."""
         rate = self._options.rate_bits_per_s
-        reached = self.pace.carried_bits_per_s if self.pace else None
-        slow = layout.nodes > 1 and rate and reached is not None and reached < links.CARRIES * rate
-        return (
-            "shared-host",
-            *(self._neighbours.caveats() if self._neighbours else ()),
-            *(("oversubscribed",) if over else ()),
-            *(("link-below-rate",) if slow else ()),
-        )
+        if not rate or self.pace is None or self.pace.carried_bits_per_s is None:
+            return False
+        return self.pace.carried_bits_per_s < links.CARRIES * rate
 
     def facts(self) -> Mapping[str, Scalar]:
+        names = [node.name for node in self.nodes]
+        pace = self.pace.facts() if self.pace else {}
         return {
             **self.node_facts(),
             **mpi_facts(self._options.mpi, self._options.transport),
-            **(self.pace.facts() if self.pace else {}),
-            **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
+            **pace,
+            **core_facts(dict(zip(names, self._cores, strict=True))),
             **self.layer_facts(),
         }
 
@@ -197,18 +214,15 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
         names = [host_name(index) for index in range(options.hosts)]
         with ExitStack() as stack:
             with self.starting(layout):
-                lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
-                lines += [f"{links.host_address(index)} {name}" for index, name in enumerate(names)]
-                file = self.context.scratch / "hosts"
-                replace_file(file, "\n".join([*lines, ""]), durable=False)
-                opened = open_switch(find_privilege(), file)
+                opened = open_switch(find_privilege(), self._write_hosts(names))
                 switch = stack.enter_context(opened)
                 # Hosts that are made later inherit the mounts of the switch.
                 below = self.context.scratch
                 if options.filesystem is not None:
                     below = stack.enter_context(folder_below(options.io_folder or below))
                 # All hosts see this machine's file systems as they see its other folders.
-                chosen, folder = options.filesystem, self.context.scratch.absolute() / "mounted"
+                chosen = options.filesystem
+                folder = self.context.scratch.absolute() / "mounted"
                 mounted: Mounted | None = None
                 if isinstance(chosen, Tmpfs | Loop):
                     mounted = mount_volume(switch.run, chosen, folder, below)
@@ -222,6 +236,15 @@ class NetnsPlatform(HerePlatform[NetnsOptions]):
             with contained(options.container, allocation, self.context.cache, self.spec.name):
                 yield allocation
 
+    def _write_hosts(self, names: Sequence[str]) -> Path:
+        """Write the file of the hosts' addresses that the namespaces have as /etc/hosts."""
+        lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
+        for index, name in enumerate(names):
+            lines.append(f"{links.host_address(index)} {name}")
+        path = self.context.scratch / "hosts"
+        replace_file(path, "\n".join([*lines, ""]), durable=False)
+        return path
+
 
 def _mount_over(
     chosen: object, switch: Namespaces, peers: Sequence[MountingNode], folder: Path, below: Path
@@ -232,8 +255,10 @@ def _mount_over(
             more = (switch.run,)
             return mount_gluster(peers, chosen, folder, below, clients=more, private=True)
         case Nfs():
-            own = MountingNode("switch", links.SWITCH_ADDRESS, switch.run)
-            server = own if chosen.server == "own" else peers[0]
-            clients = [*(peer.run for peer in peers), switch.run]
+            server = peers[0]
+            if chosen.server == "own":
+                server = MountingNode("switch", links.SWITCH_ADDRESS, switch.run)
+            clients = [peer.run for peer in peers]
+            clients.append(switch.run)
             return mount_served(chosen, server, clients, folder, below)
     return None

@@ -22,7 +22,7 @@ from bareline.platforms.hosts.launchers.srun import srun_argv
 from bareline.platforms.hosts.nodes import run_repaired
 from bareline.platforms.hosts.process import run_process
 from bareline.platforms.hosts.scripts.conversation import conversation, script
-from bareline.platforms.hosts.scripts.description import read_description
+from bareline.platforms.hosts.scripts.description import Description, read_description
 from bareline.platforms.localhost.here import build_here
 from bareline.platforms.reached.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.reached.remote.cluster import cluster_facts, read_topology, scattered
@@ -53,35 +53,44 @@ class SlurmAllocation(RemoteAllocation):
     def __init__(
         self, options: SlurmOptions, context: Context, job: SlurmJob, state: JobState, wanted: int
     ) -> None:
-        self._options, self._job, self._wanted = options, job, wanted
+        self._options = options
+        self._job = job
+        self._wanted = wanted
         self.launches_here = options.launcher == "mpirun"
         self._excluded: set[str] = set()
         target = f"{options.folder}/bareline-{owner_mark()}.native"
         super().__init__([], cache=context.cache, way=options.native, native_target=target)
-        if job.inherited and (again := commands.requeued(job.number)):
-            self._events.append(again)
+        if job.inherited:
+            requeued = commands.requeued(job.number)
+            if requeued:
+                self._events.append(requeued)
         self._use(state)
 
     def _use(self, state: JobState) -> None:
+        """Take the nodes of a job that has begun."""
         names = state.nodes[: self._wanted]
         self.nodes = tuple(Node(name, name, 1) for name in names)
         self._native.forget()
         self._tools.clear()
         self._is_tidy = False
         self.loader = []
+        descriptions = self._describe(names)
+        self.nodes = tuple(Node(name, name, descriptions[name].cores) for name in names)
+        self.compare({name: descriptions[name].flags for name in names})
+        self.load(self._options.wanted)
+
+    def _describe(self, names: Sequence[str]) -> dict[str, Description]:
+        """Let the nodes, which may have to wake up, describe themselves."""
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
         lines = self.talk_lines(range(len(names)), text, [])
         with conversation(lines, commands.outside_environment()) as talk:
             try:
-                talk.wait("ready", 120.0)  # nodes may have to wake up
+                talk.wait("ready", 120.0)
             except PlatformError as error:
                 # A node that has just failed, or a job that is being ended: the next try may do.
                 lost = self._find_lost() or error
                 raise NotNow(lost.what, where=lost.where, hint=lost.hint) from error
-            descriptions = {name: read_description(name, talk.said[name]) for name in names}
-        self.nodes = tuple(Node(name, name, descriptions[name].cores) for name in names)
-        self.compare({name: descriptions[name].flags for name in names})
-        self.load(self._options.wanted)
+            return {name: read_description(name, talk.said[name]) for name in names}
 
     # How programs are started --------------------------------------------------------------------
 
@@ -89,17 +98,21 @@ class SlurmAllocation(RemoteAllocation):
         """Return the beginning of a step that runs one task on each of some nodes."""
         count = len(names)
         line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
-        line += ["--cpu-bind=none"] if self._binds else []
+        if self._binds:
+            line.append("--cpu-bind=none")
         line += [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1"]
         return [*line, f"--nodelist={fold(names)}", f"--chdir={cwd or '/'}", "--quiet"]
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
+        setting = [f"{name}={value}" for name, value in env.items()]
+        if setting:
+            setting.insert(0, "env")
         if self.loader:  # a module may set the same
             setting += [*self.loader, *setting]
-        return [*self._step([self.nodes[self._index(node)].name], cwd), *setting, *argv]
+        name = self.nodes[self._index(node)].name
+        return [*self._step([name], cwd), *setting, *argv]
 
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
@@ -130,19 +143,26 @@ class SlurmAllocation(RemoteAllocation):
             )
             return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
         # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
-        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
-        count, names = str(len(self.nodes)), fold(node.name for node in self.nodes)
-        setting = {
-            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), self._job.number),
-            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), names),
-            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
+        variables = self._job_variables(layout)
+        variables |= {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        setting = [f"{name}={value}" for name, value in variables.items()]
+        return ["env", *setting, *self.loader, *self.mpi.argv(job)]
+
+    def _job_variables(self, layout: Layout) -> dict[str, str]:
+        """Return the variables that salloc sets in the shell of a job."""
+        count = str(len(self.nodes))
+        names = fold(node.name for node in self.nodes)
+        return {
+            "SLURM_JOB_ID": self._job.number,
+            "SLURM_JOBID": self._job.number,
+            "SLURM_JOB_NODELIST": names,
+            "SLURM_NODELIST": names,
+            "SLURM_JOB_NUM_NODES": count,
+            "SLURM_NNODES": count,
             "SLURM_TASKS_PER_NODE": f"{layout.ranks_per_node}(x{count})",
             "SLURM_JOB_CPUS_PER_NODE": f"{self.nodes[0].cores}(x{count})",
             "SLURM_OVERLAP": "1",
-            **mark,
         }
-        argv = [*self.loader, *self.mpi.argv(job)]
-        return ["env", *(f"{name}={value}" for name, value in setting.items()), *argv]
 
     @cached_property
     def _binds(self) -> bool:
@@ -152,7 +172,8 @@ class SlurmAllocation(RemoteAllocation):
 
     @property
     def _network(self) -> Network | None:
-        device, subnet = self._options.device or "", self._options.subnet
+        device = self._options.device or ""
+        subnet = self._options.subnet
         if not device and subnet is None:
             return None
         address = self.nodes[0].address
@@ -163,8 +184,9 @@ class SlurmAllocation(RemoteAllocation):
 
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Return the code of the rank that failed where srun gives that of those it ended then."""
-        by_srun = self._options.launcher == "srun" and code in commands.ENDED_BY_SRUN
-        first = commands.first_ending(stderr) if by_srun else None
+        if self._options.launcher != "srun" or code not in commands.ENDED_BY_SRUN:
+            return code
+        first = commands.first_ending(stderr)
         return code if first is None else first
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -205,8 +227,9 @@ class SlurmAllocation(RemoteAllocation):
         if output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
             return "crashed in its start (SIGSEGV)"
         # Of Slurm's daemons one did not listen yet, or the machine was too busy.
-        lost = "pmixp_p2p_send" in output.stderr
-        return "lost a message between Slurm's daemons in its start (PMIx)" if lost else ""
+        if "pmixp_p2p_send" in output.stderr:
+            return "lost a message between Slurm's daemons in its start (PMIx)"
+        return ""
 
     def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         """Execute a command; where a node or the allocation ends during it, again on new nodes."""
@@ -291,21 +314,24 @@ class SlurmAllocation(RemoteAllocation):
         """Remove the files that were copied to the nodes."""
         if self._native.copied:
             env = commands.outside_environment()
-            line = [*self._step(sorted(self._native.copied)), "rm", "-rf", "--"]
-            run_process([*line, self._native.target], env=env, timeout_s=60.0)
+            remove = ["rm", "-rf", "--", self._native.target]
+            line = [*self._step(sorted(self._native.copied)), *remove]
+            run_process(line, env=env, timeout_s=60.0)
 
     def facts(self) -> Mapping[str, Scalar]:
-        facts = super().facts()
-        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        facts = dict(super().facts())
+        options = self._options
+        if "mpi.flavour" in facts:
+            facts["mpi.transport"] = options.transport
         topology = read_topology(commands.ask("scontrol", "show", "topology").stdout)
-        excluded = (*self._options.excluded, *self._excluded)
+        excluded = (*options.excluded, *self._excluded)
         names = [node.name for node in self.nodes]
-        cluster = cluster_facts(names, self._options.switches or topology, excluded)
-        if too_many := scattered(cluster, self._options.switch_count):
+        cluster = cluster_facts(names, options.switches or topology, excluded)
+        too_many = scattered(cluster, options.switch_count)
+        if too_many:
             self._events.append(too_many)
         return {
             **facts,
-            **how,
             **cluster,
             "slurm.job": self._job.number,
             "slurm.queue_wait_s": round(self._job.waited_s, 3),
@@ -330,23 +356,25 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
-        found = super().available(spec)
-        if not found.ok:
-            return found
-        asked = commands.ask("sinfo", "--noheader", "--format=%R", timeout_s=10.0)
-        if asked.exit_code or asked.timed_out:
-            why = f"Slurm's controller does not answer: {asked.why}"
+        availability = super().available(spec)
+        if not availability.ok:
+            return availability
+        answer = commands.ask("sinfo", "--noheader", "--format=%R", timeout_s=10.0)
+        if answer.exit_code or answer.timed_out:
+            why = f"Slurm's controller does not answer: {answer.why}"
             return Availability(False, why, "see `scontrol ping`, or ask who runs the cluster")
-        return found
+        return availability
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
         """Ask Slurm, without an allocation, where the platform's file has no value."""
-        known = super().cores(spec, layout)
-        if known is not None or shutil.which("sinfo") is None:
-            return known
-        each = commands.most_cores(spec.options.partition)
-        return None if each is None else each * max(1, layout.nodes)
+        cores = super().cores(spec, layout)
+        if cores is not None or shutil.which("sinfo") is None:
+            return cores
+        cores_per_node = commands.most_cores(spec.options.partition)
+        if cores_per_node is None:
+            return None
+        return cores_per_node * max(1, layout.nodes)
 
     @classmethod
     def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
@@ -373,7 +401,8 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
         options = self.spec.options
         with self.starting(layout):
             clean()
-        job, nodes = SlurmJob(options, self.spec.name), max(1, layout.nodes)
+        job = SlurmJob(options, self.spec.name)
+        nodes = max(1, layout.nodes)
         with ExitStack() as stack:
             stack.callback(job.end)
             state = job.begin(nodes)

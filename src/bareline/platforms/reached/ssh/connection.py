@@ -32,18 +32,24 @@ _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
 def configured(name: str, config: Path | None) -> dict[str, str]:
     """Ask ssh how it would reach a host: its settings for that name."""
-    argv = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
+    argv = ["ssh", *_config_option(config), "-G", name]
     lines = run_process(argv, timeout_s=10.0).stdout.splitlines()
     return dict(line.split(" ", 1) for line in lines if " " in line)
 
 
+def _config_option(config: Path | None) -> list[str]:
+    if config is None:
+        return []
+    return ["-F", str(config)]
+
+
 def has_address(name: str, config: Path | None) -> bool:
     """Return, sending nothing, whether ssh finds a host's address; a proxy's is unknown here."""
-    said = configured(name, config)
-    if "hostname" not in said or said.keys() & {"proxyjump", "proxycommand"}:
+    settings = configured(name, config)
+    if "hostname" not in settings or settings.keys() & {"proxyjump", "proxycommand"}:
         return True
     try:
-        socket.getaddrinfo(said["hostname"], None)
+        socket.getaddrinfo(settings["hostname"], None)
     except socket.gaierror:
         return False
     return True
@@ -53,19 +59,24 @@ class Connection:
     """The connection to one host; its socket is in the private `folder` with a short path."""
 
     def __init__(self, name: str, options: SshOptions, folder: Path) -> None:
-        self.name, self._connect_s = name, options.connect_s
+        self.name = name
+        self._connect_s = options.connect_s
         self._socket = folder / f"{abs(hash(name)) % 10**8:08d}"
-        self._config = ["-F", str(options.config)] if options.config else []
+        self._config = _config_option(options.config)
         self._stack = ExitStack()
         #: The process that represents the host, with the script ``keeper`` there.
         self.peer: Peer | None = None
         self._earlier = ""
-        own = f"{options.folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
+        stem = f"{options.folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
         #: Private to this host, in case several share the file system.
-        safe = "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in name)
-        self.remote_folder = f"{own}-{safe}"
+        self.remote_folder = f"{stem}-{_safe(name)}"
         #: The same on every host, as launchers want it.
-        self.native_folder = f"{own}.native"
+        self.native_folder = f"{stem}.native"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing represents the host: it was never started, or its connection ended."""
+        return self.peer is None or self.peer.has_ended
 
     def start(self, abandoned: str = "") -> None:
         """Begin to log in and take the host, from an `abandoned` process (number and start)."""
@@ -73,7 +84,8 @@ class Connection:
         close_all([self])
         text = house_script() + script("description") + script("keeper")
         line = ["sh", "-c", text, "sh", self.name, _LOCKS, owner_mark(), self.remote_folder]
-        line += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
+        earlier = keeper.groups() if keeper else ("", "")
+        line += [self.native_folder, *earlier]
         timeout = f"ConnectTimeout={self._connect_s:.0f}"
         argv = [*self._ssh("yes", "ControlPersist=no", timeout, *_ALIVE), self.name]
         argv.append(shlex.join(line))
@@ -82,21 +94,22 @@ class Connection:
     def wait(self) -> Description:
         """Wait until the host is locked; return its description."""
         try:
-            said = self._said()
-            holder = said.get("busy", [""])[0]
-            if "ready" not in said and has_ended(holder):
+            answers = self._answers()
+            holder = answers.get("busy", [""])[0]
+            if "ready" not in answers and has_ended(holder):
                 # Its connection was cut, and the host has not noticed yet.
-                self.start(holder.partition(" ")[2])
-                said = self._said()
-            if "ready" not in said:
-                raise self._refusal(said)
-            self._earlier = said.get("pid", [""])[0]
-            return read_description(self.name, said)
+                _, _, process = holder.partition(" ")
+                self.start(process)
+                answers = self._answers()
+            if "ready" not in answers:
+                raise self._refusal(answers)
+            self._earlier = answers.get("pid", [""])[0]
+            return read_description(self.name, answers)
         except BaseException:
             close_all([self])
             raise
 
-    def _said(self) -> Mapping[str, Sequence[str]]:
+    def _answers(self) -> Mapping[str, Sequence[str]]:
         """Return the host's description lines, until it is ready or silent."""
         assert self.peer is not None
         with listening([self.peer]) as talk:
@@ -104,16 +117,17 @@ class Connection:
                 talk.wait("ready", 2 * self._connect_s)
             return talk.said[self.name]
 
-    def _refusal(self, said: Mapping[str, Sequence[str]]) -> PlatformError:
+    def _refusal(self, answers: Mapping[str, Sequence[str]]) -> PlatformError:
+        """Return the reason why the host is not ready."""
         assert self.peer is not None
-        if "busy" in said:
+        if "busy" in answers:
             return NotNow(
-                f"another bareline uses this host ({said['busy'][0] or 'unknown'})",
+                f"another bareline uses this host ({answers['busy'][0] or 'unknown'})",
                 where=self.name,
                 hint="wait until it ends; after a lost connection that may take a minute",
             )
-        if "failed" in said:
-            return PlatformError(said["failed"][0], where=self.name)
+        if "failed" in answers:
+            return PlatformError(answers["failed"][0], where=self.name)
         reason = self.peer.reason()
         # Trying again would be refused again.
         final = any(words in reason for words in _REFUSED) or self.peer.excess
@@ -126,9 +140,11 @@ class Connection:
         return self._ssh("no", "ProxyCommand=false")
 
     def _ssh(self, master: str, *options: str) -> list[str]:
-        socket_options = (f"ControlMaster={master}", f"ControlPath={self._socket}")
-        every = (*socket_options, "BatchMode=yes", *options)
-        return ["ssh", *self._config, *(word for option in every for word in ("-o", option))]
+        argv = ["ssh", *self._config]
+        common = (f"ControlMaster={master}", f"ControlPath={self._socket}", "BatchMode=yes")
+        for option in (*common, *options):
+            argv += ["-o", option]
+        return argv
 
     def _close(self) -> None:
         self._stack.close()
@@ -139,13 +155,18 @@ class Connection:
 def close_all(connections: Sequence[Connection]) -> None:
     """End connections and remove their leftovers, all at once: each takes a moment."""
     leave_all(connection.peer for connection in connections if connection.peer is not None)
-    for one in connections:
-        one._close()
+    for connection in connections:
+        connection._close()
 
 
-def _hint(said: str, name: str) -> str:
-    if "verification failed" in said or "HOST IDENTIFICATION" in said:
+def _safe(name: str) -> str:
+    """Replace what a path of a host should not have in a name."""
+    return re.sub(r"[^\w.-]", "_", name)
+
+
+def _hint(reason: str, name: str) -> str:
+    if "verification failed" in reason or "HOST IDENTIFICATION" in reason:
         return f"the host's key is not the known one: see that it is right, then run `ssh {name}`"
-    if "ermission denied" in said:
+    if "ermission denied" in reason:
         return f"see that `ssh {name}` works without a password (ssh-agent, authorized_keys)"
     return f"see that `ssh {name}` works"

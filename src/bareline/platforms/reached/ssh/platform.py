@@ -36,7 +36,8 @@ from bareline.vocabulary.units import count
 #: So many hosts' addresses are looked up at a time.
 _AT_ONCE = 16
 #: Beginning of the name of a private folder for sockets, followed by its owner's mark.
-_SOCKETS, _FOLDER = Path("/tmp"), "bl-ssh-"
+_SOCKETS = Path("/tmp")
+_FOLDER = "bl-ssh-"
 
 
 class SshAllocation(RemoteAllocation):
@@ -49,33 +50,43 @@ class SshAllocation(RemoteAllocation):
         connections: Sequence[Connection],
         descriptions: Mapping[str, Description],
     ) -> None:
-        self._options, self._context = options, context
+        self._options = options
+        self._context = context
         self.launches_here = options.launcher == "here"
-        self._connections, self._descriptions = tuple(connections), dict(descriptions)
+        self._connections = tuple(connections)
+        self._descriptions = dict(descriptions)
         self._has_agent = False
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
             nodes = list(pool.map(self._node, (connection.name for connection in connections)))
         target = connections[0].native_folder
         super().__init__(nodes, cache=context.cache, way=options.native, native_target=target)
-        self.compare({name: said.flags for name, said in descriptions.items()})
+        flags = {name: description.flags for name, description in descriptions.items()}
+        self.compare(flags)
         self.load(options.wanted)
 
     def _node(self, name: str) -> Node:
-        options, said = self._options, self._descriptions[name]
-        listed = said.addresses
+        options = self._options
+        description = self._descriptions[name]
+        addresses = self._addresses(name)
+        if not addresses:
+            listed = [f"{address} on {device}" for device, address in description.addresses]
+            raise PlatformError(
+                f"it has no address on {options.device or options.subnet}",
+                where=name,
+                hint=f"it has: {', '.join(listed) or 'none that `ip` shows'}",
+            )
+        return Node(name, addresses[0], description.cores)
+
+    def _addresses(self, name: str) -> list[str]:
+        """Return the addresses of a host on the device or in the subnet of the options."""
+        options = self._options
+        listed = self._descriptions[name].addresses
         if options.device is not None:
-            found = [address for device, address in listed if device == options.device]
-        elif options.subnet is not None:
+            return [address for device, address in listed if device == options.device]
+        if options.subnet is not None:
             network = ipaddress.ip_network(options.subnet)
-            found = [address for _, address in listed if ipaddress.ip_address(address) in network]
-        else:
-            found = [configured(name, options.config).get("hostname", name)]
-        if not found:
-            known = ", ".join(f"{address} on {device}" for device, address in listed)
-            what = f"it has no address on {options.device or options.subnet}"
-            hint = f"it has: {known or 'none that `ip` shows'}"
-            raise PlatformError(what, where=name, hint=hint)
-        return Node(name, found[0], said.cores)
+            return [address for _, address in listed if ipaddress.ip_address(address) in network]
+        return [configured(name, options.config).get("hostname", name)]
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
@@ -90,6 +101,7 @@ class SshAllocation(RemoteAllocation):
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         here = self.launches_here
+        needs_agent = here or layout.nodes > 1
         job = Job(
             argv=argv,
             layout=layout,
@@ -98,7 +110,7 @@ class SshAllocation(RemoteAllocation):
             cwd=cwd,
             transport=self._options.transport,
             network=self._network,
-            agent=self._agent() if layout.nodes > 1 or here else None,
+            agent=self._agent() if needs_agent else None,
             as_root=self._descriptions[self.nodes[0].name].is_root,
             session_folder=self.session or None,
             starts_on_first=not here,
@@ -107,7 +119,8 @@ class SshAllocation(RemoteAllocation):
         # The launcher carries the mark too: it must not outlive its trial.
         mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
         if here:
-            return ["env", *(f"{key}={value}" for key, value in mark.items()), *line]
+            setting = [f"{key}={value}" for key, value in mark.items()]
+            return ["env", *setting, *line]
         return self.node_argv(0, line, mark)
 
     @cached_property
@@ -122,8 +135,7 @@ class SshAllocation(RemoteAllocation):
         if options.subnet is None and options.device is None:
             return None
         address = launch_address = self.nodes[0].address
-        listed = self._descriptions[self.nodes[0].name].addresses
-        device = options.device or next(device for device, own in listed if own == address)
+        device = options.device or self._first_device()
         if self.launches_here:
             # The address of this machine from which packets to that one leave.
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -132,6 +144,12 @@ class SshAllocation(RemoteAllocation):
         subnet = options.subnet or device
         return Network(device=device, subnet=subnet, launch_address=launch_address)
 
+    def _first_device(self) -> str:
+        """Return the device that has the address of the first host."""
+        first = self.nodes[0]
+        listed = self._descriptions[first.name].addresses
+        return next(device for device, address in listed if address == first.address)
+
     def _agent(self) -> str:
         """Return the program that reaches a host by its address on MPI's network."""
         here = self.launches_here
@@ -139,11 +157,10 @@ class SshAllocation(RemoteAllocation):
         path = f"{folder}/agent"
         if self._has_agent:
             return path
-        by_agent = shlex.split(self._options.agent)
-        commands: dict[tuple[str, ...], list[str]] = {
-            (node.address, node.name): [*(one.command() if here else by_agent), node.name]
-            for node, one in zip(self.nodes, self._connections, strict=True)
-        }
+        commands: dict[tuple[str, ...], list[str]] = {}
+        for node, connection in zip(self.nodes, self._connections, strict=True):
+            command = connection.command() if here else shlex.split(self._options.agent)
+            commands[node.address, node.name] = [*command, node.name]
         text = agent_text(commands, self.loader)
         if here:
             replace_file(Path(path), text, mode=0o700, durable=False)
@@ -158,7 +175,7 @@ class SshAllocation(RemoteAllocation):
         return self._options.io_folder or self._options.folder
 
     def repair(self) -> None:
-        lost = [one for one in self._connections if one.peer is None or one.peer.has_ended]
+        lost = [connection for connection in self._connections if connection.has_ended]
         for connection in lost:
             connection.start()
         errors = []
@@ -178,18 +195,27 @@ class SshAllocation(RemoteAllocation):
     def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
         """Talk with the hosts' keepers: a trial starts no process for its housekeeping."""
         used = [self._connections[node] for node in nodes]
-        with listening([one.peer for one in used if one.peer is not None]) as talk:
+        peers = [connection.peer for connection in used if connection.peer is not None]
+        with listening(peers) as talk:
             try:
                 yield talk
             finally:
                 # A host that has not ended its part does so when its connection ends.
-                close_all([one for one in used if "ended" not in talk.said.get(one.name, ())])
+                close_all(
+                    [
+                        connection
+                        for connection in used
+                        if "ended" not in talk.said.get(connection.name, ())
+                    ]
+                )
 
     def facts(self) -> Mapping[str, Scalar]:
-        facts = super().facts()
-        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
-        options, names = self._options, [node.name for node in self.nodes]
-        return {**facts, **how, **cluster_facts(names, options.switches, options.excluded)}
+        facts = dict(super().facts())
+        options = self._options
+        if "mpi.flavour" in facts:
+            facts["mpi.transport"] = options.transport
+        names = [node.name for node in self.nodes]
+        return facts | cluster_facts(names, options.switches, options.excluded)
 
 
 class SshPlatform(RemotePlatform[SshOptions]):
@@ -209,14 +235,17 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
         Whether they answer shows later.
         """
-        if not (found := super().available(spec)).ok:
-            return found
-        names, config = spec.options.names, spec.options.config
+        availability = super().available(spec)
+        if not availability.ok:
+            return availability
+        names = spec.options.names
+        config = spec.options.config
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-            known = pool.map(lambda name: has_address(name, config), names)
-            unknown = [name for name, there in zip(names, known, strict=True) if not there]
+            have_address = list(pool.map(lambda name: has_address(name, config), names))
+        pairs = zip(names, have_address, strict=True)
+        unknown = [name for name, has_one in pairs if not has_one]
         if not unknown:
-            return found
+            return availability
         why = f"nothing has the name {nodes_text(unknown)}"
         return Availability(False, why, "correct `hosts`, or give HostName in ssh's configuration")
 
@@ -233,12 +262,13 @@ class SshPlatform(RemotePlatform[SshOptions]):
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
         self.clean()
-        options, nodes = self.spec.options, max(1, layout.nodes)
+        options = self.spec.options
+        nodes = max(1, layout.nodes)
         names = options.names
         with self.starting(layout):
             if layout.nodes > len(names):
-                what = f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
-                raise PlatformError(what)
+                hosts = count(len(names), "host")
+                raise PlatformError(f"{layout.nodes} nodes are wanted of {hosts}")
         make_room(nodes)
         # The path of a socket has 107 characters at most.
         with owned_folder(_SOCKETS, _FOLDER) as folder, ExitStack() as stack:
@@ -246,7 +276,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
             stack.callback(close_all, connections)
             for connection in connections:
                 connection.start()
-            descriptions = {one.name: one.wait() for one in connections}
-            hosts = SshAllocation(options, self.context, connections, descriptions)
-            with contained(options.container, hosts, self.context.cache, self.spec.name):
-                yield hosts
+            descriptions = {connection.name: connection.wait() for connection in connections}
+            allocation = SshAllocation(options, self.context, connections, descriptions)
+            with contained(options.container, allocation, self.context.cache, self.spec.name):
+                yield allocation

@@ -47,7 +47,8 @@ class Boxes:
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
         self.runtime = runtimes()[options.runtime]
-        self._options, self._nodes = options, nodes
+        self._options = options
+        self._nodes = nodes
         self._where = f"{where}, container"
         self._image = resolve(options, cache, self._where)
         self._mark = uuid.uuid4().hex[:8]
@@ -69,7 +70,9 @@ class Boxes:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Return the reasons to doubt the numbers."""
-        return ("sandbox-kernel",) if self.whole else ()
+        if self.whole:
+            return ("sandbox-kernel",)
+        return ()
 
     def enter(self, argv: Sequence[str]) -> list[str]:
         """Return the command that starts a program in its container, the same on every node."""
@@ -86,12 +89,12 @@ class Boxes:
         work = self._nodes.work_folder()
         # In /tmp MPI libraries leave the files by which ranks of a node find each other.
         writable = set(_outermost(("/tmp", work, *self._options.bind)))
-        seen = _outermost((*writable, self._nodes.programs_folder()))
+        visible = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
             image=self._image,
             kind=self._options.kind,
             writable=tuple(sorted(writable)),
-            readable=tuple(path for path in seen if path not in writable),
+            readable=tuple(path for path in visible if path not in writable),
             folder=self._folder,
             name=f"bareline-{self._mark}",
         )
@@ -119,31 +122,45 @@ class Boxes:
             raise
 
     def _prepare(self, node: int, where: str) -> None:
-        box, ask = self._box, self._nodes.on_node
-        for program in (self.runtime.program, *(self.runtime.joins_with if self._joins else ())):
-            if ask(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
+        """See that a node has the runtime and the image, and make the folder of its container."""
+        box = self._box
+        run = self._nodes.on_node
+        programs = [self.runtime.program]
+        if self._joins:
+            programs += self.runtime.joins_with
+        for program in programs:
+            if run(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
                 raise tool_missing(program, where=where)
         if self._joins:
             make = script("own_folder") + 'own_folder "$1"'
-            made = ask(node, ["sh", "-c", make, "sh", box.folder])
+            made = run(node, ["sh", "-c", make, "sh", box.folder])
             if made.exit_code:
                 raise PlatformError(made.stderr.strip(), where=where)
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
-        if ask(node, ["test", "-e", box.image]).exit_code:
-            what, hint = f"there is no image '{box.image}'", "give a path that every node has"
-            raise PlatformError(what, where=where, hint=hint)
+        if run(node, ["test", "-e", box.image]).exit_code:
+            raise PlatformError(
+                f"there is no image '{box.image}'",
+                where=where,
+                hint="give a path that every node has",
+            )
         if self.runtime.needs_places:
-            own = "" if box.kind is ImageKind.PATH else "make"
-            # A path below a folder that is shown needs no place of its own.
-            places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
-            done = ask(node, ["sh", "-c", _PLACES, "sh", box.image, own, *places])
-            if lacking := done.stdout.split():
-                raise PlatformError(
-                    f"the image has no place for {' '.join(lacking)}, which programs must see",
-                    where=where,
-                    hint=f"mkdir -p {' '.join(box.image + path for path in lacking)}",
-                )
+            self._check_places(node, box, where)
+
+    def _check_places(self, node: int, box: Box, where: str) -> None:
+        """See that an image has places for the node's folders; an image of bareline's gets them."""
+        make = "" if box.kind is ImageKind.PATH else "make"
+        # A path below a folder that is shown needs no place of its own.
+        places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
+        line = ["sh", "-c", _PLACES, "sh", box.image, make, *places]
+        lacking = self._nodes.on_node(node, line).stdout.split()
+        if lacking:
+            paths = " ".join(box.image + path for path in lacking)
+            raise PlatformError(
+                f"the image has no place for {' '.join(lacking)}, which programs must see",
+                where=where,
+                hint=f"mkdir -p {paths}",
+            )
 
     def _remove_folders(self, count: int) -> None:
         for node in range(count):
@@ -158,10 +175,12 @@ class Boxes:
 
     def _check(self) -> None:
         mpi = self._nodes.found_mpi()
-        asked = ["sh", "-s", "--", *(launcher_names(mpi.flavour) if mpi else [])]
+        line = ["sh", "-s", "--"]
+        if mpi is not None:
+            line += launcher_names(mpi.flavour)
         script = Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
-        outside = self._nodes.on_node(0, asked, stdin=script)
-        inside = self._nodes.on_node(0, self.enter(asked), stdin=script)
+        outside = self._nodes.on_node(0, line, stdin=script)
+        inside = self._nodes.on_node(0, self.enter(line), stdin=script)
         if inside.exit_code or "libc" not in inside.stdout:
             raise PlatformError(
                 f"{self.runtime.title} starts no container here: {inside.why}",
@@ -179,16 +198,20 @@ class Boxes:
         self._make_ready()
         assert self._looks is not None
         versions = self._nodes.on_node(0, ["sh", "-c", _NEEDED, "sh", folder]).stdout
-        needed = _GLIBC.search(versions)
-        look.check_libc(self._looks[0], needed[1] if needed else "", self._where)
+        match = _GLIBC.search(versions)
+        needed = match[1] if match else ""
+        inside, _ = self._looks
+        look.check_libc(inside, needed, self._where)
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Return the facts of the containers and of the view inside them."""
         self._make_ready()
         assert self._looks is not None
-        ask, options, runtime = self._nodes.on_node, self._options, self.runtime
-        version = ask(0, ["sh", "-c", f"{runtime.before}{runtime.program} {runtime.version}"])
+        options = self._options
+        runtime = self.runtime
+        command = f"{runtime.before}{runtime.program} {runtime.version}"
+        version = self._nodes.on_node(0, ["sh", "-c", command])
         number = _VERSION.search(version.stdout + version.stderr)
         facts: dict[str, Scalar] = {
             "container.runtime": runtime.title,
@@ -197,16 +220,21 @@ class Boxes:
             "container.image": options.image,
             **look.look_facts(*self._looks, options.share),
         }
-        if line := runtime.image_id(self._box):
-            identity = ask(0, line, timeout_s=600.0)  # it may have some GB
+        line = runtime.image_id(self._box)
+        if line:
+            identity = self._nodes.on_node(0, line, timeout_s=600.0)  # it may have some GB
             if identity.exit_code == 0 and identity.stdout.split():
                 facts["container.image_hash"] = identity.stdout.split()[0]
         return facts
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
-    every = sorted(set(folders))
-    return [path for path in every if not any(path.startswith(f"{one}/") for one in every)]
+    """Return the folders that are in no other of them, in order."""
+    outermost: list[str] = []
+    for path in sorted(set(folders)):
+        if not any(path.startswith(f"{outer}/") for outer in outermost):
+            outermost.append(path)
+    return outermost
 
 
 def check_container(options: Container) -> None:
