@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.made.vm.hardware import Cpu, SharedFolder, parse_pci_address
+from bareline.platforms.made.vm.elements import (
+    element,
+    element_unless_empty,
+    pci_address,
+    written,
+)
+from bareline.platforms.made.vm.hardware import Cpu, SharedFolder
 from bareline.platforms.made.vm.options import VmOptions
 
 Accelerator = Literal["kvm", "tcg"]
@@ -84,19 +90,19 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     """Return the definition of one guest."""
     ET.register_namespace("qemu", _QEMU)
     memory = options.memory
-    events = [_element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")]
-    domain = _element(
+    events = [element(f"on_{event}", "destroy") for event in ("poweroff", "reboot", "crash")]
+    domain = element(
         "domain",
-        _element("name", f"bareline-{places.guest.name}"),
-        _element("uuid", places.guest.uuid),
-        _element("memory", str(memory.size_bytes), unit="b"),
+        element("name", f"bareline-{places.guest.name}"),
+        element("uuid", places.guest.uuid),
+        element("memory", str(memory.size_bytes), unit="b"),
         _memory_backing(options),
-        _element("vcpu", str(places.vcpus), placement="static"),
+        element("vcpu", str(places.vcpus), placement="static"),
         _io_threads(options),
         _pinning(options, places),
         _numa_tuning(options),
         _operating_system(options, places.boot),
-        _element("features", _element("acpi"), _element("apic")),
+        element("features", element("acpi"), element("apic")),
         _cpu(options, places),
         _clock(options, places),
         *events,
@@ -104,7 +110,7 @@ def domain_xml(options: VmOptions, places: Places) -> str:
         _overrides(options),
         type=_DOMAIN_TYPES[places.accelerator],
     )
-    return _written(domain)
+    return written(domain)
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
@@ -123,25 +129,8 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 def pool_xml(device: str) -> str:
     """Return the network whose members are the free virtual functions of a physical one."""
-    forward = _element("forward", _element("pf", dev=device), mode="hostdev", managed="yes")
-    return _written(_element("network", _element("name", POOL), forward))
-
-
-def _element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
-    """Make an element from its content, elements or text, and attributes; None is left out."""
-    given = {name: str(value) for name, value in attributes.items() if value is not None}
-    element = ET.Element(tag, given)
-    for part in inside:
-        if isinstance(part, str):
-            element.text = part
-        elif part is not None:
-            element.append(part)
-    return element
-
-
-def _written(top: ET.Element) -> str:
-    ET.indent(top)
-    return ET.tostring(top, encoding="unicode") + "\n"
+    forward = element("forward", element("pf", dev=device), mode="hostdev", managed="yes")
+    return written(element("network", element("name", POOL), forward))
 
 
 # Memory and processor ------------------------------------------------------------------------
@@ -151,33 +140,26 @@ def _memory_backing(options: VmOptions) -> ET.Element | None:
     memory = options.memory
     inside = []
     if memory.huge_pages:
-        page = _element("page", size=memory.huge_page_bytes >> 10, unit="KiB")
-        inside.append(_element("hugepages", page))
+        page = element("page", size=memory.huge_page_bytes >> 10, unit="KiB")
+        inside.append(element("hugepages", page))
     if any(share.kind == "virtiofs" for share in options.shares):
         # virtiofsd works in the guest's memory.
-        inside += [_element("source", type="memfd"), _element("access", mode="shared")]
-    return _unless_empty("memoryBacking", inside)
-
-
-def _unless_empty(tag: str, inside: Sequence[ET.Element]) -> ET.Element | None:
-    """Make an element of others, None without any."""
-    if not inside:
-        return None
-    return _element(tag, *inside)
+        inside += [element("source", type="memfd"), element("access", mode="shared")]
+    return element_unless_empty("memoryBacking", inside)
 
 
 def _numa_tuning(options: VmOptions) -> ET.Element | None:
     memory = options.memory
     if not memory.numa_nodes:
         return None
-    nodes = _element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
-    return _element("numatune", nodes)
+    nodes = element("memory", mode=memory.numa_mode, nodeset=memory.numa_nodes)
+    return element("numatune", nodes)
 
 
 def _io_threads(options: VmOptions) -> ET.Element | None:
     if not options.disk.iothread:
         return None
-    return _element("iothreads", "1")
+    return element("iothreads", "1")
 
 
 def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
@@ -195,27 +177,27 @@ def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> lis
 
 def _pinning(options: VmOptions, places: Places) -> ET.Element | None:
     pins = vcpu_pins(options.cpu, places.guest.index, places.vcpus, places.host_cpus)
-    tunes = [_element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
+    tunes = [element("vcpupin", vcpu=vcpu, cpuset=cpus) for vcpu, cpus in enumerate(pins)]
     if options.cpu.emulator_pin:
-        tunes.append(_element("emulatorpin", cpuset=options.cpu.emulator_pin))
-    return _unless_empty("cputune", tunes)
+        tunes.append(element("emulatorpin", cpuset=options.cpu.emulator_pin))
+    return element_unless_empty("cputune", tunes)
 
 
 def _cpu(options: VmOptions, places: Places) -> ET.Element:
     chosen = options.cpu
     is_emulated = places.accelerator == "tcg"
     cores = places.vcpus // (chosen.sockets * chosen.threads)
-    topology = _element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads)
+    topology = element("topology", sockets=chosen.sockets, cores=cores, threads=chosen.threads)
     numa = _guest_numa(options, places)
     if chosen.mode == "custom":
-        model = _element("model", chosen.model, fallback="forbid")
+        model = element("model", chosen.model, fallback="forbid")
         # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
         check = "none" if is_emulated else "partial"
-        return _element("cpu", model, topology, numa, mode="custom", match="exact", check=check)
+        return element("cpu", model, topology, numa, mode="custom", match="exact", check=check)
     mode = chosen.mode
     if mode == "auto":
         mode = "maximum" if is_emulated else "host-passthrough"
-    return _element("cpu", topology, numa, mode=mode)
+    return element("cpu", topology, numa, mode=mode)
 
 
 def _guest_numa(options: VmOptions, places: Places) -> ET.Element | None:
@@ -230,38 +212,38 @@ def _guest_numa(options: VmOptions, places: Places) -> ET.Element | None:
         first = node * cpus
         last = first + cpus - 1
         span = f"{first}-{last}" if cpus > 1 else str(node)
-        cells.append(_element("cell", id=node, cpus=span, memory=memory_kib, unit="KiB"))
-    return _element("numa", *cells)
+        cells.append(element("cell", id=node, cpus=span, memory=memory_kib, unit="KiB"))
+    return element("numa", *cells)
 
 
 def _clock(options: VmOptions, places: Places) -> ET.Element:
     chosen = options.clock
     has_hpet = "yes" if chosen.hpet else "no"
     timers = [
-        _element("timer", name="rtc", tickpolicy="catchup"),
-        _element("timer", name="pit", tickpolicy="delay"),
-        _element("timer", name="hpet", present=has_hpet),
+        element("timer", name="rtc", tickpolicy="catchup"),
+        element("timer", name="pit", tickpolicy="delay"),
+        element("timer", name="hpet", present=has_hpet),
     ]
     if places.accelerator == "kvm":
         wanted = "yes" if chosen.source in ("auto", "kvm-clock") else "no"
-        timers.append(_element("timer", name="kvmclock", present=wanted))
+        timers.append(element("timer", name="kvmclock", present=wanted))
         if chosen.tsc != "auto":
-            timers.append(_element("timer", name="tsc", mode=chosen.tsc))
-    return _element("clock", *timers, offset="utc")
+            timers.append(element("timer", name="tsc", mode=chosen.tsc))
+    return element("clock", *timers, offset="utc")
 
 
 # Boot and devices ----------------------------------------------------------------------------
 
 
 def _operating_system(options: VmOptions, boot: Boot | None) -> ET.Element:
-    kind = _element("type", "hvm", arch="x86_64", machine=options.machine)
+    kind = element("type", "hvm", arch="x86_64", machine=options.machine)
     if boot is None:
-        return _element("os", kind, _element("boot", dev="hd"))
-    kernel = _element("kernel", boot.kernel)
-    command_line = _element("cmdline", boot.command_line)
+        return element("os", kind, element("boot", dev="hd"))
+    kernel = element("kernel", boot.kernel)
+    command_line = element("cmdline", boot.command_line)
     if not boot.initrd:
-        return _element("os", kind, kernel, command_line)
-    return _element("os", kind, kernel, _element("initrd", boot.initrd), command_line)
+        return element("os", kind, kernel, command_line)
+    return element("os", kind, kernel, element("initrd", boot.initrd), command_line)
 
 
 def _devices(options: VmOptions, places: Places) -> ET.Element:
@@ -270,24 +252,24 @@ def _devices(options: VmOptions, places: Places) -> ET.Element:
         for number, share in enumerate(options.shares)
         if share.kind != "nfs"
     ]
-    return _element(
+    return element(
         "devices",
         _disk(options, places),
         _seed(places),
         _scsi_controller(options),
-        _element("controller", type="usb", model="none"),
+        element("controller", type="usb", model="none"),
         *filesystems,
         # First, so that its place on the bus does not depend on the NIC that is measured.
         _management_nic(places),
         _nic(options, places),
-        _element(
+        element(
             "serial",
-            _element("source", path=places.console, append="off"),
-            _element("target", port=0),
+            element("source", path=places.console, append="off"),
+            element("target", port=0),
             type="file",
         ),
-        _element("video", _element("model", type="none")),
-        _element("memballoon", model="none"),
+        element("video", element("model", type="none")),
+        element("memballoon", model="none"),
     )
 
 
@@ -295,25 +277,25 @@ def _seed(places: Places) -> ET.Element | None:
     """Return the medium of cloud-init, as a disk: kernels for clouds have no driver for a drive."""
     if not places.seed:
         return None
-    return _drive(places.seed, "vdz", "virtio", _element("readonly"), type="raw")
+    return _drive(places.seed, "vdz", "virtio", element("readonly"), type="raw")
 
 
 def _scsi_controller(options: VmOptions) -> ET.Element | None:
     if options.disk.bus != "scsi":
         return None
-    thread = _element("driver", iothread=1) if options.disk.iothread else None
-    return _element("controller", thread, type="scsi", index=0, model="virtio-scsi")
+    thread = element("driver", iothread=1) if options.disk.iothread else None
+    return element("controller", thread, type="scsi", index=0, model="virtio-scsi")
 
 
 def _management_nic(places: Places) -> ET.Element | None:
     """Return the NIC that bareline reaches the guest by, where it is not the measured one."""
     if not places.guest.management_mac:
         return None
-    return _element(
+    return element(
         "interface",
-        _element("mac", address=places.guest.management_mac),
-        _element("source", bridge=places.bridge),
-        _element("model", type="virtio"),
+        element("mac", address=places.guest.management_mac),
+        element("source", bridge=places.bridge),
+        element("model", type="virtio"),
         type="bridge",
     )
 
@@ -334,10 +316,10 @@ def _disk(options: VmOptions, places: Places) -> ET.Element:
 
 
 def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) -> ET.Element:
-    target = _element("target", dev=name, bus=bus)
-    driver_of = _element("driver", name="qemu", **driver)
-    source = _element("source", file=file)
-    return _element("disk", driver_of, source, target, *more, type="file", device="disk")
+    target = element("target", dev=name, bus=bus)
+    driver_of = element("driver", name="qemu", **driver)
+    source = element("source", file=file)
+    return element("disk", driver_of, source, target, *more, type="file", device="disk")
 
 
 def share_tag(number: int) -> str:
@@ -346,47 +328,47 @@ def share_tag(number: int) -> str:
 
 
 def _filesystem(share: SharedFolder, number: int) -> ET.Element:
-    source = _element("source", dir=share.source)
-    target = _element("target", dir=share_tag(number))
+    source = element("source", dir=share.source)
+    target = element("target", dir=share_tag(number))
     inside = [source, target]
     if share.kind == "virtiofs":
-        driver = [_element("driver", type="virtiofs")]
+        driver = [element("driver", type="virtiofs")]
         if share.cache != "default":
-            driver.append(_element("binary", _element("cache", mode=share.cache)))
+            driver.append(element("binary", element("cache", mode=share.cache)))
         inside = [*driver, source, target]
     elif share.read_only:
-        inside.append(_element("readonly"))
-    return _element("filesystem", *inside, type="mount", accessmode="passthrough")
+        inside.append(element("readonly"))
+    return element("filesystem", *inside, type="mount", accessmode="passthrough")
 
 
 def _nic(options: VmOptions, places: Places) -> ET.Element:
     nic = options.nic
     index = places.guest.index
-    mac = _element("mac", address=places.guest.mac)
-    alias = _element("alias", name=NIC_ALIAS)
+    mac = element("mac", address=places.guest.mac)
+    alias = element("alias", name=NIC_ALIAS)
     if nic.attach == "adapter":
-        source = _element("source", _pci_address(nic.addresses[index]))
-        return _element("hostdev", source, mode="subsystem", type="pci", managed="yes")
+        source = element("source", pci_address(nic.addresses[index]))
+        return element("hostdev", source, mode="subsystem", type="pci", managed="yes")
     if nic.attach == "vf":
         # As an interface, which sets MAC and VLAN; a plain hostdev does not.
-        vlan = None if nic.vlan is None else _element("vlan", _element("tag", id=nic.vlan))
+        vlan = None if nic.vlan is None else element("vlan", element("tag", id=nic.vlan))
         if nic.device:
-            pool = _element("source", network=POOL)
-            return _element("interface", mac, pool, vlan, alias, type="network")
-        source = _element("source", _pci_address(nic.addresses[index], type="pci"))
-        return _element("interface", mac, source, vlan, alias, type="hostdev", managed="yes")
+            pool = element("source", network=POOL)
+            return element("interface", mac, pool, vlan, alias, type="network")
+        source = element("source", pci_address(nic.addresses[index], type="pci"))
+        return element("interface", mac, source, vlan, alias, type="hostdev", managed="yes")
     device = _virtual_device(options, places)
     if nic.attach == "macvtap":
-        source = _element("source", dev=nic.device, mode="bridge")
-        return _element("interface", mac, source, *device, alias, type="direct")
-    bridge = _element("source", bridge=places.bridge)
-    mtu = _element("mtu", size=nic.mtu)
-    return _element("interface", mac, bridge, *device, mtu, alias, type="bridge")
+        source = element("source", dev=nic.device, mode="bridge")
+        return element("interface", mac, source, *device, alias, type="direct")
+    bridge = element("source", bridge=places.bridge)
+    mtu = element("mtu", size=nic.mtu)
+    return element("interface", mac, bridge, *device, mtu, alias, type="bridge")
 
 
 def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
     nic = options.nic
-    model = _element("model", type=nic.model)
+    model = element("model", type=nic.model)
     if nic.model != "virtio":
         return [model]
     sides = []
@@ -394,29 +376,23 @@ def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
         switch = _switch(nic.offloads)
         buffers = _switch(nic.mergeable_buffers)
         offloads = dict.fromkeys(("csum", "tso4", "tso6", "ecn", "ufo"), switch)
-        sides.append(_element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
-        sides.append(_element("guest", **offloads))
+        sides.append(element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
+        sides.append(element("guest", **offloads))
     # Emulated processors take their interrupts from QEMU, which vhost goes around.
     vhost = places.accelerator == "kvm" if nic.vhost is None else nic.vhost
     mover = "vhost" if vhost else "qemu"
     queues = nic.queues if nic.queues > 1 else None
-    return [model, _element("driver", *sides, name=mover, queues=queues)]
+    return [model, element("driver", *sides, name=mover, queues=queues)]
 
 
 def _switch(is_on: bool) -> str:
     return "on" if is_on else "off"
 
 
-def _pci_address(address: str, **kind: str) -> ET.Element:
-    domain, bus, slot, function = parse_pci_address(address)
-    place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
-    return _element("address", **kind, **place, function=f"0x{function:x}")
-
-
 def _overrides(options: VmOptions) -> ET.Element | None:
     """Set properties of QEMU's devices that libvirt has no element for."""
     if options.nic.mitigation or options.nic.passed_through:
         return None
-    off = _element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")
-    device = _element(f"{{{_QEMU}}}device", _element(f"{{{_QEMU}}}frontend", off), alias=NIC_ALIAS)
-    return _element(f"{{{_QEMU}}}override", device)
+    off = element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")
+    device = element(f"{{{_QEMU}}}device", element(f"{{{_QEMU}}}frontend", off), alias=NIC_ALIAS)
+    return element(f"{{{_QEMU}}}override", device)
