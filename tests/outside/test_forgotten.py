@@ -80,7 +80,7 @@ def test_a_type_without_acquire_or_options_is_named(tmp_path):
 
 
 def test_bareline_forgets_nothing_itself():
-    load_platform_types()  # imports every module that has an allocation
+    list(load_platform_types())  # imports every module that has an allocation
     kinds = [one for one in _below(HostsAllocation) if one.__module__.startswith("bareline.")]
     assert {"LocalAllocation", "NetnsAllocation", "SlurmAllocation"} <= {k.__name__ for k in kinds}
     assert [told for kind in kinds for told in forgotten_of(kind)] == []

@@ -19,7 +19,7 @@ import pytest
 from bareline.platforms.hosts.process import marked_processes, processes_with
 from bareline.platforms.reached.slurm import commands
 from bareline.platforms.reached.slurm import job as job_module
-from bareline.platforms.reached.slurm import platform as platform_module
+from bareline.platforms.reached.slurm import allocation as allocation_module
 from bareline.platforms.reached.slurm.commands import read_time_s
 from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.platforms.reached.slurm.platform import SlurmPlatform
@@ -521,9 +521,9 @@ def test_long_lines_of_several_nodes_of_one_step_stay_apart(slurm_cluster, acqui
 def test_nodes_that_say_nothing_are_asked_again(slurm_cluster, acquire, monkeypatch):
     """A step that ended before it was heard is no failure of every trial that is left."""
     text = "case $SLURMD_NODENAME in node2) exit 0 ;; esac; describe() { :; }; stay() { :; }\n"
-    real = platform_module.script
+    real = allocation_module.script
     monkeypatch.setattr(
-        platform_module, "script", lambda name: text if name == "description" else real(name)
+        allocation_module, "script", lambda name: text if name == "description" else real(name)
     )
     with (
         pytest.raises(NotNow, match=r"the connection ended"),
