@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.hosts.process import marked_processes, processes_with
+from bareline.platforms.reached.slurm import allocation as allocation_module
 from bareline.platforms.reached.slurm import commands
 from bareline.platforms.reached.slurm import job as job_module
-from bareline.platforms.reached.slurm import allocation as allocation_module
 from bareline.platforms.reached.slurm.commands import read_time_s
 from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.platforms.reached.slurm.platform import SlurmPlatform
