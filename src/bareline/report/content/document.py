@@ -21,7 +21,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.verdict import Glance
-from bareline.predict.predictions import Predictions, read_predictions_of
+from bareline.predict.validation.predictions import Predictions, read_predictions_of
 from bareline.report.content.facts import FactLine, fact_lines
 from bareline.report.content.profiles import ProfileLine, profile_lines
 from bareline.report.content.published import PublishedPoint, published_points

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 
 from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import ratio_words
-from bareline.predict.validation import ModelScore
+from bareline.predict.validation.scores import ModelScore
 from bareline.report.blocks import Tone
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
