@@ -119,8 +119,8 @@ class Planned:
 
     def look_at_nodes(self, order: SubmissionRequest) -> None:
         """See that a job could run on the nodes of a batch system that can be asked first."""
+        from bareline.session.allocations import platforms_to_build
         from bareline.session.node_needs import see_to_nodes
-        from bareline.session.runner import platforms_to_build
         from bareline.study.plan import make_plan
 
         if order.system != "slurm":

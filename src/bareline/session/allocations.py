@@ -17,11 +17,13 @@ from typing import Any, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.platforms.hosts.allocation import mentions
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
 from bareline.session.variants import build_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
+from bareline.study.study import Study
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
 from bareline.vocabulary.events import CAME_UP, MADE_AGAIN
@@ -48,6 +50,14 @@ _BY_PROGRAMS = (
     *(BLAS_KERNELS, "native.", "mpi.library", "mpi.carrier.", "placement.", "from."),
     _STARTUP_FAILURES,
 )
+
+
+def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
+    """Return the platforms on which a plan runs bareline's own programs."""
+    cells = {(trial.platform, trial.case) for trial in plan}
+    return {
+        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
+    }
 
 
 class Allocations:

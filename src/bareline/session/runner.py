@@ -18,10 +18,9 @@ from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
-from bareline.platforms.hosts.allocation import mentions
 from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
-from bareline.session.allocations import Allocations, failure_of
+from bareline.session.allocations import Allocations, failure_of, platforms_to_build
 from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History, TrialCounts
 from bareline.session.judge import Failures, JudgedOutput, judge_output
@@ -43,7 +42,6 @@ from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.store.run_files import now
 from bareline.study.plan import make_plan
-from bareline.study.study import Study
 from bareline.vocabulary.errors import (
     BuildError,
     LimitReached,
@@ -129,14 +127,6 @@ def execute(
     return Runner(run, observer, limits or NO_LIMITS, anyway=anyway).execute(
         retry_failed=retry_failed
     )
-
-
-def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
-    """Return the platforms on which a plan runs bareline's own programs."""
-    cells = {(trial.platform, trial.case) for trial in plan}
-    return {
-        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
-    }
 
 
 class Runner:
