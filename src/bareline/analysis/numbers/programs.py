@@ -199,13 +199,15 @@ class ReplayedTerm:
     hi: float
 
 
-#: Terms by platform and application, and of how many launches the loss is.
-ReplayedLosses = Mapping[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]]
+#: The terms of a loss, and of how many launches it is.
+ReplayedLoss = tuple[tuple[ReplayedTerm, ...], int]
+#: By platform and application.
+ReplayedLosses = Mapping[tuple[str, str], ReplayedLoss]
 
 
 def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
     """Return the losses that predictions split; none where none were kept or can be read."""
-    losses: dict[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]] = {}
+    losses: dict[tuple[str, str], ReplayedLoss] = {}
     for run in records.runs:
         try:
             for row in json.loads(run.read_predictions() or b"{}")["losses"]:
@@ -217,7 +219,7 @@ def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
     return losses
 
 
-def _replayed_loss(loss: Mapping[str, Any]) -> tuple[tuple[ReplayedTerm, ...], int]:
+def _replayed_loss(loss: Mapping[str, Any]) -> ReplayedLoss:
     """Return the terms of a loss, and of how many launches it is."""
     base_s = median(map(float, loss["measured_a"]))
     terms = tuple(_replayed_terms(loss["shares"], base_s))
