@@ -20,9 +20,10 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.judgements.decide import decide_mean
+from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
-from bareline.analysis.numbers.pairs import Boots, PlatformPair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import Verdict
 
 SEED = 20_261_203

@@ -87,11 +87,11 @@ class _Mount:
         if not dash or len(mount) < 6 or len(file_system) < 3:
             return None
         options = dict.fromkeys([*mount[5].split(","), *file_system[2].split(",")])
-        kept = [option for option in options if not option.startswith(_ADDRESSES)]
+        without_addresses = [name for name in options if not name.startswith(_ADDRESSES)]
         return cls(
             device_number=mount[2],
             point=mount[4].replace("\\040", " "),
-            options=",".join(kept),
+            options=",".join(without_addresses),
             kind=file_system[0],
             source=file_system[1],
         )

@@ -80,13 +80,19 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     left_out: dict[tuple[int, Case], LeftOut] = {}
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
+        command = study.command_of(case)
         for number, spec in enumerate(platforms):
             if not measure.asks(spec.name):
                 continue
-            layout, reason = _layout_on(study, measure, case, spec, capacities[number])
+            layout = None
+            reason = spec.refuses(command) or _refusal(study, case, spec)
+            if not reason:
+                layout, reason = _fitting(study, measure, case, capacities[number])
             if layout is None:
                 left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=reason)
                 continue
+            if command.mpi:
+                layout = replace(layout, pinning=_pinning(case, spec))
             launches = _launches_of(study, measure, case, platforms)
             cell = Cell(number, numbers.setdefault(case, len(numbers)))
             cells.setdefault(cell, PlanCell(layout, measure.timeout_s, launches))
@@ -97,14 +103,10 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     return Choice(tuple(numbers), cells, tuple(missing))
 
 
-def _layout_on(
-    study: Study, measure: Measure, case: Case, spec: PlatformSpec, capacity: Capacity
+def _fitting(
+    study: Study, measure: Measure, case: Case, capacity: Capacity
 ) -> tuple[Layout | None, str]:
-    """Return the layout of a case on a platform, or None and why it is left out there."""
-    command = study.command_of(case)
-    refusal = spec.refuses(command) or _refusal(study, case, spec)
-    if refusal:
-        return None, refusal
+    """Return the layout of a case on a platform and "", or None and why it does not fit."""
     layout, lacking = lay_out(
         case,
         capacity,
@@ -113,10 +115,12 @@ def _layout_on(
     )
     if layout is None:
         return None, f"does not fit: {lacking}"
-    if command.mpi:
-        pinning = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
-        layout = replace(layout, pinning=pinning)
     return layout, ""
+
+
+def _pinning(case: Case, spec: PlatformSpec) -> Pinning:
+    """Return how ranks are pinned: by the case, or by the platform's option."""
+    return Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
 
 
 def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:

@@ -112,6 +112,15 @@ def check_question(
             raise _unanswerable(text, name, metrics, where)
 
 
+def subjects_of(probe: Probe[Any]) -> set[str]:
+    """Return the texts of a question that a probe answers: its name, layer and metrics."""
+    layer = probe.layer.value
+    subjects = {probe.name, layer}
+    for metric in probe.metrics:
+        subjects |= {f"{probe.name}.{metric}", f"{layer}.{metric}"}
+    return subjects
+
+
 def _unanswerable(
     text: str, name: str, metrics: Mapping[str, Sequence[str]], where: str
 ) -> StudyError:

@@ -17,14 +17,21 @@ from bareline.study.checks import (
     check_roles,
     check_scales,
 )
+from bareline.study.looks import with_looks
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
-from bareline.study.problems import LISTED, TABLES, check_question, study_error, suggest
+from bareline.study.problems import (
+    LISTED,
+    TABLES,
+    check_question,
+    study_error,
+    subjects_of,
+    suggest,
+)
 from bareline.study.programs import declared_programs
 from bareline.study.roles import Role, cast_roles
 from bareline.study.variant import Variant
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
-from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -91,19 +98,7 @@ class Study(Limits, BaseModel):
     @classmethod
     def _with_looks(cls, content: Any) -> Any:
         """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
-        if not isinstance(content, Mapping):
-            return content
-        looks = content.get("looks")
-        launches = content.get("launches")
-        if looks is None and launches is not None:
-            return content
-        planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
-        if launches is not None and launches != planned[-1]:
-            raise ValueError(
-                f"launches = {launches}, but the last look is after {planned[-1]} blocks; remove "
-                "one of both"
-            )
-        return {**content, "looks": list(planned), "launches": planned[-1]}
+        return with_looks(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:
@@ -214,12 +209,9 @@ class Study(Limits, BaseModel):
 
     def source_lines(self) -> list[str]:
         """Describe, a line each, the search for its programs and possible installations."""
-        lines = []
-        for name in self.probes:
-            source = self.source_of(name)
-            if source:
-                lines.append(f"{name}: each platform is asked for {source}")
-        return lines
+        sources = {name: self.source_of(name) for name in self.probes}
+        used = {name: source for name, source in sources.items() if source}
+        return [f"{name}: each platform is asked for {source}" for name, source in used.items()]
 
     @property
     def required_launches(self) -> int:
@@ -231,17 +223,8 @@ class Study(Limits, BaseModel):
         """The probes of the question; without one the programs, and all where there is none."""
         names = {".".join(text.split()).rpartition(":")[2] for text in self.question}
         names = names or {Layer.NPB.value, Layer.APP.value}
-        probes = [name for name in self.probes if names & self._subjects_of(name)]
+        probes = [name for name in self.probes if names & subjects_of(self.find_probe(name))]
         return frozenset(probes or self.probes)
-
-    def _subjects_of(self, name: str) -> set[str]:
-        """Return the texts of a question that a probe answers: its name, layer and metrics."""
-        probe = self.find_probe(name)
-        layer = probe.layer.value
-        subjects = {name, layer}
-        for metric in probe.metrics:
-            subjects |= {f"{name}.{metric}", f"{layer}.{metric}"}
-        return subjects
 
     def launches_of(self, case: Case) -> int:
         """Return how often a case is launched: after the first look only for the question."""

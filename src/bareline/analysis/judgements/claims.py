@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from bareline.analysis.judgements.claim_points import JudgedPoints, PlaceTest, judged_points
 from bareline.analysis.judgements.losses import (
     PlaceLoss,
     below_peak,
@@ -79,7 +80,6 @@ class Outcome:
 #: The printed effect of a claim on a program, above 1 in the direction of the claim, given the
 #: program, its points and, for a growth, the points where it begins; None where nothing is printed.
 PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect | None]
-PlaceTest = Callable[[Place], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,14 @@ class Replication:
         others = self._others(check)
         votes = []
         for program, losses in _by_program(known).items():
-            change = _change_of(check, losses, others, places)
+            change = judged_points(check, losses, others, begin=places.begin, end=places.end)
             if change is not None:
                 effect = printed(program, change.last, change.first)
                 votes.append(self._vote(check, program, change, effect))
         return votes
 
     def _vote(
-        self, check: ClaimCheck, program: str, change: _Change, effect: Effect | None
+        self, check: ClaimCheck, program: str, change: JudgedPoints, effect: Effect | None
     ) -> Vote:
         ratio = mean_loss(change.last)
         first = mean_loss(change.first) if change.first else None
@@ -332,91 +332,6 @@ def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
     return grouped_by(losses, lambda loss: loss.place.probe)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """The points where a program's loss is judged.
-
-    - `first`: the points where its change begins; empty where the loss itself is judged.
-    - `last`: the points where it ends, or all of them.
-    """
-
-    first: Sequence[PlaceLoss]
-    last: Sequence[PlaceLoss]
-
-    @property
-    def with_common_points(self) -> _Change:
-        """The points that exist at both ends, so that both have the same sizes."""
-        points = {loss.place.point for loss in self.first}
-        points &= {loss.place.point for loss in self.last}
-        return _Change(
-            first=[loss for loss in self.first if loss.place.point in points],
-            last=[loss for loss in self.last if loss.place.point in points],
-        )
-
-
-def _change_of(
-    check: ClaimCheck,
-    losses: Sequence[PlaceLoss],
-    others: Sequence[PlaceLoss],
-    places: PrintedPlaces,
-) -> _Change | None:
-    """Return the points where a program's loss is judged; None where an end of a change has none.
-
-    - `others`: the points of the programs that it is compared with.
-    """
-    if check.kind == "ratio":
-        return _Change((), _at_places(losses, places.end) or _most_ranks(losses))
-    if check.kind == "more":
-        change = _at_most_common_ranks(others, losses)
-    elif check.kind == "rise":
-        change = _from_one_node_to_two(losses).with_common_points
-    else:
-        change = _from_least_to_most_ranks(losses, places).with_common_points
-    if not change.first or not change.last:
-        return None
-    return change
-
-
-def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLoss]) -> _Change:
-    """Return the points of other programs and of a program at the most ranks that both have."""
-    shared = _ranks_of(losses) & _ranks_of(others)
-    if not shared:
-        return _Change((), ())
-    return _Change(_at(others, max(shared)), _at(losses, max(shared)))
-
-
-def _from_one_node_to_two(losses: Sequence[PlaceLoss]) -> _Change:
-    on_one_node = [loss for loss in losses if loss.place.on_one_node]
-    on_two_nodes = [loss for loss in losses if loss.place.ran_on == 2]
-    return _Change(_most_ranks(on_one_node), _most_ranks(on_two_nodes))
-
-
-def _from_least_to_most_ranks(losses: Sequence[PlaceLoss], places: PrintedPlaces) -> _Change:
-    """Return the points with the fewest and the most ranks, of printed places if it has any."""
-    fewest = min(_ranks_of(_at_places(losses, places.begin) or losses))
-    most = max(_ranks_of(_at_places(losses, places.end) or losses))
-    if fewest >= most:
-        return _Change((), ())
-    return _Change(_at(losses, fewest), _at(losses, most))
-
-
-def _at_places(losses: Sequence[PlaceLoss], places: PlaceTest) -> list[PlaceLoss]:
-    return [loss for loss in losses if places(loss.place)]
-
-
-def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
-    return {loss.place.ranks for loss in losses}
-
-
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
     """Return a ratio, inverted if necessary, so that above 1 agrees with the document."""
     return ratio.inverse() if check.expect == "better" else ratio
-
-
-def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    most = max((loss.place.ranks for loss in losses), default=0)
-    return _at(losses, most)
-
-
-def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
-    return [loss for loss in losses if loss.place.ranks == ranks]

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bareline import stats
+from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
-from bareline.analysis.numbers.pairs import Boots, PlatformPair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.looks import fewest_blocks
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
