@@ -159,7 +159,7 @@ class Splits:
         return Split(float(median(computing)), float(median(communicating)), source)
 
 
-#: The models whose time is printed, the best first: `bareline.predict.validation` names them.
+#: The models whose time is printed, the best first: `bareline.predict.validation.scores`.
 _MODELS = ("replay", "delta")
 
 #: Seconds by platform and application.
