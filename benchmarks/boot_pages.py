@@ -19,7 +19,6 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.judgements.decide import decide_mean
-from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
 from bareline.analysis.numbers.pairs import PlatformPair
