@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -43,54 +43,81 @@ class Waterfall:
 def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
     """Return one waterfall for each program and platform, of its worst case; applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
-    for one in breakdowns:
-        known = worst.get((one.title, one.cell.platform))
-        if known is None or one.ratio.value > known.ratio.value:
-            worst[one.title, one.cell.platform] = one
-    order = sorted(
-        worst.values(), key=lambda one: (one.cell.layer is not Layer.APP, -one.ratio.value)
+    for breakdown in breakdowns:
+        program = (breakdown.title, breakdown.cell.platform)
+        previous = worst.get(program)
+        if previous is None or breakdown.ratio.value > previous.ratio.value:
+            worst[program] = breakdown
+    return [_waterfall(breakdown) for breakdown in sorted(worst.values(), key=_order)]
+
+
+def _order(breakdown: Breakdown) -> tuple[bool, float]:
+    """Sort applications before other programs, and the largest loss first."""
+    return breakdown.cell.layer is not Layer.APP, -breakdown.ratio.value
+
+
+def _waterfall(breakdown: Breakdown) -> Waterfall:
+    cell = breakdown.cell
+    ranks = f"{cell.place.ranks} ranks"
+    case = " ".join(filter(None, [ranks, cell.place.where]))
+    title = ", ".join(filter(None, [breakdown.title, case]))
+    return Waterfall(
+        title=sentence_case(title),
+        platform=cell.platform,
+        summary=_summary(breakdown),
+        bars=tuple(_bars(breakdown)),
+        source=_source(breakdown),
     )
-    return [_steps(one) for one in order]
 
 
-def _steps(one: Breakdown) -> Waterfall:
-    pieces = [piece for piece in one.pieces if abs(piece.extra) >= _LEAST]
+def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
+    """Yield the baseline's time, each piece, the rest and the platform's time."""
+    pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = list(accumulate((piece.extra for piece in pieces), initial=1.0))
-    full = max(*ends, one.ratio.value, one.ratio.hi or 0.0)
+    full = max(*ends, breakdown.ratio.value, breakdown.ratio.hi or 0.0)
 
     def bar(name: str, text: str, note: str, begin: float, width: float, look: str) -> WaterfallBar:
-        start, size = 100 * min(begin, begin + width) / full, 100 * abs(width) / full
-        return WaterfallBar(name, text, note, start, max(0.4, size), look)
+        start_percent = 100 * min(begin, begin + width) / full
+        width_percent = 100 * abs(width) / full
+        return WaterfallBar(name, text, note, start_percent, max(0.4, width_percent), look)
 
-    bars = [bar(one.cell.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, "base")]
+    base_time = format_value(breakdown.base_s, "s")
+    yield bar(breakdown.cell.baseline, base_time, "", 0.0, 1.0, "base")
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
-        bars.append(bar(piece.name, _amount(piece), piece.call, begin, piece.extra, look))
-    left = with_interval(one.residual, write=_signed)
-    bars.append(bar("not explained", left, "", ends[-1], one.residual.value, "rest"))
-    total = f"{one.ratio.value:.2f} times"
-    bars.append(bar(one.cell.platform, total, "", 0.0, one.ratio.value, "own"))
-    summary, largest = ratio_words(one.ratio, rate=False), one.largest
-    if largest is not None and largest.extra > _LEAST:
-        via = f", mostly {largest.call}" if largest.call else ""
-        summary += f": {largest.name} adds {largest.extra:.2f} of the baseline's time{via}"
-    case = " ".join(filter(None, [f"{one.cell.place.ranks} ranks", one.cell.place.where]))
-    title = sentence_case(", ".join(filter(None, [one.title, case])))
-    return Waterfall(title, one.cell.platform, summary, tuple(bars), _source(one))
+        yield bar(piece.name, _amount(piece), piece.call, begin, piece.extra, look)
+    rest = with_interval(breakdown.residual, write=_signed)
+    yield bar("not explained", rest, "", ends[-1], breakdown.residual.value, "rest")
+    total = breakdown.ratio.value
+    yield bar(breakdown.cell.platform, f"{total:.2f} times", "", 0.0, total, "own")
 
 
-def _source(one: Breakdown) -> str:
+def _summary(breakdown: Breakdown) -> str:
+    """Describe how much longer a program takes, and the largest piece of that."""
+    words = ratio_words(breakdown.ratio, rate=False)
+    largest = breakdown.largest
+    if largest is None or largest.extra <= _LEAST:
+        return words
+    call = f", mostly {largest.call}" if largest.call else ""
+    return f"{words}: {largest.name} adds {largest.extra:.2f} of the baseline's time{call}"
+
+
+def _source(breakdown: Breakdown) -> str:
     """Describe the source of the pieces, e.g. ``profiles, median over 6 pairs of launches``."""
-    if one.source == "replay":
-        return f"the replay of its calls, which predicts it as well; {one.launches} launches"
-    what = "profiles" if one.source == "profile" else "the program's own timers"
-    pairs = f", median over {one.launches} pairs of launches"
-    return what + (" of one launch on each side" if one.launches == 1 else pairs)
+    launches = breakdown.launches
+    if breakdown.source == "replay":
+        return f"the replay of its calls, which predicts it as well; {launches} launches"
+    source = "profiles" if breakdown.source == "profile" else "the program's own timers"
+    if launches == 1:
+        return f"{source} of one launch on each side"
+    return f"{source}, median over {launches} pairs of launches"
 
 
 def _amount(piece: Piece) -> str:
-    ends = (_signed(piece.lo), _signed(piece.hi))
-    return _signed(piece.extra) + (f" ({' to '.join(ends)})" if ends[0] != ends[1] else "")
+    amount = _signed(piece.extra)
+    low = _signed(piece.lo)
+    high = _signed(piece.hi)
+    return amount if low == high else f"{amount} ({low} to {high})"
 
 
 def _signed(share: float) -> str:
