@@ -30,7 +30,8 @@ from bareline.vocabulary.units import format_size, format_value
 
 #: The place of these figures: a section of their own, as figures of a layer have that layer's.
 SECTION = "predictions"
-_WIDTH, _ROW = 420, 26
+_WIDTH = 420
+_ROW = 26
 #: Of a drawing for a phone, where names also have less room.
 _NARROW_WIDTH = 190
 _Rows = list[dict[str, Any]]

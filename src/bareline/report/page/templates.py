@@ -79,7 +79,7 @@ def template_environment() -> jinja2.Environment:
         "capital": sentence_case,
         "count": count,
         "size": _size_text,
-        "order": lambda order: f"{order:.5g}" if isinstance(order, float) else str(order),
+        "order": _order_text,
         "explained": explained,
         "kind": lambda block: type(block).__name__,
         "packed": _packed,
@@ -94,6 +94,10 @@ def template_environment() -> jinja2.Environment:
         "why_undrawn": why_undrawn,
     }
     return environment
+
+
+def _order_text(order: object) -> str:
+    return f"{order:.5g}" if isinstance(order, float) else str(order)
 
 
 def _chosen_by_strip(block: Block) -> bool:
