@@ -44,7 +44,7 @@ def expected(row: ClaimRow, power: float) -> set[str]:
         return {_USUAL[power], "yes", "stronger", "some"}
     if row.sides in _OWN_SHARES:
         return {"yes"}  # losses to a power are those of the other platforms
-    if any(bar.at is PrintedFor.ELSEWHERE for bar in row.bars):
+    if any(bar.printed_for is PrintedFor.ELSEWHERE for bar in row.bars):
         # A loss of more nodes: it may be smaller here, but it is not contradicted by that.
         opposite = {"no"} if power <= 0 else set()
         return {"yes", "weaker", "stronger", "cannot tell", "some"} | opposite
