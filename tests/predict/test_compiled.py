@@ -12,7 +12,8 @@ import pytest
 from bareline.build.native import load_library
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
-from bareline.predict.replay import read_records, replay
+from bareline.predict.replay import replay
+from bareline.predict.trace_files import read_records
 from bareline.profile.records import VALUES_BY_VERSION, Room, TooMany, decode
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError, ToolMissing

@@ -16,7 +16,7 @@ from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
 from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
-from bareline.predict.replay import read_trace
+from bareline.predict.trace_files import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace, trace_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.exhibits.against_published import Meeting, score
+from bareline.report.exhibits.printed_ranges import Meeting, score
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place

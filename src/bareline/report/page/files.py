@@ -19,8 +19,9 @@ from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.grammar import Chart
+from bareline.report.figures.growth import growth_chart
 from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
-from bareline.report.figures.predictions import growth_chart, predicted_chart, waterfall_chart
+from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.figures.theme import looks
 from bareline.report.page.html import render_page
