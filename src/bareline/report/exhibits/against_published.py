@@ -10,7 +10,7 @@ from typing import Any
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.quantities import Spread
-from bareline.report.blocks import Field, Figure, Rows, Table
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.exhibits.base import Exhibit, figure_of, select
@@ -45,6 +45,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         printed += [end for end in range_of(point) if end is not None]
     result = score(meetings, printed)
     has_simulated = any(meeting.cell.simulated for meeting in meetings)
+    simulated_note = "Hollow marks: simulated." if has_simulated else ""
     words = "; ".join(_line_words(line) for line in lines[:12])
     yield figure_of(
         spec,
@@ -54,7 +55,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             result.words,
             "Bars: printed ranges, open where only a bound was printed; a single number "
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
-            _SIMULATED if has_simulated else "",
+            simulated_note,
         ],
         cells=[meeting.cell for meeting in meetings],
         layer="",
@@ -63,9 +64,6 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         table=_table(lines, result),
         data=(),
     )
-
-
-_SIMULATED = "Hollow marks: simulated."
 
 
 def _line_words(line: RatioLine) -> str:
@@ -216,7 +214,7 @@ def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
     rows.column("printed ratio", _printed)
     rows.column("here", _here)
     rows.number("inside", lambda line: line.inside)
-    rows.number("outside", _outside, tone=lambda line: "" if _outside(line) else "muted")
+    rows.number("outside", _outside, tone=_outside_tone)
     rows.number("times off", _times_off, plain, absent="")
     rows.text("counts as", lambda line: line.kind)
     rows.text("source", lambda line: line.point.source)
@@ -237,6 +235,10 @@ def _here(line: RatioLine) -> Field:
 
 def _outside(line: RatioLine) -> int:
     return len(line.counting) - line.inside
+
+
+def _outside_tone(line: RatioLine) -> Tone:
+    return "" if _outside(line) else "muted"
 
 
 def _times_off(line: RatioLine) -> float | None:

@@ -181,6 +181,7 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
         ends += [end for end in (meeting.low, meeting.high) if end]
     least = min(ends, default=1.0)
     most = max(ends, default=1.0)
+    off = statistics.median(meeting.off for meeting in ranges) if ranges else 1.0
     return RangeScore(
         inside=sum(meeting.inside for meeting in ranges),
         counted=len(ranges),
@@ -188,7 +189,7 @@ def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeSc
         bounds=len(bounds),
         given=given,
         disturbed=len(meetings) - len(ranges) - len(bounds) - given,
-        off=statistics.median(meeting.off for meeting in ranges) if ranges else 1.0,
+        off=off,
         coin=_inside_by_chance(ranges, math.log(most / least) or 1.0),
         least=least,
         most=most,
