@@ -16,7 +16,7 @@ from bareline.report.content.published import PublishedPoint
 from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.exhibits.printed_ranges import (
     SINGLE,
-    Meeting,
+    RangeComparison,
     RangeScore,
     RatioLine,
     range_of,
@@ -37,14 +37,14 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     lines = published_lines(document, spec)
     if not lines:
         return
-    meetings: list[Meeting] = []
+    comparisons: list[RangeComparison] = []
     for line in lines:
-        meetings += line.meetings
+        comparisons += line.comparisons
     printed: list[float] = []
     for point in document.published:
         printed += [end for end in range_of(point) if end is not None]
-    result = score(meetings, printed)
-    has_simulated = any(meeting.cell.simulated for meeting in meetings)
+    result = score(comparisons, printed)
+    has_simulated = any(comparison.cell.simulated for comparison in comparisons)
     simulated_note = "Hollow marks: simulated." if has_simulated else ""
     words = "; ".join(_line_words(line) for line in lines[:12])
     yield figure_of(
@@ -57,7 +57,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
             simulated_note,
         ],
-        cells=[meeting.cell for meeting in meetings],
+        cells=[comparison.cell for comparison in comparisons],
         layer="",
         drawing=both_widths(_panel, document, lines),
         summary=f"{result.words} {words}.",
@@ -172,7 +172,7 @@ def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
     for line in lines:
         low, high = range_of(line.point)
         values += [end for end in (low, high, line.point.middle) if end]
-        values += [meeting.ratio for meeting in line.meetings]
+        values += [comparison.ratio for comparison in line.comparisons]
     return values
 
 
@@ -196,16 +196,16 @@ def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook)
 
 def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]:
     """Yield the marks of the values here."""
-    names = varying(meeting.cell.place for meeting in line.meetings)
-    for meeting in line.meetings:
-        place = meeting.cell.place.words_of(names)
+    names = varying(comparison.cell.place for comparison in line.comparisons)
+    for comparison in line.comparisons:
+        place = comparison.cell.place.words_of(names)
         subject = ", ".join(filter(None, [line.point.platform, place]))
-        verdict = "inside" if meeting.inside else "outside"
-        if meeting.is_given:
+        verdict = "inside" if comparison.inside else "outside"
+        if comparison.is_given:
             verdict += ", given to the simulation"
-        amount = Form.of(meeting.ratio, meeting.cell.rate).text(meeting.ratio)
-        ink = look.ink(hollow=meeting.cell.simulated)
-        yield {"x": meeting.ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
+        amount = Form.of(comparison.ratio, comparison.cell.rate).text(comparison.ratio)
+        ink = look.ink(hollow=comparison.cell.simulated)
+        yield {"x": comparison.ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
 
 
 def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
@@ -228,9 +228,9 @@ def _printed(line: RatioLine) -> Field:
 
 def _here(line: RatioLine) -> Field:
     caveats: dict[Caveat, None] = {}
-    for meeting in line.meetings:
-        caveats.update(dict.fromkeys(meeting.cell.caveats))
-    return Field(line.span, line.meetings[0].ratio, caveats=tuple(caveats))
+    for comparison in line.comparisons:
+        caveats.update(dict.fromkeys(comparison.cell.caveats))
+    return Field(line.span, line.comparisons[0].ratio, caveats=tuple(caveats))
 
 
 def _outside(line: RatioLine) -> int:
@@ -242,7 +242,7 @@ def _outside_tone(line: RatioLine) -> Tone:
 
 
 def _times_off(line: RatioLine) -> float | None:
-    times = [meeting.off for meeting in line.counting]
+    times = [comparison.off for comparison in line.counting]
     return statistics.median(times) if times else None
 
 
