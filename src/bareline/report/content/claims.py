@@ -51,7 +51,12 @@ from bareline.report.content.claim_words import (
     verdict_words,
     where_words,
 )
-from bareline.report.content.published import same_place, speaks_of, where_printed
+from bareline.report.content.published import (
+    same_place,
+    size_in_words,
+    speaks_of,
+    where_printed,
+)
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
@@ -166,6 +171,9 @@ class _Judge:
             subject.append(place)
         words = f"{', '.join(subject)}: {ratio.text}"
         part = ratio.part.partition(":")[2]
+        sizes = size_in_words(ratio)
+        if sizes:
+            return self._row(words, part, None, f'no number is printed for "{sizes}"', ratio)
         tried: list[_Tried] = []
         for printing in (ratio, *likewise(self._study, ratio)):
             if printing.probe_metric:

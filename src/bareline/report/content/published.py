@@ -8,30 +8,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any, TypeGuard
 
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
-from bareline.published.model import PublishedStudy, Result
+from bareline.published.model import PublishedStudy
 from bareline.published.places import holds_at, meets
-from bareline.published.quantities import UNITS, Condition, Spread
-from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.published.quantities import Condition, Spread
+from bareline.published.ratios import PublishedRatio, published_ratios, ratios_across
 from bareline.report.content.wording import slug
-from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
-_SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
+SIZE_CONDITIONS = frozenset(
+    {"ranks", "nodes", "threads", "cores", "streams", "n", "nb", "files", "directories", "test"}
+)
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
 #: Two printings of one number differ by no more than this, on a log scale.
 _ROUNDED = 0.02
 #: Conditions that name the place in a system where a figure was measured.
-_WHERE = ("ranks", "nodes", "placement")
+_WHERE = ("ranks", "nodes", "placement", "streams")
+#: Those of them that are numbers, as an exhibit writes them next to a figure of another place.
+_NUMBERS = ("ranks", "nodes", "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class PublishedPoint:
             if condition.low is None and condition.above is not None:
                 # A ratio for more than 32 ranks does not apply to 32.
                 low = math.nextafter(condition.above, math.inf)
-            elif condition.low is None and condition.high is None:
+            elif not condition.has_ends:
                 return []
             high = math.inf if condition.high is None else float(condition.high)
             return [(low, high)]
@@ -139,7 +140,7 @@ class PublishedPoint:
             return ""
         printed = dict(self.ratio.at)
         different: dict[str, Any] = {}
-        for name in ("ranks", "nodes"):
+        for name in _NUMBERS:
             if name in printed and not holds_at({name: printed[name]}, place):
                 different[name] = printed[name]
         return conditions(different) or "ranks not printed"
@@ -161,23 +162,37 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
-    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-    if ("directories" in ratio.conditions) != ("directories" in place.coordinates):
-        return False
-    return _agrees(ratio.conditions, place)
+    return agrees(ratio.conditions, place)
 
 
-def _agrees(printed: Mapping[str, Condition], place: Place) -> bool:
+def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     """Return whether sizes, modes and placement agree, as far as the place has them."""
     coordinates = place.coordinates
+    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    if ("directories" in printed) != ("directories" in coordinates):
+        return False
     for name, condition in printed.items():
         if name == "placement":
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
                 return False
-        elif name not in _SIZE and name in coordinates and not meets(condition, coordinates[name]):
+        elif (
+            name not in SIZE_CONDITIONS
+            and name in coordinates
+            and not meets(condition, coordinates[name])
+        ):
             return False
     return True
+
+
+def size_in_words(ratio: PublishedRatio) -> str:
+    """Return the document's words for sizes of which it prints no number; empty without such."""
+    for name, condition in ratio.at:
+        if name in SIZE_CONDITIONS or not isinstance(condition, Spread):
+            continue
+        if not condition.has_ends and condition.inferred is None:
+            return condition.label or ""
+    return ""
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
@@ -199,8 +214,13 @@ def _places(ratio: PublishedRatio) -> dict[str, Condition]:
     return {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
 
 
-def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
+def published_points(
+    roles: Mapping[str, Mapping[str, Any]], baseline: str
+) -> Iterator[PublishedPoint]:
     """Yield every published ratio whose two platforms have a counterpart in the run.
+
+    Of two systems that a document prints in one table and never compares, the ratio is computed
+    where the run compares with one of them.
 
     - `roles`: the study's ``[role]`` tables: the platform of each, and the published platforms that
       it represents.
@@ -214,97 +234,42 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
     for name in dict.fromkeys(names):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
-            yield from _points_of_study(study, cast)
+            own = _cast_in(study, cast)
+            ratios = [*published_ratios(study), *_ratios_across(study, own, baseline)]
+            yield from _points_of_study(study, own, ratios)
+
+
+def _cast_in(study: PublishedStudy, cast: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the platforms of the run by the ids of a study's own platforms."""
+    prefix = f"{study.id}:"
+    return {
+        name.removeprefix(prefix): platforms
+        for name, platforms in cast.items()
+        if name.startswith(prefix)
+    }
+
+
+def _ratios_across(
+    study: PublishedStudy, cast: Mapping[str, Sequence[str]], baseline: str
+) -> Iterator[PublishedRatio]:
+    bases = [name for name, platforms in cast.items() if baseline in platforms]
+    for platform, base in product(cast, bases):
+        yield from ratios_across(study, platform, base)
 
 
 def _points_of_study(
-    study: PublishedStudy, cast: Mapping[str, Sequence[str]]
+    study: PublishedStudy, cast: Mapping[str, Sequence[str]], ratios: Sequence[PublishedRatio]
 ) -> Iterator[PublishedPoint]:
-    for ratio in published_ratios(study):
+    for ratio in ratios:
         ends = (ratio.span.low, ratio.span.high)
         if not any(end is not None and end > 0 for end in ends):
             continue
         label = study.part(ratio.part.partition(":")[2]).label
-        platforms = cast.get(f"{study.id}:{ratio.platform}", ())
-        baselines = cast.get(f"{study.id}:{ratio.baseline}", ())
+        platforms = cast.get(ratio.platform, ())
+        baselines = cast.get(ratio.baseline, ())
         for platform, baseline in product(platforms, baselines):
             if platform != baseline:
                 yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedValue:
-    """A published absolute value, and its printed `gain` over another; empty without.
-
-    - `part`: the table or figure that prints it, as exhibits name them.
-    """
-
-    value: float
-    text: str
-    gain: str
-    source: str
-    part: str
-
-
-def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return a cell's printed values by platform of the run; only the first printing of each."""
-    values: dict[str, PrintedValue] = {}
-    for role in roles.values():
-        if not role.platform:
-            continue
-        for name in role.published:
-            publication, _, platform = name.partition(":")
-            printed = _printed_value(publications()[publication], platform, cell)
-            if printed is not None:
-                values.setdefault(str(role.platform), printed)
-    return values
-
-
-def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
-    """Return a publication's value of a platform in the unit of a cell; None without."""
-    results = [row for row in study.results if row.platform == platform]
-    results = [row for row in results if _measures(study, row, cell)]
-    result = next((row for row in results if _is_value(row)), None)
-    if result is None or result.value is None:
-        return None
-    factor = _factor_to(cell, result)
-    if factor is None:
-        return None
-    gains = (row for row in results if row.kind == "factor" and row.relation == "better_by")
-    gain = next(gains, None)
-    return PrintedValue(
-        float(result.value * factor),
-        result.words,
-        "" if gain is None else str(gain),
-        source=f"{study.publication.short}, {study.part(result.part).label}",
-        part=f"{study.id}:{result.part}",
-    )
-
-
-def _is_value(result: Result) -> bool:
-    """Return whether a result is a value of its own: an amount, or a share of a peak."""
-    is_share = result.kind == "efficiency" and result.baseline == "peak"
-    return result.value is not None and (result.kind == "absolute" or is_share)
-
-
-def _factor_to(cell: Row, result: Result) -> Decimal | None:
-    """Return the factor from a printed unit to that of a cell; None where they differ in kind."""
-    unit, factor = UNITS[result.unit]
-    if (unit, cell.metric.unit) == ("%", "1"):
-        return Decimal("0.01")
-    return factor if unit == cell.metric.unit else None
-
-
-def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Return whether a result is of the metric of a cell; second printings are of nothing."""
-    benchmark = study.benchmark(result.benchmark)
-    return (
-        benchmark is not None
-        and not result.restates
-        and fnmatchcase(cell.place.probe, benchmark.probe)
-        and benchmark.metrics.get(result.metric) == cell.place.metric
-        and _agrees(result.at, cell.place)
-    )
 
 
 def points_for(

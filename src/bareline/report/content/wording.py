@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 
 from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import ratio_words
-from bareline.predict.validation import ModelScore
+from bareline.predict.validation.scores import ModelScore
 from bareline.report.blocks import Tone
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -132,19 +132,23 @@ def said_again(floor: ModelScore) -> str:
 
 
 def distinct_parts(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to the words that differ: the words with which all begin are left out."""
+    """Shorten titles to the words that differ: the words with which all begin are left out.
+
+    Titles stay whole where one of them is the beginning of all: "rate" would not name the first of
+    "Linpack rate" and "Linpack rate over ranks".
+    """
     titles_words = [title.split() for title in titles]
     shared = _shared_beginning(titles_words)
+    shortest = min((len(words) for words in titles_words), default=0)
+    if len(titles) < 2 or shared == shortest:
+        return list(titles)
     return [" ".join(words[shared:]) for words in titles_words]
 
 
 def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
-    """Return the number of words with which all titles begin; each keeps a word of its own."""
-    if len(titles) < 2:
-        return 0
+    """Return the number of words with which all titles begin."""
     same = takewhile(lambda words: len(set(words)) == 1, zip(*titles, strict=False))
-    shortest = min(len(words) for words in titles)
-    return max(0, min(len(list(same)), shortest - 1))
+    return len(list(same))
 
 
 def outermost(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bareline.predict.growth import Growth
+from bareline.predict.scaling.growth import Growth
 from bareline.report.figures.grammar import MARK, Chart, axis, layer, pixels, plot
 from bareline.report.figures.scales import Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, line_looks

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.predict.coverage import CurveCoverage, SizeUsed
+from bareline.predict.curves.coverage import CurveCoverage, SizeUsed
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import Trial
+from bareline.predict.validation.scores import Trial
 from bareline.report.figures.grammar import (
     Channel,
     Chart,
