@@ -222,12 +222,13 @@ class _Judge:
         source = f"{self._study.publication.short}, {document_part.label}"
         if tried is not None:
             return tried.row(words, source, document_part.weight, self._cast)
+        printed = str(ratio.span) if ratio else ""
         return ClaimRow(
             claim=words,
             source=source,
             place=document_part.weight,
             sides="",
-            printed=str(ratio.span) if ratio else "",
+            printed=printed,
             measured="",
             where="",
             status=ClaimStatus.NOT_MEASURED,

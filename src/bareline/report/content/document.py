@@ -235,7 +235,8 @@ def _telling_facts(values: Mapping[str, str]) -> list[str]:
     for label in _TELLING:
         value = values.get(label)
         if value:
-            texts.append(f"{label} {value}" if label in _NAMED else value)
+            name = f"{label} " if label in _NAMED else ""
+            texts.append(f"{name}{value}")
     return texts
 
 
@@ -253,7 +254,8 @@ def document_of(
     records = comparison.records
     header = records.runs[0].header
     predictions, undrawn = _predictions(records)
-    facts = {name: records.facts.get(name, {}) for name in records.platforms}
+    if fact_rows is None:
+        fact_rows = fact_lines({name: records.facts.get(name, {}) for name in records.platforms})
     study = records.study
     title = study_title(study)
     about = _compared_words(comparison)
@@ -270,7 +272,7 @@ def document_of(
         subtitle=_subtitle(records),
         study_description=study.get("description", ""),
         platforms=[_platform(records, name) for name in records.platforms],
-        fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
+        fact_rows=fact_rows,
         exhibits=exhibits,
         published=list(published_points(header.study.get("role", {}), comparison.baseline)),
         roles=header.roles,

@@ -128,13 +128,14 @@ def deviating_rows(survey: Survey) -> list[Deviation]:
     """Return the deviations as tidy rows."""
     rows: list[Deviation] = []
     for unit in survey.deviating:
+        peer = unit.names[1] if len(unit.names) > 1 else None
         row = row_of(
             Deviation,
             unit.measured,
             platform=survey.fleet.platform,
             kind=unit.kind,
             name=unit.names[0],
-            peer=unit.names[1] if len(unit.names) > 1 else None,
+            peer=peer,
             p=unit.p,
             n=unit.n,
             deviates=True,

@@ -121,8 +121,10 @@ def open_span(*findings: Finding) -> str:
 
 def _ratios(findings: Iterable[Finding]) -> list[Estimate]:
     """Return the ratios of all points of findings."""
-    points = (point.ratio for finding in findings for point in finding.compared)
-    return [ratio for ratio in points if ratio is not None]
+    ratios: list[Estimate] = []
+    for finding in findings:
+        ratios += [point.ratio for point in finding.compared if point.ratio is not None]
+    return ratios
 
 
 def _is_bare(ratio: Estimate) -> bool:

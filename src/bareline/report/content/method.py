@@ -89,6 +89,7 @@ def _details(document: Document) -> dict[str, str]:
     for run in records.runs:
         costs += cost_texts(run)
         moves += [session.moved for session in run.sessions().values()]
+    core_hours = listing(costs) if costs else ""
     budget_s = study.get("budget_s")
     time_budget = f"{budget_s:g} s" if budget_s else ""
     precision = study.get("precision")
@@ -96,7 +97,7 @@ def _details(document: Document) -> dict[str, str]:
     controls = [control_text(control) for control in document.comparison.controls]
     return {
         "study": str(study.get("name", "")),
-        "core hours used": listing(costs) if costs else "",
+        "core hours used": core_hours,
         "time budget": time_budget,
         "target half-width of an interval": half_width,
         "negative control": listing(controls),

@@ -91,15 +91,17 @@ def _use_of(document: Document, name: str) -> PlatformUse:
     events = _events_of(document, name)
     times_s = [event.seconds for event in events if event.event.startswith(CAME_UP)]
     known_s = [seconds for seconds in times_s if seconds is not None]
+    usable_s = median(known_s) if known_s else None
     facts = document.facts[name]
     received = facts.get("node.count")
     retries = facts.get("cloud.retries")
+    nodes = received if isinstance(received, int) else None
     retried = retries if isinstance(retries, int) else 0
     return PlatformUse(
         platform=name,
-        usable_s=median(known_s) if known_s else None,
+        usable_s=usable_s,
         requested=_requested(document, name),
-        received=received if isinstance(received, int) else None,
+        received=nodes,
         replaced=retried + sum(is_replacement(event.event) for event in events),
         lost=_lost(document, name),
         core_hours=_core_hours(document, name),

@@ -88,13 +88,16 @@ def _case_words(place: Place) -> str:
 
 
 def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> ProfileLine:
-    splits = [{part.what: part.share for part in time_split(profile)} for profile in profiles]
+    splits: list[dict[str, float]] = []
+    for profile in profiles:
+        splits.append({part.what: part.share for part in time_split(profile)})
 
     def share(activity: str) -> float:
         return median(split.get(activity, 0.0) for split in splits)
 
     first = profiles[0]
     busiest = next(iter(top_calls(first, 1)), None)
+    busiest_name = call_name(busiest.call, busiest.kind) if busiest else ""
     file_sizes = [size for size in sizes(first) if size.kind in _FILES]
     return ProfileLine(
         probe=probe,
@@ -104,7 +107,7 @@ def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> 
         computing=share("computing"),
         mpi=share("MPI calls"),
         files=share("files (POSIX)"),
-        busiest=call_name(busiest.call, busiest.kind) if busiest else "",
+        busiest=busiest_name,
         dominant=_dominant(first),
         memory_bytes=max(first.rank_table["memory_bytes"].to_list(), default=0),
         file_bytes=sum(size.bytes for size in file_sizes),

@@ -86,7 +86,9 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
     groups: list[str] = []
     for label, contents in texts.items():
         words = listing([*contents])
-        groups.append(f"{label}: {words}" if label else words)
+        if label:
+            words = f"{label}: {words}"
+        groups.append(words)
     rest = f" And {len(groups) - most} more." if len(groups) > most else ""
     return f"{'; '.join(groups[:most])}.{rest}"
 

@@ -10,13 +10,13 @@ from typing import Any
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
 from bareline.published.quantities import Spread
-from bareline.report.blocks import Field, Figure, Rows, Table
+from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.exhibits.printed_ranges import (
     SINGLE,
-    Meeting,
+    RangeComparison,
     RangeScore,
     RatioLine,
     range_of,
@@ -37,14 +37,15 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     lines = published_lines(document, spec)
     if not lines:
         return
-    meetings: list[Meeting] = []
+    comparisons: list[RangeComparison] = []
     for line in lines:
-        meetings += line.meetings
+        comparisons += line.comparisons
     printed: list[float] = []
     for point in document.published:
         printed += [end for end in range_of(point) if end is not None]
-    result = score(meetings, printed)
-    has_simulated = any(meeting.cell.simulated for meeting in meetings)
+    result = score(comparisons, printed)
+    has_simulated = any(comparison.cell.simulated for comparison in comparisons)
+    simulated_note = "Hollow marks: simulated." if has_simulated else ""
     words = "; ".join(_line_words(line) for line in lines[:12])
     yield figure_of(
         spec,
@@ -54,18 +55,15 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             result.words,
             "Bars: printed ranges, open where only a bound was printed; a single number "
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
-            _SIMULATED if has_simulated else "",
+            simulated_note,
         ],
-        cells=[meeting.cell for meeting in meetings],
+        cells=[comparison.cell for comparison in comparisons],
         layer="",
         drawing=both_widths(_panel, document, lines),
         summary=f"{result.words} {words}.",
         table=_table(lines, result),
         data=(),
     )
-
-
-_SIMULATED = "Hollow marks: simulated."
 
 
 def _line_words(line: RatioLine) -> str:
@@ -174,7 +172,7 @@ def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
     for line in lines:
         low, high = range_of(line.point)
         values += [end for end in (low, high, line.point.middle) if end]
-        values += [meeting.ratio for meeting in line.meetings]
+        values += [comparison.ratio for comparison in line.comparisons]
     return values
 
 
@@ -198,16 +196,16 @@ def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook)
 
 def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]:
     """Yield the marks of the values here."""
-    names = varying(meeting.cell.place for meeting in line.meetings)
-    for meeting in line.meetings:
-        place = meeting.cell.place.words_of(names)
+    names = varying(comparison.cell.place for comparison in line.comparisons)
+    for comparison in line.comparisons:
+        place = comparison.cell.place.words_of(names)
         subject = ", ".join(filter(None, [line.point.platform, place]))
-        verdict = "inside" if meeting.inside else "outside"
-        if meeting.is_given:
+        verdict = "inside" if comparison.inside else "outside"
+        if comparison.is_given:
             verdict += ", given to the simulation"
-        amount = Form.of(meeting.ratio, meeting.cell.rate).text(meeting.ratio)
-        ink = look.ink(hollow=meeting.cell.simulated)
-        yield {"x": meeting.ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
+        amount = Form.of(comparison.ratio, comparison.cell.rate).text(comparison.ratio)
+        ink = look.ink(hollow=comparison.cell.simulated)
+        yield {"x": comparison.ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
 
 
 def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
@@ -216,7 +214,7 @@ def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
     rows.column("printed ratio", _printed)
     rows.column("here", _here)
     rows.number("inside", lambda line: line.inside)
-    rows.number("outside", _outside, tone=lambda line: "" if _outside(line) else "muted")
+    rows.number("outside", _outside, tone=_outside_tone)
     rows.number("times off", _times_off, plain, absent="")
     rows.text("counts as", lambda line: line.kind)
     rows.text("source", lambda line: line.point.source)
@@ -230,17 +228,21 @@ def _printed(line: RatioLine) -> Field:
 
 def _here(line: RatioLine) -> Field:
     caveats: dict[Caveat, None] = {}
-    for meeting in line.meetings:
-        caveats.update(dict.fromkeys(meeting.cell.caveats))
-    return Field(line.span, line.meetings[0].ratio, caveats=tuple(caveats))
+    for comparison in line.comparisons:
+        caveats.update(dict.fromkeys(comparison.cell.caveats))
+    return Field(line.span, line.comparisons[0].ratio, caveats=tuple(caveats))
 
 
 def _outside(line: RatioLine) -> int:
     return len(line.counting) - line.inside
 
 
+def _outside_tone(line: RatioLine) -> Tone:
+    return "" if _outside(line) else "muted"
+
+
 def _times_off(line: RatioLine) -> float | None:
-    times = [meeting.off for meeting in line.counting]
+    times = [comparison.off for comparison in line.counting]
     return statistics.median(times) if times else None
 
 

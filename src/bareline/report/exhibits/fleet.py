@@ -53,7 +53,8 @@ def _list(fleet_survey: Survey, spec: ExhibitSpec) -> Figure:
     notes = [f"{sentence_case(line)}." for line in survey_gaps(fleet_survey)]
     notes.append(f"{method_words(fleet_survey)}.")
     step = remedy(fleet_survey)
-    notes.append(f"{sentence_case(step)}." if step else "")
+    if step:
+        notes.append(f"{sentence_case(step)}.")
     return figure_of(
         spec,
         title=f"What deviates: {head}",
@@ -126,11 +127,12 @@ def _draw(fleet_survey: Survey, node_map: NodeMap, *, narrow: bool) -> Chart:
     frame: Style = {"fillOpacity": 0, "stroke": colour("ink"), "strokeWidth": 1.6}
     deviating = [cell for cell in cells if cell["bad"]]
     left = 0.0 if narrow else -_LABEL_PX
+    limit = width if narrow else _LABEL_PX - 12
     layers = (
         layer("rect", cells, **place, color=colour("line")),
         layer("rect", cells, "fill", **place, tips=True, opacity=dark),
         layer("rect", deviating, **place, **frame),
-        written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
+        written(labels, left, rows_axis(y), limit=limit),
     )
     return plot(layers, width, y)
 

@@ -24,7 +24,7 @@ SINGLE = 1.25
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
+class RangeComparison:
     """A cell's ratio, above 1 worse, and a printed range; an end is None where it is open."""
 
     ratio: float
@@ -72,35 +72,35 @@ class RatioLine:
     """A published ratio and all results of the run in the places to which it applies."""
 
     point: PublishedPoint
-    meetings: tuple[Meeting, ...]
+    comparisons: tuple[RangeComparison, ...]
 
     @classmethod
     def of(cls, point: PublishedPoint, ratios: Iterable[tuple[Row, float]]) -> RatioLine:
         """Combine it with cells and their ratios."""
         low, high = range_of(point)
-        return cls(point, tuple(Meeting(ratio, low, high, cell) for cell, ratio in ratios))
+        return cls(point, tuple(RangeComparison(ratio, low, high, cell) for cell, ratio in ratios))
 
     @property
-    def counting(self) -> tuple[Meeting, ...]:
-        """The meetings that count."""
-        return tuple(meeting for meeting in self.meetings if meeting.counts)
+    def counting(self) -> tuple[RangeComparison, ...]:
+        """The comparisons that count."""
+        return tuple(comparison for comparison in self.comparisons if comparison.counts)
 
     @property
     def inside(self) -> int:
-        """Number of counting meetings inside."""
-        return sum(meeting.inside for meeting in self.counting)
+        """Number of counting comparisons inside."""
+        return sum(comparison.inside for comparison in self.counting)
 
     @property
     def kind(self) -> str:
         """Describe how it is counted."""
         if not self.counting:
-            return "given, not counted" if self.meetings[0].is_given else "busy, not counted"
-        return "a bound" if self.meetings[0].is_bound else "a range"
+            return "given, not counted" if self.comparisons[0].is_given else "busy, not counted"
+        return "a bound" if self.comparisons[0].is_bound else "a range"
 
     @property
     def span(self) -> str:
         """From where to where the values reach."""
-        ratios = [meeting.ratio for meeting in self.meetings]
+        ratios = [comparison.ratio for comparison in self.comparisons]
         low = min(ratios)
         high = max(ratios)
         return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
@@ -170,35 +170,36 @@ class RangeScore:
         return " ".join(parts)
 
 
-def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> RangeScore:
-    """Count the meetings; `printed`: ends of all printed ranges, of those without a value too."""
-    given = sum(meeting.is_given for meeting in meetings)
-    counting = [meeting for meeting in meetings if meeting.counts]
-    ranges = [meeting for meeting in counting if not meeting.is_bound]
-    bounds = [meeting for meeting in counting if meeting.is_bound]
+def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ()) -> RangeScore:
+    """Count the comparisons; `printed`: ends of all printed ranges, also without a value here."""
+    given = sum(comparison.is_given for comparison in comparisons)
+    counting = [comparison for comparison in comparisons if comparison.counts]
+    ranges = [comparison for comparison in counting if not comparison.is_bound]
+    bounds = [comparison for comparison in counting if comparison.is_bound]
     ends = [end for end in printed if end > 0]
-    for meeting in ranges:
-        ends += [end for end in (meeting.low, meeting.high) if end]
+    for comparison in ranges:
+        ends += [end for end in (comparison.low, comparison.high) if end]
     least = min(ends, default=1.0)
     most = max(ends, default=1.0)
+    off = statistics.median(comparison.off for comparison in ranges) if ranges else 1.0
     return RangeScore(
-        inside=sum(meeting.inside for meeting in ranges),
+        inside=sum(comparison.inside for comparison in ranges),
         counted=len(ranges),
-        bounds_inside=sum(meeting.inside for meeting in bounds),
+        bounds_inside=sum(comparison.inside for comparison in bounds),
         bounds=len(bounds),
         given=given,
-        disturbed=len(meetings) - len(ranges) - len(bounds) - given,
-        off=statistics.median(meeting.off for meeting in ranges) if ranges else 1.0,
+        disturbed=len(comparisons) - len(ranges) - len(bounds) - given,
+        off=off,
         coin=_inside_by_chance(ranges, math.log(most / least) or 1.0),
         least=least,
         most=most,
     )
 
 
-def _inside_by_chance(ranges: Iterable[Meeting], log_span: float) -> float:
+def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:
     """Return how many ratios would be inside that are drawn evenly on a log scale."""
     chances: list[float] = []
-    for meeting in ranges:
-        if meeting.low and meeting.high:
-            chances.append(math.log(meeting.high / meeting.low) / log_span)
+    for comparison in ranges:
+        if comparison.low and comparison.high:
+            chances.append(math.log(comparison.high / comparison.low) / log_span)
     return sum(chances)

@@ -197,20 +197,20 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
     x = spec.x or "ranks"
-    for what, group in by_metric(select(document, spec)):
+    for subject, group in by_metric(select(document, spec)):
         cells = [cell for cell in placed(group, x) if cell.metric.directed]
         if len({position(cell, x) for cell in cells if cell.median}) < 2:
             continue
         growing: Collection[str] = ()
         if spec.scaling == "weak":
-            growing = document.records.growing.get(what[0], ())
-        yield _of_metric(document, spec, what, cells, growing)
+            growing = document.records.growing.get(subject[0], ())
+        yield _of_metric(document, spec, subject, cells, growing)
 
 
 def _of_metric(
     document: Document,
     spec: ExhibitSpec,
-    what: tuple[str, str],
+    subject: tuple[str, str],
     cells: Sequence[Row],
     growing: Collection[str],
 ) -> _Scaled:
@@ -218,7 +218,7 @@ def _of_metric(
     shares = {cell: each_rank(cell, growing) for cell in cells}
     names = varying_without(list(shares.values()), x)
     panels = grouped_by(cells, lambda cell: shares[cell].place.words_of(names))
-    samples = document.metric_samples.get(what)
+    samples = document.metric_samples.get(subject)
     lines: dict[str, dict[str, Sequence[EfficiencyPoint]]] = {}
     places: dict[str, list[float]] = {}
     rows: list[TableRow] = []
@@ -231,7 +231,7 @@ def _of_metric(
             rows += [TableRow(point.cell, title, point.efficiency) for point in line]
         places[title] = _places(document, panel, x, names, growing)
     return _Scaled(
-        document, spec, cells, rows, x, what, what[0],
+        document, spec, cells, rows, x, subject, subject[0],
         places=places, panels=panels, lines=lines,
     )  # fmt: skip
 

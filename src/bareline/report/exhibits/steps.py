@@ -64,7 +64,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
             label=place.words_of(names),
-            notes=["" if spec.caption else _USUAL, _AS_PRINTED if printed else ""],
+            notes=_notes(spec, printed),
             cells=group,
             probe=place.probe,
             drawing=drawing,
@@ -75,6 +75,14 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 _USUAL = "An improvement above 1 is better than the step it refers to."
 _AS_PRINTED = "Dashed: as it is printed, on the hardware of its time."
+
+
+def _notes(spec: ExhibitSpec, printed: Printed) -> Iterator[str]:
+    """Yield the notes; the usual one only where the study has no caption of its own."""
+    if not spec.caption:
+        yield _USUAL
+    if printed:
+        yield _AS_PRINTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,12 +248,12 @@ def _strip_name(strip: CurveCoverage) -> str:
 
 def _use_row(name: str, strip: CurveCoverage, use: SizeUsed) -> dict[str, Any]:
     """Return the dot of a used size: its area is the share of time, a size not reached is red."""
-    is_beyond = use.size_bytes > strip.most
+    ink = "worse" if use.size_bytes > strip.most else "ink"
     calls = f"{use.calls:.0f} calls of a rank, {use.share:.1%} of the time"
     return {
         "name": name,
         "x": max(1.0, use.size_bytes),
         "area": 16 + 300 * min(1.0, use.share),
-        "colour": colour("worse" if is_beyond else "ink"),
+        "colour": colour(ink),
         "tip": f"{strip.probe}, {format_size(use.size_bytes)}: {calls}",
     }

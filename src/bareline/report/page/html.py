@@ -12,7 +12,7 @@ from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
-from bareline.report.content.why import Waterfall, waterfalls
+from bareline.report.content.waterfall import Waterfall, waterfalls
 from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.theme import COLOURS, looks
 from bareline.report.page.drawing import DrawnFigure, draw_figure, embed_numbers

@@ -75,10 +75,14 @@ def _platforms(document: Document) -> Iterator[Block]:
 def _platform_table(document: Document) -> Table:
     infos = {info.name: info for info in document.platforms}
     about = glosses(document)
+
+    def role(name: str) -> str:
+        return "baseline" if name == document.baseline else ""
+
     rows = Rows(document.names).platform(lambda name: name)
     rows.text("what it is", lambda name: about[name])
     rows.text("type", lambda name: infos[name].type)
-    rows.text("", lambda name: "baseline" if name == document.baseline else "")
+    rows.text("", role)
     return rows.table(look="plain", label="Platforms")
 
 

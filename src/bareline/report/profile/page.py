@@ -235,7 +235,8 @@ def _histogram(name: str, sizes: Sequence[SizeSum]) -> Figure:
     """Draw how many messages of each size a call made."""
     has_few_bars = len(sizes) <= 3
     bars = [_size_bar(size, order) for order, size in enumerate(sizes)]
-    options = {"title": None, "grid": False, "labelAngle": 0 if has_few_bars else -40}
+    angle = 0 if has_few_bars else -40
+    options = {"title": None, "grid": False, "labelAngle": angle}
     x: Channel = {"field": "size", "type": "ordinal", "sort": {"field": "order"}, "axis": options}
     y = axis("count", zero_ticks([float(size.count) for size in sizes]), title=None)
     chart = layer("bar", bars, x=x, y=y, tips=True, fill=colour("p1"), width={"band": 0.7})

@@ -45,12 +45,16 @@ def _growth_words(prediction: Growth) -> str:
 def _growth_table(prediction: Growth) -> Table:
     """Return the time of a period by ranks; a star marks counts that were not profiled."""
     rows = Rows(prediction.points).text("grid", lambda point: point.grid)
-    rows.figure("ranks", lambda point: str(point.ranks) if point.profiled else f"{point.ranks}*")
+    rows.figure("ranks", _starred_ranks)
     rows.figure("period", lambda point: format_value(point.period_s, "s"))
     rows.figure("efficiency", lambda point: f"{point.efficiency:.0%}")
     for name in prediction.points[-1].shares:
         rows.figure(name, partial(_share_words, name))
     return rows.table(whole=True)
+
+
+def _starred_ranks(point: GrownRanks) -> str:
+    return str(point.ranks) if point.profiled else f"{point.ranks}*"
 
 
 def _share_words(name: str, point: GrownRanks) -> str:

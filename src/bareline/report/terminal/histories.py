@@ -141,5 +141,6 @@ def _condensed(values: Sequence[float | None]) -> list[float | None]:
     drawn: list[float | None] = []
     for begin in range(0, len(values), width):
         present = _present(values[begin : begin + width])
-        drawn.append(median(present) if present else None)
+        middle = median(present) if present else None
+        drawn.append(middle)
     return drawn

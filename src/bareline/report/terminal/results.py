@@ -64,7 +64,9 @@ def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
         rows.figure("n", lambda cell: str(cell.n))
 
-    cells = read_rows(summary if details else unprofiled(summary), None)
+    if not details:
+        summary = unprofiled(summary)
+    cells = read_rows(summary, None)
     return _cell_blocks(cells, columns, details=details)
 
 

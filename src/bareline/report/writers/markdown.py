@@ -9,6 +9,7 @@ from pathlib import Path
 from bareline.analysis.words.parts import Amount, Part, Sentence
 from bareline.report.blocks import (
     Block,
+    Column,
     Field,
     Figure,
     Folded,
@@ -116,7 +117,7 @@ def _table(table: Table) -> Iterator[str]:
     """Write a table, and its caveats under it."""
     marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
     heads = [escaped(head) for head in _heads(table)]
-    rules = ["---" if column.kind in ("text", "whole") else "---:" for column in table.columns]
+    rules = [_rule(column) for column in table.columns]
     lines = [_line(heads), _line(rules)]
     for fields in table.rows:
         lines.append(_line([_field(field, marks) for field in fields]))
@@ -126,6 +127,11 @@ def _table(table: Table) -> Iterator[str]:
     if marks:
         texts = notes(marks)
         yield "\n".join(f"({mark}) {escaped(texts[caveat])}  " for caveat, mark in marks.items())
+
+
+def _rule(column: Column) -> str:
+    """Return the line under a head, which aligns figures at the right."""
+    return "---" if column.kind in ("text", "whole") else "---:"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -198,14 +198,7 @@ def print_table(
         texts.append([_text(value) for value in row])
     widths = fitting_widths(columns, texts, console.width)
     for column, width in zip(columns, widths, strict=True):
-        table.add_column(
-            _wrapped(Text(clean(column.title)), width),
-            justify="right" if column.kind in ("number", "light") else "left",
-            style="dim" if column.kind == "light" else "",
-            width=width,
-            no_wrap=True,
-            overflow="crop",
-        )
+        _add_column(table, column, width)
     for fields in texts:
         cells: list[Text] = []
         for text, column, width in zip(fields, columns, widths, strict=True):
@@ -218,6 +211,20 @@ def print_table(
         console.print(_Unpadded(table))
     finally:
         console.width = before
+
+
+def _add_column(table: Grid, column: Column, width: int) -> None:
+    """Add a column; figures are aligned right, and intervals in lighter ink."""
+    is_figure = column.kind in ("number", "light")
+    is_light = column.kind == "light"
+    table.add_column(
+        _wrapped(Text(clean(column.title)), width),
+        justify="right" if is_figure else "left",
+        style="dim" if is_light else "",
+        width=width,
+        no_wrap=True,
+        overflow="crop",
+    )
 
 
 @dataclass(frozen=True, slots=True)
