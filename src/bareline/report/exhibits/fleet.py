@@ -138,7 +138,7 @@ def _draw(fleet_survey: Survey, node_map: NodeMap, *, narrow: bool) -> Chart:
 
 
 def _cell(fleet_survey: Survey, node_map: NodeMap, node: int) -> dict[str, Any]:
-    """Return the look of a node: darker the farther it is from the others."""
+    """Return the look of a node: darker the farther it is from the rest."""
     name = fleet_survey.fleet.nodes[node]
     ratio = float(node_map.ratios[node])
     if math.isnan(ratio):

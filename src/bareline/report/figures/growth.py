@@ -34,7 +34,7 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _GrowthLines:
-    """The rows of a chart over ranks, line by line; those of predictions one list a platform."""
+    """The rows of a chart over ranks, line by line; of predictions one list for each platform."""
 
     computing: _Rows
     ideal: _Rows

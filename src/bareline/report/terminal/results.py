@@ -288,7 +288,7 @@ def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> I
 
 
 def _groups(cells: Sequence[Row], *, details: bool) -> list[list[Row]]:
-    """Return the cells of each probe and unit, those of a probe's headline before its others."""
+    """Return the cells of each probe and unit, a probe's headline before its further metrics."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for cell in cells:
         if details or not cell.metric.detail:
