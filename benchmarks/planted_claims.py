@@ -81,7 +81,7 @@ def expected(row: ClaimRow, power: float) -> set[str]:
 
 def _is_nearly_reached(row: ClaimRow) -> bool:
     """Whether a loss is below a printed bound, but may meet it where no ranks are printed."""
-    least = [accepted(Effect(bar.low, bar.high, bar.at))[0] or 1.0 for bar in row.bars]
+    least = [accepted(Effect(bar.low, bar.high, bar.printed_for))[0] or 1.0 for bar in row.bars]
     return any((dot.ratio.hi or dot.ratio.value) >= min(least) for dot in row.dots)
 
 
