@@ -247,8 +247,8 @@ def _at_sizes_of(study: Study, path: Path) -> Study:
         )
     sizes = sweep_sizes(means, MOST_SIZES)
     calls = [f"{mean.call} {format_size(mean.rounded_bytes)}" for mean in means]
-    complain(f"message sizes of {path.name}: {listing(calls)}")
+    print_error(f"message sizes of {path.name}: {listing(calls)}")
     sized = with_message_sizes(study, sizes)
     for line in sized.lines():
-        complain(line)
+        print_error(line)
     return sized.study
