@@ -210,7 +210,7 @@ def trend(
 
     level.check()
     conditions = [parse_condition(text) for text in fail_if or []]
-    runs = list(dict.fromkeys(run for path in paths for run in _runs_at(path)))
+    runs = list(chain.from_iterable(map(_runs_at, paths)))
     against = level.since if level.last is None else level.last
     history = trend_of(runs, margin, only.selection(), against)
     if level.accept is not None and level.reason is not None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from bareline.analysis.judgements.claim_points import PlaceTest
 from bareline.analysis.judgements.claims import (
     THE_PEAK,
     Outcome,
-    PlaceTest,
     PrintedPlaces,
     Replication,
 )
@@ -51,7 +51,12 @@ from bareline.report.content.claim_words import (
     verdict_words,
     where_words,
 )
-from bareline.report.content.published import same_place, speaks_of, where_printed
+from bareline.report.content.published import (
+    same_place,
+    size_in_words,
+    speaks_of,
+    where_printed,
+)
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
@@ -158,8 +163,10 @@ class _Judge:
             alternatives = [
                 one for one in (ratio, *likewise(self._study, ratio)) if one.probe_metric
             ]
-            if not alternatives:
-                nothing = "no probe here measures it"
+            nothing = "" if alternatives else "no probe here measures it"
+            if sizes := size_in_words(ratio):
+                nothing = f'no number is printed for "{sizes}"'
+            if nothing:
                 yield self._of(ratio, self._row(words, part, None, nothing, ratio))
                 continue
             tried = [
