@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
 
 __all__ = ["__version__", "read", "trials"]
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 
 def read(*runs: str | PathLike[str]) -> pl.DataFrame:
