@@ -50,6 +50,15 @@ _WHOLE_WINDOW = """
     document.querySelector("nav")?.remove();
 }
 """
+#: Opens what a part is folded into.
+_UNFOLD = """
+part => {
+    for (let above = part.parentElement; above; above = above.parentElement) {
+        above.hidden = false;
+        if (above.tagName === "DETAILS") above.open = true;
+    }
+}
+"""
 #: How many pixels of a part's tables lie outside of what scrolls.
 _LACKING = """
 part => Math.max(0, ...[part.closest(".scroll"), ...part.querySelectorAll(".scroll")]
@@ -194,6 +203,7 @@ def take_part(page: Page, selector: str, picture: Path) -> bool:
     part = page.locator(selector).first
     if not part.count():
         return False
+    part.evaluate(_UNFOLD)
     lacking = part.evaluate(_LACKING)
     page.set_viewport_size({"width": WIDTH + lacking, "height": 1200})
     part.screenshot(path=picture)
