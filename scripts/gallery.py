@@ -50,11 +50,13 @@ _WHOLE_WINDOW = """
     document.querySelector("nav")?.remove();
 }
 """
-#: Opens what a part is folded into.
+#: Opens the folded parents of a part, and prints wide tables whole.
 _UNFOLD = """
 part => {
     for (let above = part.parentElement; above; above = above.parentElement) {
         above.hidden = false;
+        if (above.classList.contains("scroll"))
+            Object.assign(above.style, {overflow: "visible", background: "none"});
         if (above.tagName === "DETAILS") above.open = true;
     }
 }
