@@ -22,6 +22,12 @@ from bareline.analysis.judgements.claims import (
     Replication,
 )
 from bareline.analysis.judgements.losses import PlaceLoss
+from bareline.analysis.judgements.trial_claims import (
+    TrialValues,
+    judge_proportion,
+    no_trials,
+    proportion_of,
+)
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
@@ -43,17 +49,19 @@ from bareline.published.ratios import (
 from bareline.report.content.claim_rows import ClaimRow, Claims, PrintedRange
 from bareline.report.content.claim_words import (
     disagreement,
+    event_words,
     is_share,
     marks_of,
     measured_words,
     printed_words,
+    share_words,
     sides_words,
     verdict_words,
     where_words,
 )
 from bareline.report.content.published import same_place, speaks_of, where_printed
 from bareline.report.content.wording import outermost
-from bareline.vocabulary.place import Place
+from bareline.vocabulary.place import CASE, Place
 from bareline.vocabulary.units import listing
 
 #: A printed ratio of less than `_ALIKE` means that both are equal, within `_EQUAL` times.
@@ -75,7 +83,24 @@ def claims_of(comparison: Comparison) -> Claims:
         baseline=comparison.baseline,
         margin=comparison.margin,
         shares=_share_rows(comparison),
+        trials=_trials_in(comparison),
     )
+
+
+def _trials_in(comparison: Comparison) -> TrialValues:
+    """Return a function that gives the values of a platform's trials, in their order."""
+
+    def values(platform: str, check: ClaimCheck) -> list[list[float]]:
+        found: list[list[float]] = []
+        for probe in check.probe:
+            samples = comparison.records.samples_of(probe).filter(
+                (pl.col("platform") == platform) & (pl.col("metric") == check.metric)
+            )
+            groups = samples.sort("trial").partition_by(*CASE, "point", maintain_order=True)
+            found += [group.get_column("value").to_list() for group in groups]
+        return found
+
+    return values
 
 
 def _share_rows(comparison: Comparison) -> Sequence[Row]:
@@ -91,11 +116,13 @@ def claims_in(
     baseline: str,
     margin: float,
     shares: Sequence[Row] = (),
+    trials: TrialValues = no_trials,
 ) -> Claims:
     """Return a row for each claim of some publications.
 
     - `casts`: as `casts_of` returns them.
     - `shares`: rows of shares of a peak, of all platforms.
+    - `trials`: gives the values of single trials.
     """
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
@@ -105,7 +132,7 @@ def claims_in(
             continue  # of a later bareline; the page lists it among its gaps
         with_peak = {**cast, PEAK: THE_PEAK}
         replication = Replication(rows, baseline, with_peak, margin, shares)
-        judge = _Judge(study, replication, with_peak)
+        judge = _Judge(study, replication, with_peak, trials)
         statements += map(judge.statement, study.findings)
         ratios += judge.ratios()
     statements.sort(key=lambda row: _PLACES.index(row.place))
@@ -133,11 +160,16 @@ class _Judge:
     """Make the rows of one publication."""
 
     def __init__(
-        self, study: PublishedStudy, replication: Replication, cast: Mapping[str, str]
+        self,
+        study: PublishedStudy,
+        replication: Replication,
+        cast: Mapping[str, str],
+        trials: TrialValues,
     ) -> None:
         self._study = study
         self._replication = replication
         self._cast = cast
+        self._trials = trials
         self._printed = [*printed_ratios(study), *computed_ratios(study), *peak_ratios(study)]
         self._all = published_ratios(study)
 
@@ -145,8 +177,42 @@ class _Judge:
         """Return the row of a claim that the publication makes in words."""
         if not finding.checks:
             return self._row(finding.words, finding.part, None, finding.unmeasured)
+        if finding.checks[0].kind == "trials":
+            return self._of_trials(finding)
         tried = [self._tried(check) for check in finding.checks]
         return self._row(finding.words, finding.part, _first_measured(tried))
+
+    def _of_trials(self, finding: PublishedFinding) -> ClaimRow:
+        """Return the row of a claim about single trials; of the first check with any trial."""
+        absent = f"no platform here stands for {finding.checks[0].platform}"
+        row = self._row(finding.words, finding.part, None, absent)
+        for check in finding.checks:
+            platform = self._cast.get(check.platform)
+            if platform is None:
+                continue
+            here = proportion_of(check, self._trials(platform, check))
+            if here is None:
+                row = replace(row, why=f"{platform}: no trial of {', '.join(check.probe)}")
+                continue
+            printed = proportion_of(check, [self._listed(check)])
+            assert printed is not None, "a list of trials has some"
+            status = judge_proportion(here, printed)
+            return replace(
+                row,
+                sides=platform,
+                printed=share_words(printed),
+                measured=share_words(here, interval=True),
+                status=status,
+                verdict=status.value,
+                why=event_words(check),
+            )
+        return row
+
+    def _listed(self, check: ClaimCheck) -> list[float]:
+        """Return the values that the document lists, or its counts of retransmissions."""
+        (listed,) = [row for row in self._study.trials if row.id in check.printed]
+        numbers = listed.retransmissions if check.below is None else listed.values
+        return [float(number) for number in numbers or ()]
 
     def ratios(self) -> Iterator[ClaimRow]:
         """Return a row for each printed ratio, in the document's order."""
