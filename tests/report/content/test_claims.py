@@ -165,7 +165,7 @@ def test_the_slides_own_trials_repeat_their_claims(claims_in: Callable[..., Clai
     # nuttcp records no course of a transfer.
     assert found["TCP slow start"].verdict == "not measured"
     assert "net.iperf3" in found["TCP slow start"].why
-    # Eight such trials leave it open whether SR-IOV is equal to bare metal; nothing is contradicted.
+    # Eight trials leave it open whether SR-IOV equals bare metal; nothing is contradicted.
     assert {one.verdict for one in claims.ratios} == {"yes", "cannot tell"}
 
 

@@ -83,10 +83,14 @@ PlaceTest = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class PrintedPlaces:
-    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise."""
+    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise.
+
+    - `near`: places of the printed ranks on other nodes, where nothing was measured at `end`.
+    """
 
     end: PlaceTest
     begin: PlaceTest = lambda _: False
+    near: PlaceTest = lambda _: False
 
 
 class Replication:
@@ -157,7 +161,11 @@ class Replication:
         for program, losses in _by_program(known).items():
             if check.kind == "ratio":
                 first: list[PlaceLoss] = []
-                last = _at_places(losses, places.end) or _most_ranks(losses)
+                last = (
+                    _at_places(losses, places.end)
+                    or _at_places(losses, places.near)
+                    or _most_ranks(losses)
+                )
             else:
                 first, last = _ends(check, losses, others, places)
                 if not (first and last):

@@ -18,11 +18,6 @@ from bareline.stats.proportion import Proportion
 TrialValues = Callable[[str, ClaimCheck], Sequence[Sequence[float]]]
 
 
-def no_trials(platform: str, check: ClaimCheck) -> Sequence[Sequence[float]]:
-    """Return nothing, where no trial is known."""
-    return ()
-
-
 def proportion_of(check: ClaimCheck, groups: Iterable[Sequence[float]]) -> Proportion | None:
     """Count the trials that a check is about; None without any trial."""
     hits = 0

@@ -25,7 +25,6 @@ from bareline.analysis.judgements.losses import PlaceLoss
 from bareline.analysis.judgements.trial_claims import (
     TrialValues,
     judge_proportion,
-    no_trials,
     proportion_of,
 )
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
@@ -36,6 +35,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
 from bareline.published.model import PEAK, PublishedStudy
+from bareline.published.places import holds_at
 from bareline.published.ratios import (
     PublishedRatio,
     again_printed,
@@ -116,7 +116,7 @@ def claims_in(
     baseline: str,
     margin: float,
     shares: Sequence[Row] = (),
-    trials: TrialValues = no_trials,
+    trials: TrialValues,
 ) -> Claims:
     """Return a row for each claim of some publications.
 
@@ -262,7 +262,11 @@ class _Judge:
             begin = _effect(check, _of_program(first, program), begins)
             return end.over(begin) if begin and end else _degree(check)
 
-        places = PrintedPlaces(partial(_printed_at, last), partial(_printed_at, first))
+        places = PrintedPlaces(
+            partial(_printed_at, last),
+            partial(_printed_at, first),
+            partial(_printed_of_ranks, last),
+        )
         outcome = self._replication.outcome(check, places, effect, about)
         return _Tried(check, outcome, first, last)
 
@@ -319,6 +323,16 @@ class _Tried:
 def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
     """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
     return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
+
+
+def _printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program for the ranks of a place."""
+    return any(
+        ratio.measured_by(place.probe)
+        and "ranks" in ratio.conditions
+        and holds_at({"ranks": ratio.conditions["ranks"]}, place)
+        for ratio in ratios
+    )
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:

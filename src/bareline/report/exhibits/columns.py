@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row, figure
+from bareline.published.model import NotCompleted
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
@@ -22,6 +23,7 @@ from bareline.report.content.published import (
     PublishedPoint,
     points_of,
     printed_values,
+    uncompleted,
 )
 from bareline.report.content.wording import (
     axis_name,
@@ -111,8 +113,11 @@ class CellRows(Rows[R]):
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
-        pairs = zip(ratios, self.cells, strict=True)
-        return self.fields(title, [_published(own, cell, write) for own, cell in pairs], "text")
+        fields = []
+        for own, cell in zip(ratios, self.cells, strict=True):
+            lacking = [] if own else uncompleted(points, cell)
+            fields.append(_not_completed(lacking) if lacking else _published(own, cell, write))
+        return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
         """Add the values that parts of a publication print of the baseline and of the platform."""
@@ -157,6 +162,12 @@ def loss_words(point: PublishedPoint) -> str:
     if point.high is None:
         return f"at least {ends[0]}"
     return " to ".join(dict.fromkeys(ends))
+
+
+def _not_completed(cases: Sequence[NotCompleted]) -> Field:
+    """Format a case that the authors did not complete, with their reason."""
+    reasons = dict.fromkeys(f"{case.reason}, {case.where}" for case in cases)
+    return Field("not completed", tone="muted", tip="; ".join(reasons))
 
 
 def _published(
