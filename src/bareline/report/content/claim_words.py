@@ -11,7 +11,6 @@ from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.published.findings import ClaimCheck
 from bareline.published.model import PEAK
 from bareline.report.content.claim_rows import ClaimMark, PrintedRange
-from bareline.stats.proportion import Proportion
 from bareline.vocabulary.units import count, listing, plain
 
 _BETTER = " times better"
@@ -40,22 +39,6 @@ def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRa
 def is_share(check: ClaimCheck) -> bool:
     """Whether a platform is compared with its own peak."""
     return check.against == [PEAK]
-
-
-def share_words(found: Proportion, *, interval: bool = False) -> str:
-    """Format how many of the trials something happened in, with the interval of the share."""
-    text = f"{found.hits} of {found.n} trials"
-    if not interval:
-        return text
-    low, high = found.interval()
-    return f"{text}, {100 * found.share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
-
-
-def event_words(check: ClaimCheck) -> str:
-    """Describe the trials that a claim about single trials counts."""
-    if check.below is None:
-        return f"trials with {check.metric.replace('_', ' ')}"
-    return f"trials with less than {100 * check.below:.0f} % of the median {check.metric}"
 
 
 def _share_span(bar: PrintedRange) -> str:

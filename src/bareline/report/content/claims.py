@@ -22,11 +22,7 @@ from bareline.analysis.judgements.claims import (
     Replication,
 )
 from bareline.analysis.judgements.losses import PlaceLoss
-from bareline.analysis.judgements.trial_claims import (
-    TrialValues,
-    judge_proportion,
-    proportion_of,
-)
+from bareline.analysis.judgements.trial_claims import TrialValues
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
@@ -49,19 +45,18 @@ from bareline.published.ratios import (
 from bareline.report.content.claim_rows import ClaimRow, Claims, PrintedRange
 from bareline.report.content.claim_words import (
     disagreement,
-    event_words,
     is_share,
     marks_of,
     measured_words,
     printed_words,
-    share_words,
     sides_words,
     verdict_words,
     where_words,
 )
 from bareline.report.content.published import same_place, speaks_of, where_printed
+from bareline.report.content.trial_rows import trials_in, with_trials
 from bareline.report.content.wording import outermost
-from bareline.vocabulary.place import CASE, Place
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: A printed ratio of less than `_ALIKE` means that both are equal, within `_EQUAL` times.
@@ -83,24 +78,8 @@ def claims_of(comparison: Comparison) -> Claims:
         baseline=comparison.baseline,
         margin=comparison.margin,
         shares=_share_rows(comparison),
-        trials=_trials_in(comparison),
+        trials=trials_in(comparison),
     )
-
-
-def _trials_in(comparison: Comparison) -> TrialValues:
-    """Return a function that gives the values of a platform's trials, in their order."""
-
-    def values(platform: str, check: ClaimCheck) -> list[list[float]]:
-        found: list[list[float]] = []
-        for probe in check.probe:
-            samples = comparison.records.samples_of(probe).filter(
-                (pl.col("platform") == platform) & (pl.col("metric") == check.metric)
-            )
-            groups = samples.sort("trial").partition_by(*CASE, "point", maintain_order=True)
-            found += [group.get_column("value").to_list() for group in groups]
-        return found
-
-    return values
 
 
 def _share_rows(comparison: Comparison) -> Sequence[Row]:
@@ -183,36 +162,9 @@ class _Judge:
         return self._row(finding.words, finding.part, _first_measured(tried))
 
     def _of_trials(self, finding: PublishedFinding) -> ClaimRow:
-        """Return the row of a claim about single trials; of the first check with any trial."""
-        absent = f"no platform here stands for {finding.checks[0].platform}"
-        row = self._row(finding.words, finding.part, None, absent)
-        for check in finding.checks:
-            platform = self._cast.get(check.platform)
-            if platform is None:
-                continue
-            here = proportion_of(check, self._trials(platform, check))
-            if here is None:
-                row = replace(row, why=f"{platform}: no trial of {', '.join(check.probe)}")
-                continue
-            printed = proportion_of(check, [self._listed(check)])
-            assert printed is not None, "a list of trials has some"
-            status = judge_proportion(here, printed)
-            return replace(
-                row,
-                sides=platform,
-                printed=share_words(printed),
-                measured=share_words(here, interval=True),
-                status=status,
-                verdict=status.value,
-                why=event_words(check),
-            )
-        return row
-
-    def _listed(self, check: ClaimCheck) -> list[float]:
-        """Return the values that the document lists, or its counts of retransmissions."""
-        (listed,) = [row for row in self._study.trials if row.id in check.printed]
-        numbers = listed.retransmissions if check.below is None else listed.values
-        return [float(number) for number in numbers or ()]
+        """Return the row of a claim about single trials."""
+        row = self._row(finding.words, finding.part, None, "no trial of it was measured")
+        return with_trials(row, self._study, finding, self._cast, self._trials)
 
     def ratios(self) -> Iterator[ClaimRow]:
         """Return a row for each printed ratio, in the document's order."""

@@ -13,7 +13,6 @@ from statistics import fmean
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row, figure
-from bareline.published.model import NotCompleted
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
@@ -33,6 +32,7 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.exhibits.base import Chosen, TableRow
+from bareline.report.exhibits.printed import loss_words, not_completed, published_field
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
@@ -116,7 +116,7 @@ class CellRows(Rows[R]):
         fields = []
         for own, cell in zip(ratios, self.cells, strict=True):
             lacking = [] if own else uncompleted(points, cell)
-            fields.append(_not_completed(lacking) if lacking else _published(own, cell, write))
+            fields.append(not_completed(lacking) if lacking else published_field(own, cell, write))
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
@@ -152,44 +152,6 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
     """Format a verdict; if it is likely and not certain, with that word."""
     words = with_sureness(verdict_word(verdict), grade, few_boots=few_boots)
     return Field(words, tone=verdict_tone(verdict))
-
-
-def loss_words(point: PublishedPoint) -> str:
-    """Format a published ratio as the performance that it loses, in percent."""
-    ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
-    if point.low is None:
-        return f"at most {ends[0]}"
-    if point.high is None:
-        return f"at least {ends[0]}"
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _not_completed(cases: Sequence[NotCompleted]) -> Field:
-    """Format a case that the authors did not complete, with their reason."""
-    reasons = dict.fromkeys(f"{case.reason}, {case.where}" for case in cases)
-    return Field("not completed", tone="muted", tip="; ".join(reasons))
-
-
-def _published(
-    points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
-) -> Field:
-    """Format published ratios with links to their sources, and where else they were measured."""
-    if not points:
-        return Field("")
-    factors: dict[str, list[str]] = {}
-    for point in points:
-        factors.setdefault(point.elsewhere(cell.place), []).append(write(point))
-    parts = []
-    for place, texts in factors.items():
-        text = "; ".join(dict.fromkeys(texts))
-        parts.append(f"{text} ({place})" if place else text)
-    return Field(
-        "; ".join(parts),
-        points[0].middle,
-        "" if "" in factors else "muted",
-        link=points[0].anchor,
-        tip="; ".join(dict.fromkeys(point.tip for point in points)),
-    )
 
 
 def cells_table(chosen: Chosen) -> Table:
