@@ -2,9 +2,8 @@
 
     python benchmarks/boot_pages.py [--pages 1000] [--update docs/method/appendix-statistics.md]
 
-A page compares platform b with a, 50 cases in blocks. b boots: what a boot brings is drawn once for
-each case and all launches in it. *Before* is what bareline did first: names are exchanged launch by
-launch, whatever boots they share, lost launches are not counted and there are no means.
+A page compares platform b with a, 50 cases in blocks. b boots: the effect of a boot is drawn once
+for each case and all launches in it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from bareline import stats
 from bareline.analysis.judgements.decide import decide_mean
 from bareline.analysis.numbers.cube import Cube
 from bareline.analysis.numbers.family import discoveries, family_wise
-from bareline.analysis.numbers.pairs import Boots, PlatformPair
+from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.verdicts import Verdict
 
 SEED = 20_261_203
@@ -125,24 +124,14 @@ def draw(cube: Cube, planted: Planted, generator: np.random.Generator) -> None:
     cube.limit_s = np.where(cube.lost.any(axis=-1), LIMIT_S, np.nan)
 
 
-def page(cube: Cube, *, before: bool) -> Page:
+def page(cube: Cube) -> Page:
     """Judge one page as bareline does."""
-    if before:
-        # What exceeded its limit counted as slower than all, wherever something was measured.
-        cube.lost &= ~np.isnan(cube.values).all(axis=-1, keepdims=True)
-        cube.limit_s = np.full_like(cube.limit_s, np.nan)
     pair = PlatformPair(cube, "b", "a")
     every = np.arange(pair.directed.size)
-    if before:
-        pair.boots = Boots(np.arange(cube.values.shape[-1]), None, False)
-        rows = pair.differences
-        q = stats.false_discovery_q(rows, pair.zone(MARGIN))
-        p, by_loss, mean = stats.family_wise_p(rows, pair.zone(MARGIN)), np.zeros(q.size), None
-    else:
-        (q,), (by_loss,) = discoveries([pair], [pair.directed], MARGIN)
-        family = family_wise([pair], [pair.directed], MARGIN, [[every]])
-        (p,) = family.points
-        mean = decide_mean(family.means[0][0], MARGIN, 1.0)
+    (q,), (by_loss,) = discoveries([pair], [pair.directed], MARGIN)
+    family = family_wise([pair], [pair.directed], MARGIN, [[every]])
+    (p,) = family.points
+    mean = decide_mean(family.means[0][0], MARGIN, 1.0)
     ratio = pair.ratio
     n = np.minimum(ratio.n, ratio.n_baseline)
     row = stats.judge(ratio.ratio, ratio.lo, ratio.hi, n, q, margin=MARGIN)
@@ -152,18 +141,19 @@ def page(cube: Cube, *, before: bool) -> Page:
         verdict if sure or not verdict.decided else Verdict.INCONCLUSIVE
         for verdict, sure in zip(map(Verdict, row.tolist()), certain.tolist(), strict=True)
     )
-    return Page(said, mean.verdict if mean else Verdict.INCONCLUSIVE, pair.boots.few)
+    mean_verdict = mean.verdict if mean else Verdict.INCONCLUSIVE
+    return Page(said, mean_verdict, pair.boots.few)
 
 
-def pages(planted: Planted, count: int, *, before: bool = False) -> list[Page]:
-    """Draw and judge so many pages; the same ones before and after."""
+def pages(planted: Planted, count: int) -> list[Page]:
+    """Draw and judge so many pages."""
     key = [int(1000 * value) for value in vars(planted).values()]
     generator = np.random.default_rng([SEED, *key])
     cube = cube_of(planted)
     judged = []
     for _ in range(count):
         draw(cube, planted, generator)
-        judged.append(page(cube, before=before))
+        judged.append(page(cube))
     return judged
 
 
@@ -186,21 +176,18 @@ def false_table(count: int) -> Iterator[str]:
         f"each, standard error at most {_error(count)})**"
     )
     yield ""
-    yield "| boots | spread of boots | noise | before | claims | of these boots alone |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| boots | spread of boots | noise | claims | of these boots alone |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
     for every, launches in SCHEDULES:
         for effect in EFFECTS:
             for noise in NOISES:
                 planted = Planted(every, launches, effect, noise)
-                before = pages(planted, count // 5, before=True)
-                after = pages(planted, count)
-                cells = [
-                    f"{share(before, lambda one: one.claims):.0f}",
-                    f"{share(after, lambda one: one.claims and not one.few_boots):.1f}",
-                    f"{share(after, lambda one: one.claims and one.few_boots):.0f}"
-                    if after[0].few_boots
-                    else "-",
-                ]
+                judged = pages(planted, count)
+                claims = share(judged, lambda one: one.claims and not one.few_boots)
+                limited = "-"
+                if judged[0].few_boots:
+                    limited = f"{share(judged, lambda one: one.claims and one.few_boots):.0f}"
+                cells = [f"{claims:.1f}", limited]
                 head = f"{schedule(planted)} | {100 * effect:g} % | {100 * noise:g} %"
                 yield f"| {head} | {' | '.join(cells)} |"
 
@@ -208,7 +195,7 @@ def false_table(count: int) -> Iterator[str]:
 def power_table(count: int) -> Iterator[str]:
     """Describe how often a lone loss among 50 cases is found."""
     losses = (1.05, 1.1, 1.2)
-    yield f"**A lone loss among {CASES} cases found, per cent of {count} pages: before, now**"
+    yield f"**A lone loss among {CASES} cases found, per cent of {count} pages**"
     yield ""
     heads = " | ".join(f"{100 * (loss - 1):.0f} % slower" for loss in losses)
     yield f"| boots | spread of boots | noise | {heads} |"
@@ -218,11 +205,8 @@ def power_table(count: int) -> Iterator[str]:
             cells = []
             for loss in losses:
                 planted = Planted(every, launches, effect, 0.01, loss=loss, slower=1)
-                found = [
-                    share(pages(planted, count, before=before), lambda one: one.points[0].decided)
-                    for before in (True, False)
-                ]
-                cells.append(f"{found[0]:.0f}, {found[1]:.0f}")
+                found = share(pages(planted, count), lambda one: one.points[0].decided)
+                cells.append(f"{found:.0f}")
             head = f"{schedule(planted)} | {100 * effect:g} % | 1 %"
             yield f"| {head} | {' | '.join(cells)} |"
 
@@ -231,17 +215,13 @@ def everywhere_table(count: int) -> Iterator[str]:
     """Describe how often a loss of all cases is found."""
     yield f"**All {CASES} cases slower, noise 5 %: per cent of {count} pages in which it is found**"
     yield ""
-    yield "| loss | n | any point, before | any point | the mean |"
-    yield "| ---: | ---: | ---: | ---: | ---: |"
+    yield "| loss | n | any point | the mean |"
+    yield "| ---: | ---: | ---: | ---: |"
     for loss in (1.0, 1.03, 1.05, 1.1):
         for launches in (6, 10):
             planted = Planted(1, launches, 0.0, 0.05, loss=loss, slower=CASES)
-            before, after = (pages(planted, count, before=flag) for flag in (True, False))
-            cells = [
-                share(before, _any_point),
-                share(after, _any_point),
-                share(after, lambda one: one.mean.decided),
-            ]
+            judged = pages(planted, count)
+            cells = [share(judged, _any_point), share(judged, lambda one: one.mean.decided)]
             numbers = " | ".join(f"{cell:.0f}" for cell in cells)
             yield f"| {100 * (loss - 1):.0f} % | {launches} | {numbers} |"
 
@@ -253,17 +233,16 @@ def lost_table(count: int) -> Iterator[str]:
         "which anything is called slower or faster**"
     )
     yield ""
-    yield "| cases | lost on b, on a | before | a case | all of them |"
-    yield "| ---: | ---: | ---: | ---: | ---: |"
+    yield "| cases | lost on b, on a | a case | all of them |"
+    yield "| ---: | ---: | ---: | ---: |"
     for cases in (1, 8, CASES):
         for lost, base in ((0.75, 0.0), (0.9, 0.0), (1.0, 0.0), (0.1, 0.1), (0.5, 0.5)):
             planted = replace(Planted(1, 8, 0.0, 0.01, cases=cases), lost=lost, base_lost=base)
-            before, after = (pages(planted, count, before=flag) for flag in (True, False))
-            cells = [
-                f"{share(before, _any_point):.0f}",
-                f"{share(after, _any_point):.0f}",
-                f"{share(after, lambda one: one.mean.decided):.0f}" if cases > 1 else "-",
-            ]
+            judged = pages(planted, count)
+            mean = "-"
+            if cases > 1:
+                mean = f"{share(judged, lambda one: one.mean.decided):.0f}"
+            cells = [f"{share(judged, _any_point):.0f}", mean]
             yield f"| {cases} | {lost:.0%}, {base:.0%} | {' | '.join(cells)} |".replace("%", " %")
 
 

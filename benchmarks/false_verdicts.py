@@ -10,9 +10,6 @@ Whole runs are simulated (records, comparison, sentences: what a user sees), wit
   cases of a single probe.
 * Power: one probe of a quick-like study is slower by 5, 10 or 30 %; how often do the sentences,
   and the rows of the table, find it?
-
-The code before is measured, too, where it is given: PYTHONPATH is put before ours in a process of
-its own (``--before /path/to/old/src``); its figures in docs/method were taken that way.
 """
 
 from __future__ import annotations
@@ -115,45 +112,31 @@ def write_run(
     (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
 
 
-#: Reads runs and prints, for each, what its sentences and its rows claim: works with the code
-#: before and after.
+#: Reads runs and prints, for each, what its sentences and its rows claim.
 _READ = """
 import json, sys
 from pathlib import Path
-try:
-    from bareline.analysis.words.comparison import Comparison
-    from bareline.analysis.numbers.records import read_runs
-    from bareline.store.run import Run
-    def look(run):
-        c = Comparison(read_runs([run]))
-        claims = [[f.probe, f.platform] for f in c.findings if f.verdict.decided]
-        return claims, c.table
-except ImportError:
-    from bareline.compare import compare_platforms, read_runs
-    from bareline.explain import findings
-    from bareline.store import Run
-    def look(run):
-        records = read_runs([run])
-        told = [f for f in findings(records) if f.verdict in ("slower", "faster")]
-        return [[f.probe, f.platform] for f in told], compare_platforms(records)
+from bareline.analysis.words.comparison import Comparison
+from bareline.analysis.numbers.records import read_runs
+from bareline.store.run import Run
 for line in sys.stdin:
-    claims, table = look(Run.open(Path(line.strip())))
+    comparison = Comparison(read_runs([Run.open(Path(line.strip()))]))
+    claims = [[f.probe, f.platform] for f in comparison.findings if f.verdict.decided]
+    table = comparison.table
     decided = table.filter(table["verdict"].is_in(["slower", "faster"]))
     rows = [list(row) for row in decided.select("probe", "platform").iter_rows()]
     print(json.dumps([claims, rows, table.height]), flush=True)
 """
 
 
-def looked_at(folders: Sequence[Path], before: Path | None) -> Iterator[tuple[list, list, int]]:
+def looked_at(folders: Sequence[Path]) -> Iterator[tuple[list, list, int]]:
     """Yield what the sentences and the rows of each run claim, and how many rows there are."""
-    environment = {"PYTHONPATH": str(before)} if before else None
     done = subprocess.run(
         [sys.executable, "-c", _READ],
         input="".join(f"{folder}\n" for folder in folders),
         capture_output=True,
         text=True,
         check=True,
-        env=environment,
     )
     for line in done.stdout.splitlines():
         yield tuple(json.loads(line))  # type: ignore[misc]
@@ -164,7 +147,7 @@ def many_cases(count: int) -> list[tuple[str, str]]:
     return [("null", f"median_s={k}") for k in range(1, count + 1)]
 
 
-def false_pages(pages: int, before: Path | None) -> str:
+def false_pages(pages: int) -> str:
     """Return the table of A/A pages."""
     quick = [(probe, "") for probe in QUICK]
     studies = {
@@ -174,8 +157,7 @@ def false_pages(pages: int, before: Path | None) -> str:
         "50 cases of a probe, n = 6": (many_cases(50), ("a", "b"), 6, False),
         "50 cases of a probe, n = 10": (many_cases(50), ("a", "b"), 10, False),
     }
-    head = ["study", "pages", "wrong sentence, before", "wrong sentence", "wrong row, before",
-            "wrong row", "rows a page"]  # fmt: skip
+    head = ["study", "pages", "wrong sentence", "wrong row", "rows a page"]
     rows = []
     for number, (name, (cases, platforms, launches, skewed)) in enumerate(studies.items()):
         generator = np.random.default_rng([SEED, number])
@@ -184,19 +166,17 @@ def false_pages(pages: int, before: Path | None) -> str:
             for folder in folders:
                 write_run(folder, cases, platforms, launches, generator,
                           noise={**QUICK, "null": 0.05}, skewed=skewed)  # fmt: skip
-            after = list(looked_at(folders, None))
-            earlier = list(looked_at(folders, before)) if before else []
-        cells = [name, str(pages)]
-        for at in (0, 1):
-            for found in (earlier, after):
-                cells.append(share(bool(row[at]) for row in found) if found else "-")
-        rows.append([*cells, str(after[0][2])])
-    return table("Pages without any difference", head, rows)
+            looked = list(looked_at(folders))
+        sentences = share(bool(claims) for claims, _, _ in looked)
+        wrong_rows = share(bool(decided) for _, decided, _ in looked)
+        height = looked[0][2]
+        rows.append([name, str(pages), sentences, wrong_rows, str(height)])
+    title = "Pages without any difference: per cent with a wrong sentence or row"
+    return table(title, head, rows)
 
 
 def power(
     pages: int,
-    before: Path | None,
     slower: Sequence[str] = SLOWER,
     counts: Sequence[int] = LAUNCHES,
 ) -> str:
@@ -205,7 +185,7 @@ def power(
     A part of it has the same figures as the whole: each cell has a seed of its own.
     """
     cases = [(probe, "") for probe in QUICK]
-    head = ["slower probe (noise)", "loss", *(f"n = {n}: before, sentence, row" for n in counts)]
+    head = ["slower probe (noise)", "loss", *(f"n = {n}: sentence, row" for n in counts)]
     rows = []
     for probe in slower:
         for loss in LOSSES:
@@ -217,16 +197,11 @@ def power(
                     for folder in folders:
                         write_run(folder, cases, ("a", "b", "c"), launches, generator,
                                   noise=QUICK, loss={(probe, "b"): loss})  # fmt: skip
-                    after = list(looked_at(folders, None))
-                    earlier = list(looked_at(folders, before)) if before else []
+                    looked = list(looked_at(folders))
                 hit = [probe, "b"]
-                cells.append(
-                    ", ".join([
-                        share(hit in row[0] for row in earlier) if earlier else "-",
-                        share(hit in row[0] for row in after),
-                        share(hit in row[1] for row in after),
-                    ])
-                )  # fmt: skip
+                sentences = share(hit in claims for claims, _, _ in looked)
+                found_rows = share(hit in decided for _, decided, _ in looked)
+                cells.append(f"{sentences}, {found_rows}")
             rows.append(cells)
     return table(f"A loss found, per cent of {pages} runs", head, rows)
 
@@ -253,7 +228,6 @@ def main() -> None:
         "--launches", type=int, choices=LAUNCHES, action="append",
         help="with --only power: of this column alone",
     )  # fmt: skip
-    parser.add_argument("--before", type=Path, help="src folder of the code before")
     parser.add_argument("--update", type=Path, metavar="PAGE")
     options = parser.parse_args()
     part = (options.probe or SLOWER, options.launches or LAUNCHES)
@@ -264,7 +238,7 @@ def main() -> None:
     sections = []
     builders = {"pages": false_pages, "power": lambda *how: power(*how, *part)}
     for section in [builders[options.only]] if options.only else builders.values():
-        sections.append(section(options.pages, options.before))
+        sections.append(section(options.pages))
         print(sections[-1], end="\n\n", flush=True)
     if options.update:
         before, rest = options.update.read_text(encoding="utf-8").split(BEGIN)

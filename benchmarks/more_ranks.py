@@ -33,9 +33,9 @@ from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.launchers.installation import find_mpi
 from bareline.platforms.sim.platform import PLATFORM, SimAllocation
-from bareline.predict.grid import parse_grid
-from bareline.predict.growth import Target, grow
-from bareline.predict.ranks import scaled
+from bareline.predict.scaling.grid import parse_grid
+from bareline.predict.scaling.growth import Target, grow
+from bareline.predict.scaling.ranks import scaled
 from bareline.profile.period import ProgramPeriod, period_file, read_period
 from bareline.vocabulary.model import Command, Layout
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from planted_study import plant
 
 from bareline.analysis.judgements.claims import THE_PEAK
-from bareline.analysis.judgements.wording import PrintedFor
+from bareline.analysis.judgements.wording import Effect, PrintedFor, accepted
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.report.content.claim_rows import ClaimRow, Claims
@@ -75,7 +75,8 @@ def _expected_of_ratios(row: ClaimRow, power: float) -> set[str]:
         degree = {"weaker", "no"} if power < 1 and "taken as" in row.printed else set()
         return {"yes"} | degree
     if row.printed.startswith("at least"):
-        return {"weaker"} if power < 1 else {"yes"}
+        nearly = {"yes"} if _is_nearly_reached(row) else set()
+        return {"weaker"} | nearly if power < 1 else {"yes"}
     verdicts = {_USUAL[power]}
     if weak or growth or _is_wide(row):
         # Half of the middle of a wide range still lies in it.
@@ -83,6 +84,12 @@ def _expected_of_ratios(row: ClaimRow, power: float) -> set[str]:
     if weak:
         verdicts |= {"cannot tell", "no"}
     return verdicts
+
+
+def _is_nearly_reached(row: ClaimRow) -> bool:
+    """Whether a loss is below a printed bound, but may meet it where no ranks are printed."""
+    least = [accepted(Effect(bar.low, bar.high, bar.at))[0] or 1.0 for bar in row.bars]
+    return any((dot.ratio.hi or dot.ratio.value) >= min(least) for dot in row.dots)
 
 
 def _is_wide(row: ClaimRow) -> bool:

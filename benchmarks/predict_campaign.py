@@ -56,11 +56,11 @@ import numpy as np
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.host.tools import install_hint
-from bareline.predict import curve as curve_module
-from bareline.predict import ladder
 from bareline.predict.applications import applications
-from bareline.predict.needs import ladder_measures
-from bareline.predict.pairs import validate
+from bareline.predict.curves import curve as curve_module
+from bareline.predict.curves import ladder
+from bareline.predict.curves.needs import ladder_measures
+from bareline.predict.validation.pairs import validate
 from bareline.probes.base import find_probe
 from bareline.profile.model import Profile
 from bareline.store.run import Run

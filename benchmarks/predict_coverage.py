@@ -32,9 +32,9 @@ import numpy.typing as npt
 from bareline.analysis.numbers.disturbance import without_disturbed_trials
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.predict.applications import Application, applications
-from bareline.predict.compute import factor_between
+from bareline.predict.curves.compute import factor_between
+from bareline.predict.curves.ladder import Ladder, read_ladder
 from bareline.predict.interval import LEVEL, LEVEL_WORDS, ModelError
-from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import Prediction, PredictionCase, predict
 from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError

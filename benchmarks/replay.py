@@ -66,11 +66,12 @@ def compare(
 def main() -> None:
     """Measure both on planted programs of 2 and 64 ranks, and reading on a traced one."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from bareline.predict.costs import Costs
-    from bareline.predict.replay import read_trace, replay
-    from bareline.profile.trace import read_trace as read_in_python
     from predict.planted import network, program
     from predict.stepping import step_through
+
+    from bareline.predict.curves.costs import Costs
+    from bareline.predict.replay.engine import read_trace, replay
+    from bareline.profile.trace import read_trace as read_in_python
 
     for ranks, count in STEPS.items():
         trace = program(ranks=ranks, steps=count)

@@ -3,7 +3,7 @@
  *
  * Exported: struct bl_shape, struct bl_cost, struct bl_rank, struct bl_stream, struct bl_replay,
  * bl_replay_run, bl_replay_decode. Both may be called by several threads at once.
- * src/bareline/predict/compiled.py and src/bareline/predict/reading.py hold the same layouts.
+ * src/bareline/predict/replay/engine.py passes the same layouts.
  */
 #ifndef BL_REPLAY_H
 #define BL_REPLAY_H

@@ -276,7 +276,7 @@ MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); } MPI_Fina
 _READ_TRACE = """
 import os, sys
 from pathlib import Path
-from bareline.predict.replay import why_not_replayable
+from bareline.predict.replay.engine import why_not_replayable
 from bareline.profile.trace import read_trace
 from bareline.vocabulary.errors import BarelineError
 try:

@@ -27,7 +27,6 @@ class Row:
     count: float | None = None
     size_bytes: tuple[int, int] | None = None
     app_bytes: tuple[int, int] | None = None
-    before: str = ""
     why: str = ""
 
     def takes(self, size_bytes: int) -> bool:
@@ -90,10 +89,10 @@ _WORDS = {"message": "messages", "sum": "sums", "wait": "waits", "exchange": "ex
 
 
 def table() -> str:
-    """Write what is held for docs/method/appendix-apps.md."""
+    """Return the comparison as Markdown for docs/method/appendix-apps.md."""
     lines = [
-        "| | of one process | original | the mini-app | before |",
-        "|---|---|---|---|---|",
+        "| | of one process | original | the mini-app |",
+        "|---|---|---|---|",
     ]
     for original in originals().values():
         head = f"`{original.name}`" + ("" if original.held else " (not yet held)")
@@ -101,7 +100,7 @@ def table() -> str:
             article = "an" if row.unit.startswith("i") else "a"
             what = f"{_WORDS[row.kind]} {article} {row.unit}: {row.what}"
             own = f"{row.app_count:g}" + (f" ({row.why})" if row.why else "")
-            cells = [head, what, _printed(row), own, row.before]
+            cells = [head, what, _printed(row), own]
             lines.append("| " + " | ".join(cells) + " |")
             head = ""
     lines.append("")

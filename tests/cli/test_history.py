@@ -194,15 +194,31 @@ def test_broken_nights_are_listed_and_left_out(bareline, nights):
     damaged.write_text("{}\n" + damaged.read_text())
     Path("nights/n13/records.jsonl").unlink()
     os.mkfifo("nights/n13/records.jsonl")
+    Path("nights/n14/run.toml").unlink()
+    Path("nights/n14/run.toml").symlink_to("run.toml")  # a loop
     Path("nights/plots").mkdir()
+    os.mkfifo("nights/pipe")
     said = " ".join(bareline("trend", "nights").stdout.split())
-    assert "10 runs from 2026-02-01 to 2026-02-16" in said
+    assert "9 runs from 2026-02-01 to 2026-02-16" in said
     for broken in ("n02", "n05", "n07", "n09", "n11"):
         assert f"left out: nights/{broken}: " in said
-    assert "left out: 1 more run" in said
-    assert "plots" not in said
+    assert "left out: 2 more runs" in said
+    assert "plots" not in said and "pipe" not in said
+    odd = bareline("trend", "nights/n13", "nights/n14", "nights/n00", "nights/n01").stdout
+    assert "left out: nights/n14: run.toml is damaged: is a symbolic link" in odd
     only = bareline("trend", "nights/n02", "nights/n05", code=2).stderr
     assert "none of 2 runs can be a part of a history" in only
+
+
+def test_a_run_that_a_link_names_again_counts_once(bareline, nights):
+    nights(*[1.0] * 9)
+    Path("nights/latest").symlink_to("n08")
+    Path("nights/again").symlink_to(".")
+    (row,) = rows(bareline)
+    assert [value["run"] for value in row["runs"]] == [f"nights/n{night:02}" for night in range(9)]
+    paths = sorted(map(str, Path("nights").iterdir()))
+    found = json.loads(bareline("trend", *paths, "--json").stdout)
+    assert len(found[0]["runs"]) == 9
 
 
 def test_a_night_that_is_measured_now_is_left_out(bareline, nights):

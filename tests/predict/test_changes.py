@@ -6,22 +6,21 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from planted_programs import network, profile_of, program
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
 from bareline.predict import changes, questions
 from bareline.predict.applications import Application, ProfiledLaunch
-from bareline.predict.base import Base
-from bareline.predict.compute import AS_IT_IS
-from bareline.predict.costs import Costs
+from bareline.predict.curves.compute import AS_IT_IS
+from bareline.predict.curves.costs import Costs
 from bareline.predict.prediction import PredictionCase, predict
-from bareline.predict.replay import replay
+from bareline.predict.replay.base import Base
+from bareline.predict.replay.engine import replay
 from bareline.report.terminal.forecasts import forecast_blocks
 from bareline.report.writers.markdown import markdown
 from bareline.session.forecast import Forecast
 from bareline.vocabulary.model import Layout
-
-from .planted import network, profile_of, program
 
 
 def test_each_kind_of_calls_has_its_share_and_its_times(monkeypatch, fits):

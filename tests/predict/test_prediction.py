@@ -10,25 +10,24 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from planted_programs import network, profile_of, program, shape, stream, trace
 
-from bareline.predict.base import ApplicationClock, Base, base_time_s
-from bareline.predict.compute import ComputeFactor, factor_between
-from bareline.predict.costs import Costs
-from bareline.predict.curve import Curve, CurveKey
-from bareline.predict.fitness import check_base
+from bareline.predict.curves.compute import ComputeFactor, factor_between
+from bareline.predict.curves.costs import Costs
+from bareline.predict.curves.curve import Curve, CurveKey
+from bareline.predict.curves.ladder import LadderGaps
+from bareline.predict.curves.needs import CurveNeed, merged, needs_of, plan_study
 from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED
-from bareline.predict.ladder import LadderGaps
-from bareline.predict.needs import CurveNeed, merged, needs_of, plan_study
 from bareline.predict.prediction import PredictionCase, predict
 from bareline.predict.questions import parse_what_if
-from bareline.predict.replay import replay
+from bareline.predict.replay.base import ApplicationClock, Base, base_time_s
+from bareline.predict.replay.engine import replay
+from bareline.predict.replay.fitness import check_base
 from bareline.predict.shares import explain_loss, shapley
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError, UsageError
-
-from .planted import network, profile_of, program, shape, stream, trace
 
 STEPS = 30
 SAME = ComputeFactor(1.0, 1.0, 1.0, "the same")

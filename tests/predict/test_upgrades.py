@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from planted_programs import network, profile_of, program
 
-from bareline.predict.base import Base
-from bareline.predict.compute import ComputeFactor
-from bareline.predict.costs import Costs
-from bareline.predict.coverage import strips
+from bareline.predict.curves.compute import ComputeFactor
+from bareline.predict.curves.costs import Costs
+from bareline.predict.curves.coverage import strips
 from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import upgrades
-from bareline.predict.replay import replay
-
-from .planted import network, profile_of, program
+from bareline.predict.replay.base import Base
+from bareline.predict.replay.engine import replay
 
 SAME = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 

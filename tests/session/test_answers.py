@@ -68,7 +68,7 @@ def test_each_claim_is_lost_to_one_obstacle():
     for scale in (None, "small"):
         found = answers("infinicloud", taken, scale)
         assert found.claims + sum(lost(found).values()) == found.of
-        assert found.of == 28
+        assert found.of == 31
         assert {ClaimObstacle.ROLE, ClaimObstacle.EMULATED} <= set(lost(found))
         assert (ClaimObstacle.SCALE in lost(found)) == (scale == "small")
 

@@ -32,9 +32,11 @@ def test_boots_are_no_finding(bench, every, launches, effect):
     assert found[0].few_boots is (every == 0)
 
 
-def test_before_boots_were_findings(bench):
-    planted = bench.Planted(2, 12, 0.05, 0.01)
-    assert sum(one.claims for one in bench.pages(planted, 20, before=True)) >= 8
+def test_boots_are_findings_where_launches_are_exchanged(bench):
+    """Five boots are too few to exchange: the claims are of these boots alone."""
+    found = bench.pages(bench.Planted(2, 10, 0.05, 0.01), 20)
+    assert sum(one.claims for one in found) >= 8
+    assert all(one.few_boots for one in found)
 
 
 def test_a_lone_loss_is_found_over_boots(bench):

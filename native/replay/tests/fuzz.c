@@ -5,8 +5,8 @@
  *       native/replay/[!C]*.c -lm -o fuzz && ./fuzz -max_total_time=60
  *
  * The first byte chooses. Streams are decoded as bareline does: counted, then read into as much
- * room as was counted. Replays get what predict/compiled.py promises: numbers of ranks, shapes and
- * communicators that exist; all else is arbitrary.
+ * room as was counted. Replays get what predict/replay/engine.py promises: numbers of ranks, shapes
+ * and communicators that exist; all else is arbitrary.
  */
 #include "replay.h"
 

@@ -17,7 +17,7 @@ from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
-    from bareline.predict.growth import Target
+    from bareline.predict.scaling.growth import Target
 
 app = typer.Typer()
 
@@ -148,9 +148,9 @@ class PredictOptions:
 
 @app.command()
 @prints("predict", "predict.prediction.Prediction")
-@prints("predict-ranks", "predict.growth.GrownRanks")
-@prints("predict-messages", "predict.messages.MessageRow")
-@prints("predict-validate", "predict.validation.ValidationRow")
+@prints("predict-ranks", "predict.scaling.growth.GrownRanks")
+@prints("predict-messages", "predict.scaling.messages.MessageRow")
+@prints("predict-validate", "predict.validation.scores.ValidationRow")
 def predict(options: PredictOptions) -> None:
     """Predict the time of a profiled application on another platform, with its interval."""
     paths = options.paths or []
@@ -164,7 +164,7 @@ def predict(options: PredictOptions) -> None:
     elif not paths:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
     elif options.plan:
-        from bareline.predict.needs import plan_study
+        from bareline.predict.curves.needs import plan_study
         from bareline.profile.files import read_profile
 
         print(plan_study(read_profile(paths[0])), end="")
@@ -200,10 +200,10 @@ def _answer(options: PredictOptions, path: Path) -> None:
 
 
 def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
-    from bareline.predict.grid import parse_grid
-    from bareline.predict.growth import grow, grown_period
-    from bareline.predict.messages import message_rows
-    from bareline.predict.ranks import scaled
+    from bareline.predict.scaling.grid import parse_grid
+    from bareline.predict.scaling.growth import grow, grown_period
+    from bareline.predict.scaling.messages import message_rows
+    from bareline.predict.scaling.ranks import scaled
     from bareline.profile.period import period_file, read_period
     from bareline.report.terminal.growth import growth_blocks, message_blocks
 
@@ -227,8 +227,8 @@ def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
 
 @contextmanager
 def _targets(options: PredictOptions) -> Iterator[list[Target]]:
-    from bareline.predict.growth import Target
-    from bareline.predict.reach import measured
+    from bareline.predict.scaling.growth import Target
+    from bareline.predict.scaling.reach import measured
     from bareline.session.simulation import simulated
 
     if options.to is None:
@@ -258,8 +258,8 @@ def _read(path: Path) -> Records:
 
 
 def _validate(options: PredictOptions, records: Records) -> None:
-    from bareline.predict.pairs import validate
-    from bareline.predict.predictions import look_closer
+    from bareline.predict.validation.pairs import validate
+    from bareline.predict.validation.predictions import look_closer
     from bareline.report.terminal.predictions import validation_blocks
     from bareline.report.terminal.progress import StepLines
 

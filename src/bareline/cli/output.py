@@ -150,7 +150,7 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 @contextmanager
 def printing_measures() -> Iterator[None]:
     """Print the measures that a refused ladder lacks before the one line that reports it."""
-    from bareline.predict.ladder import LadderGaps
+    from bareline.predict.curves.ladder import LadderGaps
 
     try:
         yield

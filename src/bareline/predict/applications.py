@@ -13,10 +13,10 @@ import polars as pl
 
 from bareline.analysis.numbers.programs import LaunchKey, launch_values
 from bareline.analysis.numbers.records import Records
-from bareline.predict.base import ApplicationClock, Base, base_time_s
-from bareline.predict.compute import program_of
-from bareline.predict.ladder import Ladder
-from bareline.predict.replay import read_trace
+from bareline.predict.curves.compute import program_of
+from bareline.predict.curves.ladder import Ladder
+from bareline.predict.replay.base import ApplicationClock, Base, base_time_s
+from bareline.predict.replay.engine import read_trace
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.launch import PROFILE_FILE, TRACE_FILE
 from bareline.profile.model import Profile

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records
-from bareline.predict.ladder import Ladder, read_ladder
-from bareline.predict.needs import CurveNeed, needs_of
+from bareline.predict.curves.ladder import Ladder, read_ladder
+from bareline.predict.curves.needs import CurveNeed, needs_of
 from bareline.predict.questions import layout_of
 from bareline.profile.files import read_profile
 

@@ -10,14 +10,19 @@ from typing import Literal
 
 import numpy as np
 
-from bareline.predict.base import Base
-from bareline.predict.compute import ComputeFactor
-from bareline.predict.costs import INPUTS, Costs, mixed, start_up
-from bareline.predict.delta import delta, message_share
-from bareline.predict.fitness import CallLack, check_base, check_ladders, refuse_contradictions
+from bareline.predict.curves.compute import ComputeFactor
+from bareline.predict.curves.costs import INPUTS, Costs, mixed, start_up
+from bareline.predict.curves.ladder import Ladder
 from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED, half_width
-from bareline.predict.ladder import Ladder
-from bareline.predict.replay import Replayed, replay, why_not_replayable
+from bareline.predict.replay.base import Base
+from bareline.predict.replay.delta import delta, message_share
+from bareline.predict.replay.engine import Replayed, replay, why_not_replayable
+from bareline.predict.replay.fitness import (
+    CallLack,
+    check_base,
+    check_ladders,
+    refuse_contradictions,
+)
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]

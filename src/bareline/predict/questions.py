@@ -10,12 +10,12 @@ from typing import Any
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
-from bareline.predict.base import ApplicationClock, Base
-from bareline.predict.compute import AS_IT_IS, ComputeFactor, factor_between
-from bareline.predict.ladder import Ladder, read_ladder
-from bareline.predict.needs import INIT
+from bareline.predict.curves.compute import AS_IT_IS, ComputeFactor, factor_between
+from bareline.predict.curves.ladder import Ladder, read_ladder
+from bareline.predict.curves.needs import INIT
 from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
-from bareline.predict.replay import read_trace
+from bareline.predict.replay.base import ApplicationClock, Base
+from bareline.predict.replay.engine import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace, trace_of

@@ -47,7 +47,7 @@ class Spread(BaseModel):
         """Whether a place on the axis belongs to it; a spread with only a label contains none."""
         if self.inferred is not None and value == self.inferred:
             return True
-        if self.low is None and self.high is None and self.above is None:
+        if not self.has_ends:
             return False
         return (
             value not in self.exceptions
@@ -55,6 +55,11 @@ class Spread(BaseModel):
             and (self.high is None or value <= self.high)
             and (self.above is None or value > self.above)
         )
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether it has a number at either end."""
+        return not (self.low is None and self.high is None and self.above is None)
 
     def text(self, form: Callable[[int], str]) -> str:
         """Write it, with its numbers in a given form."""

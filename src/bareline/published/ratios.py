@@ -16,7 +16,7 @@ from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
 #: Conditions that describe a platform's own size, which may differ between compared values.
-_OWN = frozenset({"cores", "threads"})
+_OWN = frozenset({"cores", "threads", "streams"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,29 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         found = _ratio(study, result, result.platform, platform.against, Span(ratio, ratio), text)
         yield replace(found, computed=True, results=(result.id, base.id))
     yield from _trial_ratios(study)
+
+
+def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> Iterator[PublishedRatio]:
+    """Yield the ratios of values in one table of two platforms that the document never compares.
+
+    InfiniCloud draws two generations of servers next to each other, each with its own native pair.
+    """
+    compared = {
+        (row.platform, row.baseline) for row in (*printed_ratios(study), *computed_ratios(study))
+    }
+    if platform == baseline or {(platform, baseline), (baseline, platform)} & compared:
+        return
+    absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
+    bases = {(*_key(row, ""), row.part): row for row in absolute if row.platform == baseline}
+    for result in absolute:
+        base = bases.get((*_key(result, ""), result.part))
+        if result.platform != platform or result.better == "none" or base is None:
+            continue
+        assert result.value is not None and base.value is not None
+        ratio = worse(result.value, base.value, better=result.better)
+        text = f"{result.words} against {base.words}"
+        found = _ratio(study, result, platform, baseline, Span(ratio, ratio), text)
+        yield replace(found, computed=True, results=(result.id, base.id))
 
 
 def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:

@@ -32,6 +32,8 @@ J. Besag, P. Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991),
 doi:10.1093/biomet/78.2.301 (orders until the answer is known).
 R. E. Kass, A. E. Raftery, Bayes Factors, Journal of the American Statistical Association 90 (1995),
 doi:10.1080/01621459.1995.10476572 (how much better a model must be).
+J. Ville, Étude critique de la notion de collectif, Gauthier-Villars (1939) (a ratio of likelihoods
+that is looked at again and again).
 """
 
 from __future__ import annotations
@@ -65,9 +67,13 @@ from bareline.stats.stretches import (
 _FIRST_CERTAIN_LOOK = 10
 #: Above this p, by the fewest orders, nothing changed.
 _PLAINLY_CALM = 0.2
-#: By so much Schwarz's criterion must favour levels over a line where a step is certain: a Bayes
-#: factor of 20, "strong".
+#: By so much Schwarz's criterion must favour a line with steps over levels: a Bayes factor of 20,
+#: "strong".
 _STRONG = 6.0
+#: The lead of a certain step over a line and over dependence: a Bayes factor of 150, "very strong".
+#: Every run brings another look, and a Bayes factor against the true model ever exceeds B with a
+#: probability of at most 1 / B.
+_VERY_STRONG = 10.0
 
 
 class Course(StrEnum):
@@ -215,7 +221,7 @@ class _Search:
             elif rivals.wandering < self._least_lead / 2.0 + _wandering_chances(len(stretch.runs)):
                 closed.append(one)
             else:
-                certain = strict_p < self._alpha and rivals.least >= self._least_lead + _STRONG
+                certain = strict_p < self._alpha and rivals.least >= self._least_lead + _VERY_STRONG
                 cut = _Cut(p, certain)
                 runs = stretch.runs
                 self._cuts[stretch.series] |= {runs[at]: cut for at in one.cuts}

@@ -12,7 +12,7 @@ resolution, but it mixes both noises: with a run four times as noisy as the othe
 pages with 60 rows made a false claim, with Welch's t as normal deviates (``benchmarks/two_runs.py``
 shows 2 to 4 for pairs).
 
-Skewed noise of unequal width has no such symmetry: pairs alone called up to 39 of 100 pages without
+Skewed noise of unequal width has no such symmetry: pairs alone called up to 37 of 100 pages without
 any difference different. The effect of such noise is not larger than the spread of the launches.
 Nothing that is `within_noise` is therefore certain of two runs, which costs hardly any loss that
 pairs find: a difference that six or ten launches can decide among many rows is far outside their

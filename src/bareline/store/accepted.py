@@ -6,6 +6,7 @@ accepted. A later line about the same run replaces the earlier one.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from bareline.store.beside import now
 from bareline.store.files import MOST_FILE_BYTES, appended, whole_lines
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import open_regular, step_to_write
+from bareline.vocabulary.files import NotRegular, open_regular
 from bareline.vocabulary.texts import cleaned
 
 ACCEPTED_FILE = "accepted.jsonl"
@@ -62,8 +63,17 @@ def accept(run: Path, reason: str) -> Acceptance:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
         why = f"cannot be written: {error.strerror}"
-        raise StoreError(why, where=str(path), hint=step_to_write(error)) from error
+        raise StoreError(why, where=str(path), hint=_next_step(error)) from error
     return found
+
+
+def _next_step(error: OSError) -> str:
+    """Return the next step where an acceptance cannot be written."""
+    if error.errno == errno.ELOOP or isinstance(error, NotRegular | IsADirectoryError):
+        return "remove it: an acceptance is written into a regular file only"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "make room, then give --accept again; earlier acceptances stay"
+    return "make the folder writable for you, or give --accept with a copy of all runs"
 
 
 def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:

@@ -311,6 +311,8 @@ def is_date(text: str) -> bool:
 
 def first_problem(error: Exception) -> str:
     """Describe in one line the first error in a file of a run, and its key."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     if not isinstance(error, ValidationError):
         return str(error)
     problem = problem_of(error)

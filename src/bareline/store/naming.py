@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -75,7 +76,19 @@ def run_folders(folder: Path) -> list[Path]:
         hint = step_to_read(error, "give a run, or a folder with runs")
         why = f"cannot be read: {error.strerror}"
         raise StoreError(why, where=str(folder), hint=hint) from error
-    return [path for path in below if any((path / name).exists() for name in _OF_A_RUN)]
+    return [path for path in below if any(os.path.lexists(path / name) for name in _OF_A_RUN)]
+
+
+def distinct_runs(paths: Iterable[Path]) -> list[Path]:
+    """Return paths of runs, each run once: a link such as ``latest`` leads to one of them again.
+
+    A run keeps the first of its paths that is not a link, if there is one.
+    """
+    ordered = sorted(dict.fromkeys(paths), key=lambda path: path.is_symlink())
+    by_place: dict[str, Path] = {}
+    for path in ordered:
+        by_place.setdefault(os.path.realpath(path), path)
+    return list(by_place.values())
 
 
 def find_run(text: str) -> Path:

@@ -14,12 +14,17 @@ from rich.console import Console
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.predict.coverage import CurveCoverage, SizeUsed
-from bareline.predict.predictions import VERSION, ApplicationLoss, Predictions, read_predictions_of
+from bareline.predict.curves.coverage import CurveCoverage, SizeUsed
 from bareline.predict.questions import Upgrade
 from bareline.predict.shares import InputShare, LossSplit
-from bareline.predict.validation import Trial, Validation
-from bareline.predict.wrong import WrongTerm
+from bareline.predict.validation.predictions import (
+    VERSION,
+    ApplicationLoss,
+    Predictions,
+    read_predictions_of,
+)
+from bareline.predict.validation.scores import Trial, Validation
+from bareline.predict.validation.wrong import WrongTerm
 from bareline.report.content.document import document_of
 from bareline.report.exhibits.base import draw_figures, find_exhibit
 from bareline.report.figures.svg import draw

@@ -129,7 +129,7 @@ class Splits:
         return Split(computing, communicating, f"by its profile on {self._baseline}")
 
 
-#: The models whose time is printed, the best first: `bareline.predict.validation` names them.
+#: The models whose time is printed, the best first: `bareline.predict.validation.scores`.
 _MODELS = ("replay", "delta")
 
 #: Seconds by platform and application.

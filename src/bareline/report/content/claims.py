@@ -53,7 +53,12 @@ from bareline.report.content.claim_words import (
     verdict_words,
     where_words,
 )
-from bareline.report.content.published import same_place, speaks_of, where_printed
+from bareline.report.content.published import (
+    same_place,
+    size_in_words,
+    speaks_of,
+    where_printed,
+)
 from bareline.report.content.trial_rows import trials_in, with_trials
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
@@ -176,8 +181,10 @@ class _Judge:
             alternatives = [
                 one for one in (ratio, *likewise(self._study, ratio)) if one.probe_metric
             ]
-            if not alternatives:
-                nothing = "no probe here measures it"
+            nothing = "" if alternatives else "no probe here measures it"
+            if sizes := size_in_words(ratio):
+                nothing = f'no number is printed for "{sizes}"'
+            if nothing:
                 yield self._of(ratio, self._row(words, part, None, nothing, ratio))
                 continue
             tried = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.verdict import Glance
-from bareline.predict.predictions import Predictions, read_predictions_of
+from bareline.predict.validation.predictions import Predictions, read_predictions_of
 from bareline.report.content.facts import FactLine, fact_lines
 from bareline.report.content.profiles import ProfileLine, profile_lines
 from bareline.report.content.published import PublishedPoint, published_points
@@ -168,6 +168,15 @@ class Document:
             parts.append(self.records.left_out.select(CASE))
         return pl.concat(parts, how="vertical_relaxed").unique(maintain_order=True)
 
+    def planned_on(self, probes: Collection[str]) -> frozenset[str]:
+        """Return the platforms on which one of the probes was meant to run."""
+        platforms: set[str] = set()
+        for frame in (self.records.trials, self.records.left_out, self.records.planned):
+            if frame is not None:
+                rows = frame.filter(pl.col("probe").is_in(sorted(probes)))
+                platforms |= set(rows.get_column("platform"))
+        return frozenset(platforms)
+
     @cached_property
     def metric_samples(self) -> Mapping[tuple[str, str], pl.DataFrame]:
         """The samples by probe and metric, so that each figure searches only its own."""
@@ -251,7 +260,7 @@ def document_of(
             ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
             for table in header.study.get("exhibit", [])
         ],
-        published=list(published_points(header.study.get("role", {}))),
+        published=list(published_points(header.study.get("role", {}), base)),
         roles=header.roles,
         profiles=profile_lines(records),
         predictions=predictions,

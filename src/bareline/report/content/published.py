@@ -18,7 +18,7 @@ from bareline.published.catalogue import conditions, publications
 from bareline.published.model import NotCompleted, PublishedStudy, Result
 from bareline.published.places import holds_at, meets
 from bareline.published.quantities import UNITS, Condition, Spread
-from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.published.ratios import PublishedRatio, published_ratios, ratios_across
 from bareline.report.content.wording import slug
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -26,12 +26,16 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
-_SIZE = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
+_SIZE = frozenset(
+    {"ranks", "nodes", "threads", "cores", "streams", "n", "nb", "files", "directories", "test"}
+)
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
 #: Two printings of one number differ by no more than this, on a log scale.
 _ROUNDED = 0.02
 #: Conditions that name the place in a system where a figure was measured.
-_WHERE = ("ranks", "nodes", "placement")
+_WHERE = ("ranks", "nodes", "placement", "streams")
+#: Those of them that are numbers, as an exhibit writes them next to a figure of another place.
+_NUMBERS = ("ranks", "nodes", "streams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class PublishedPoint:
             if condition.low is None and condition.above is not None:
                 # A ratio for more than 32 ranks does not apply to 32.
                 low = math.nextafter(condition.above, math.inf)
-            elif condition.low is None and condition.high is None:
+            elif not condition.has_ends:
                 return []
             high = math.inf if condition.high is None else float(condition.high)
             return [(low, high)]
@@ -137,7 +141,7 @@ class PublishedPoint:
         printed = dict(self.ratio.at)
         other: dict[str, Any] = {
             name: printed[name]
-            for name in ("ranks", "nodes")
+            for name in _NUMBERS
             if name in printed and not holds_at({name: printed[name]}, place)
         }
         return conditions(other) or "ranks not printed"
@@ -155,15 +159,15 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
-    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-    if ("directories" in ratio.conditions) != ("directories" in place.coordinates):
-        return False
     return _agrees(ratio.conditions, place)
 
 
 def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
     """Return whether sizes, modes and placement agree, as far as the place has them."""
     known = place.coordinates
+    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    if ("directories" in at) != ("directories" in known):
+        return False
     for name, condition in at.items():
         if name == "placement":
             between = _PLACEMENTS.get(str(condition))
@@ -172,6 +176,16 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
         elif name not in _SIZE and name in known and not meets(condition, known[name]):
             return False
     return True
+
+
+def size_in_words(ratio: PublishedRatio) -> str:
+    """Return the document's words for sizes of which it prints no number; empty without such."""
+    for name, condition in ratio.at:
+        if name in _SIZE or not isinstance(condition, Spread):
+            continue
+        if not condition.has_ends and condition.inferred is None:
+            return condition.label or ""
+    return ""
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
@@ -193,8 +207,13 @@ def _places(ratio: PublishedRatio) -> dict[str, Condition]:
     return {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
 
 
-def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
+def published_points(
+    roles: Mapping[str, Mapping[str, Any]], baseline: str
+) -> Iterator[PublishedPoint]:
     """Yield every published ratio whose two platforms have a counterpart in the run.
+
+    Of two systems that a document prints in one table and never compares, the ratio is computed
+    where the run compares with one of them.
 
     - `roles`: the study's ``[role]`` tables: the platform of each, and the published platforms that
       it represents.
@@ -207,18 +226,38 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
     for name in dict.fromkeys(name.partition(":")[0] for name in cast):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
-            yield from _points_of_study(study, cast)
+            own = _cast_in(study, cast)
+            ratios = [*published_ratios(study), *_ratios_across(study, own, baseline)]
+            yield from _points_of_study(study, own, ratios)
+
+
+def _cast_in(study: PublishedStudy, cast: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the platforms of the run by the ids of a study's own platforms."""
+    prefix = f"{study.id}:"
+    return {
+        name.removeprefix(prefix): platforms
+        for name, platforms in cast.items()
+        if name.startswith(prefix)
+    }
+
+
+def _ratios_across(
+    study: PublishedStudy, cast: Mapping[str, Sequence[str]], baseline: str
+) -> Iterator[PublishedRatio]:
+    bases = [name for name, platforms in cast.items() if baseline in platforms]
+    for platform, base in product(cast, bases):
+        yield from ratios_across(study, platform, base)
 
 
 def _points_of_study(
-    study: PublishedStudy, cast: Mapping[str, Sequence[str]]
+    study: PublishedStudy, cast: Mapping[str, Sequence[str]], ratios: Sequence[PublishedRatio]
 ) -> Iterator[PublishedPoint]:
-    for ratio in published_ratios(study):
+    for ratio in ratios:
         if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
             continue
         label = study.part(ratio.part.partition(":")[2]).label
-        platforms = cast.get(f"{study.id}:{ratio.platform}", ())
-        baselines = cast.get(f"{study.id}:{ratio.baseline}", ())
+        platforms = cast.get(ratio.platform, ())
+        baselines = cast.get(ratio.baseline, ())
         for platform, baseline in product(platforms, baselines):
             if platform != baseline:
                 yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
@@ -256,7 +295,9 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
     """Return a publication's value of a platform in the unit of a cell; None without."""
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
-    result = next((row for row in results if _is_value(row)), None)
+    # Of several sizes the place's own; the first without such.
+    values = filter(_is_value, results)
+    result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
     if result is None or result.value is None:
         return None
     factor = _factor_to(cell, result)
@@ -266,11 +307,26 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
     gain = next(gains, None)
     return PrintedValue(
         float(result.value * factor),
-        result.words,
+        _value_words(result, cell.place),
         "" if gain is None else str(gain),
         source=f"{study.publication.short}, {study.part(result.part).label}",
         part=f"{study.id}:{result.part}",
     )
+
+
+def _sizes_met(result: Result, place: Place) -> int:
+    """Return how many conditions on the size of another system a place meets."""
+    known = place.coordinates
+    sizes = {name: size for name, size in result.at.items() if name in _SIZE and name in known}
+    return sum(meets(size, known[name]) for name, size in sizes.items())
+
+
+def _value_words(result: Result, place: Place) -> str:
+    """Format a printed value, with its number of streams if the place has another one."""
+    streams = result.at.get("streams")
+    if streams is None or meets(streams, place.coordinates.get("streams")):
+        return result.words
+    return f"{result.words} ({conditions({'streams': streams})})"
 
 
 def _is_value(result: Result) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 
 from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import ratio_words
-from bareline.predict.validation import ModelScore
+from bareline.predict.validation.scores import ModelScore
 from bareline.report.blocks import Tone
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -124,11 +124,17 @@ def said_again(floor: ModelScore) -> str:
 
 
 def distinct_parts(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to the words that differ: the words with which all begin are left out."""
+    """Shorten titles to the words that differ: the words with which all begin are left out.
+
+    Titles stay whole where one of them is the beginning of all: "rate" would not name the first of
+    "Linpack rate" and "Linpack rate over ranks".
+    """
     words = [title.split() for title in titles]
     alike = takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))
-    most = min((len(own) for own in words), default=0) - 1
-    shared = max(0, min(len(list(alike)), most)) if len(words) > 1 else 0
+    shared = len(list(alike))
+    shortest = min((len(own) for own in words), default=0)
+    if len(words) < 2 or shared == shortest:
+        return list(titles)
     return [" ".join(own[shared:]) for own in words]
 
 

@@ -25,14 +25,8 @@ from bareline.report.exhibits.base import (
     grouped_by,
     select,
 )
-from bareline.report.exhibits.columns import (
-    RULES,
-    cells_table,
-    lost,
-    rule_text,
-    ruled_ratio,
-    ruled_value,
-)
+from bareline.report.exhibits.columns import cells_table, in_table_order
+from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
 from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks
@@ -112,15 +106,12 @@ class _Bars:
         return drawing(self.chosen.document, groups, self.chosen.unit.unit, zero_ticks, most)
 
     def _names(self) -> Sequence[str]:
-        """Return the platforms; of divided bars only those that were planned.
+        """Return the platforms that were to measure any of it.
 
-        A study may give programs to some roles alone.
+        A study may give a probe to some roles alone: nothing is missing on the other platforms.
         """
-        names = self.chosen.document.names
-        if not self.parts:
-            return names
-        planned = {row.cell.platform for row in self.chosen.rows}
-        return [name for name in names if name in planned]
+        planned = self.chosen.planned
+        return [name for name in self.chosen.document.names if name in planned]
 
     def _group(self, rows: Sequence[TableRow], names: Sequence[str]) -> list[Bar]:
         cells = {row.cell.platform: row.cell for row in rows}
@@ -210,7 +201,8 @@ def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     for chosen in by_unit(document, spec):
         if any(cell.value is not None for cell in chosen.cells):
             metric = chosen.rows[0].cell.place.metric
-            yield replace(chosen, what=(chosen.probe, metric))
+            rows = in_table_order(chosen.rows)
+            yield replace(chosen, rows=rows, what=(chosen.probe, metric))
 
 
 def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -257,7 +249,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     def ruled(row: TableRow) -> TableRow:
         cell = row.cell
         base = bases.get(cell.place)
-        value = ruled_value(document, cell, spec.rule)
+        value = ruled_value(document, cell, spec.rule, is_base=cell is base)
         ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
         estimate = None if value is None else Estimate(value)
         return replace(row, cell=replace(cell, value=estimate, ratio=ratio))

@@ -272,6 +272,13 @@ class Chosen:
         return f"Not completed by the authors: {'; '.join(dict.fromkeys(texts))}." if texts else ""
 
     @cached_property
+    def planned(self) -> frozenset[str]:
+        """The platforms with a row, or with a case of the probe that was planned."""
+        probes = {row.cell.place.probe for row in self.rows}
+        platforms = {row.cell.platform for row in self.rows}
+        return frozenset(platforms) | self.document.planned_on(probes)
+
+    @cached_property
     def scale(self) -> Scale:
         """The unit of the cells' values."""
         medians = (cell.median for cell in self.cells)

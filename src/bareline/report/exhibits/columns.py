@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from statistics import fmean
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row, figure
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
-from bareline.report.content.dots import trial_dots
 from bareline.report.content.published import (
     PrintedValue,
     PublishedPoint,
@@ -33,6 +31,7 @@ from bareline.report.content.wording import (
 )
 from bareline.report.exhibits.base import Chosen, TableRow
 from bareline.report.exhibits.printed import loss_words, not_completed, published_field
+from bareline.report.exhibits.rules import RULES, lost
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
@@ -181,6 +180,12 @@ def cells_table(chosen: Chosen) -> Table:
     return rows.median(title, chosen.scale).launches().table()
 
 
+def in_table_order(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Sort rows as `cells_table` does, so that a drawing and its table have one order."""
+    order = _CellOrder.of([row.cell for row in rows])
+    return sorted(rows, key=lambda row: order.key(row.cell))
+
+
 @dataclass(frozen=True, slots=True)
 class _CellOrder:
     """The order of a table's rows: by probe, by metric, then by the parameters that vary."""
@@ -306,66 +311,3 @@ class _Columns:
 def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
     unit = row.cell.metric.unit
     return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
-
-
-#: The sentence in a caption when a rule is used.
-RULES: Mapping[str, str] = {
-    "best-against-worst": (
-        "By InfiniCloud's rule: the best trial of {baseline} against the worst trial of the other "
-        "platform, so that the loss is the largest that was seen; such a ratio has no interval."
-    ),
-    "mean": (
-        "By the publication's rule: means of the trials instead of medians; the ratio of two means "
-        "has no interval here."
-    ),
-}
-
-
-def rule_text(rule: str, baseline: str) -> str:
-    """Describe which rule an exhibit follows; nothing for bareline's own."""
-    return RULES[rule].format(baseline=baseline) if rule in RULES else ""
-
-
-def ruled_value(document: Document, cell: Row, rule: str) -> float | None:
-    """Return a cell's value by a rule; its median without one, None where no value is known."""
-    if rule not in RULES or cell.value is None:
-        return cell.median
-    values = [dot.value for dot in trial_dots(document, [cell]).dots]
-    if not values:
-        return None
-    if rule == "mean":
-        return fmean(values)
-    wants_best = cell.platform == document.baseline
-    lower_is_better = cell.metric.better == "lower"
-    return min(values) if wants_best == lower_is_better else max(values)
-
-
-def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
-    """Return how many times worse a cell is than the baseline's by a rule; none has an interval.
-
-    None without a direction, without the baseline, where either side is missing or zero, and where
-    the two are not comparable.
-    """
-    if cell.verdict is Verdict.NOT_COMPARABLE:
-        return None
-    if rule not in RULES:
-        return cell.ratio
-    if base is None:
-        return None
-    value = ruled_value(document, cell, rule)
-    base_value = ruled_value(document, base, rule)
-    worse = cell.metric.worse(value, base_value)
-    return None if worse is None else Estimate(worse)
-
-
-def lost(ratio: Estimate | None) -> Estimate | None:
-    """Return the performance lost in percent for a ratio; None without one."""
-    if ratio is None or not ratio.value:
-        return None
-    value = _lost_percent(ratio.value)
-    assert value is not None
-    return Estimate(value, _lost_percent(ratio.lo), _lost_percent(ratio.hi))
-
-
-def _lost_percent(ratio: float | None) -> float | None:
-    return 100 * (1 - 1 / ratio) if ratio else None

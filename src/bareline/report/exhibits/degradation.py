@@ -11,7 +11,8 @@ from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import metric_name, verdict_word
 from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
 from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, grouped_by, select, titled
-from bareline.report.exhibits.columns import columns, lost, rule_text, ruled_ratio
+from bareline.report.exhibits.columns import columns
+from bareline.report.exhibits.rules import lost, rule_text, ruled_ratio
 from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar
 from bareline.report.figures.scales import signed_ticks

@@ -130,7 +130,7 @@ def _curve_notes(chosen: Chosen) -> Iterable[str]:
 
 
 def _curve_words(chosen: Chosen) -> str:
-    names = chosen.document.names
+    names = [name for name in chosen.document.names if name in chosen.planned]
     cells = _in_order(chosen, chosen.rows)
     first, last = parameter_words(chosen, cells[0]), parameter_words(chosen, cells[-1])
     head = (
@@ -140,7 +140,9 @@ def _curve_words(chosen: Chosen) -> str:
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
         ordered = _in_order(chosen, rows)
-        for name in names[1:]:
+        for name in names:
+            if name == chosen.document.baseline:
+                continue
             label = f"{name} ({title})" if title else name
             ends[label] = _end_words(chosen, name, ordered)
     return f"{head} {summed_up(ends, 4 * len(names))}" if ends else head

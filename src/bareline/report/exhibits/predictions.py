@@ -9,12 +9,12 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
-from bareline.predict.coverage import CurveCoverage, SizeUsed
+from bareline.predict.curves.coverage import CurveCoverage, SizeUsed
 from bareline.predict.interval import LEVEL_WORDS
-from bareline.predict.predictions import Predictions
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import ModelScore, Trial, Validation
+from bareline.predict.validation.predictions import Predictions
+from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import said_again, sentence_case

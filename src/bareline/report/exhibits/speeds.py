@@ -115,6 +115,7 @@ def _printed_speeds(chosen: Chosen, rows: Sequence[TableRow]) -> Iterator[dict[s
                     "hi": base / (point.low or point.middle),
                     "colour": styles[mark.cell.platform].colour,
                     "tip": point.tip,
+                    "bound": None in (point.low, point.high),
                 }
 
 
@@ -179,9 +180,14 @@ def _fewest(chosen: Chosen) -> str:
 
 def _speed_notes(chosen: Chosen) -> Iterable[str]:
     yield f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}."
-    if any([*_printed_speeds(chosen, rows)] for rows in chosen.groups.values()):
+    marks: list[dict[str, Any]] = []
+    for rows in chosen.groups.values():
+        marks += _printed_speeds(chosen, rows)
+    if marks:
         where = f"the printed loss against the baseline of as many {axis_name(chosen.x)}"
         yield f"Diamonds: where {where} would put a platform."
+    if any(mark["bound"] for mark in marks):
+        yield 'Of a bound, such as "at least 1.35 times worse", the diamond is at its end.'
     yield _beyond_note(chosen)
 
 

@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy
-from bareline.published.ratios import PublishedRatio, computed_ratios, printed_ratios
+from bareline.published.ratios import (
+    PublishedRatio,
+    computed_ratios,
+    likewise,
+    printed_ratios,
+)
 from bareline.report.blocks import Figure, Rows, Table
 from bareline.report.content.document import Document
-from bareline.report.content.published import PublishedPoint
+from bareline.report.content.published import PublishedPoint, same_place, speaks_of
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import (
     Chosen,
@@ -23,16 +28,13 @@ from bareline.report.exhibits.base import (
     select,
     titled,
 )
-from bareline.report.exhibits.columns import (
-    cells_table,
-    columns,
-    rule_text,
-    ruled_ratio,
-    ruled_value,
-)
+from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.rules import rule_text, ruled_ratio, ruled_value, worse_by_rule
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.units import plain
+from bareline.vocabulary.verdicts import Verdict
 
 
 def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -134,8 +136,8 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[T
             cell,
             title(cell),
             ratio=ruled_ratio(document, cell, base, spec.rule),
-            base=None if base is None else ruled_value(document, base, spec.rule),
-            value=ruled_value(document, cell, spec.rule),
+            base=None if base is None else ruled_value(document, base, spec.rule, is_base=True),
+            value=ruled_value(document, cell, spec.rule, is_base=False),
         )
 
     others = [cell for cell in cells if cell.platform != document.baseline]
@@ -144,14 +146,21 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[T
 
 @dataclass(frozen=True, slots=True)
 class _OtherSystem:
-    """A printed ratio of two systems that are not a platform of the run and its baseline."""
+    """A printed ratio of two systems that are not a platform of the run and its baseline.
+
+    - `probe`: named where several measure the benchmark.
+    - `measured`: the same ratio of the platforms that stand for both, by the exhibit's rule.
+    """
 
     study: PublishedStudy
     ratio: PublishedRatio
+    probe: str = ""
+    measured: str = ""
 
     @property
     def benchmark(self) -> str:
-        return f"{self.ratio.benchmark}, {self.ratio.metric.replace('_', ' ')}"
+        name = f"{self.ratio.benchmark}, {self.ratio.metric.replace('_', ' ')}"
+        return f"{name} ({self.probe})" if self.probe else name
 
     @property
     def place(self) -> str:
@@ -166,16 +175,48 @@ def _printed_of_others(document: Document, spec: ExhibitSpec) -> list[_OtherSyst
     """Return the ratios in the exhibit's tables of pairs other than a platform and its baseline."""
     cast = _cast(document)
     baselines = {name for name, platforms in cast.items() if document.baseline in platforms}
-    probes = [cell.place.probe for cell in select(document, spec)]
+    cells = select(document, spec)
+    probes = {cell.place.probe for cell in cells}
     others = []
     for study in publications().values():
         for ratio in (*printed_ratios(study), *computed_ratios(study)):
             has_platform = f"{study.id}:{ratio.platform}" in cast
             is_row = has_platform and f"{study.id}:{ratio.baseline}" in baselines
-            is_here = any(map(ratio.measured_by, probes))
-            if ratio.part in spec.published and is_here and not is_row:
-                others.append(_OtherSystem(study, ratio))
+            if ratio.part not in spec.published or is_row:
+                continue
+            alike = [ratio, *likewise(study, ratio)]
+            here = [one for one in alike if any(map(one.measured_by, probes))]
+            for one in here:
+                probe = one.probe if len(here) > 1 else ""
+                measured = _measured_of_others(document, spec, cells, one)
+                others.append(_OtherSystem(study, one, probe or "", measured))
     return others
+
+
+def _measured_of_others(
+    document: Document, spec: ExhibitSpec, cells: Sequence[Row], ratio: PublishedRatio
+) -> str:
+    """Format a printed ratio as the run measured it; empty without both of its platforms.
+
+    At the place for which it is printed; without a value there, at all places of its quantity.
+    """
+    cast = _cast(document)
+    platforms = cast.get(f"{ratio.publication}:{ratio.platform}", set())
+    baselines = cast.get(f"{ratio.publication}:{ratio.baseline}", set())
+    about = [cell for cell in cells if speaks_of(ratio, cell.place)]
+    about = [cell for cell in about if same_place(ratio, cell.place)] or about
+    bases = {cell.place: cell for cell in about if cell.platform in baselines}
+    texts = []
+    for cell in about:
+        base = bases.get(cell.place)
+        if cell.platform not in platforms or base is None or base.platform == cell.platform:
+            continue
+        if Verdict.NOT_COMPARABLE in (cell.verdict, base.verdict):
+            continue
+        worse = worse_by_rule(document, cell, base, spec.rule)
+        if worse is not None:
+            texts.append(plain(worse))
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _cast(document: Document) -> dict[str, set[str]]:
@@ -197,12 +238,20 @@ def _others_figure(spec: ExhibitSpec, others: Sequence[_OtherSystem]) -> Figure:
     rows.text("against", lambda other: other.name(other.ratio.baseline))
     rows.figure("published ratio", lambda other: str(other.ratio.span))
     rows.text("printed", lambda other: other.ratio.text)
+    notes = [
+        "Ratios that the publication prints of two systems other than those of a platform here and "
+        "of its baseline."
+    ]
+    if any(other.measured for other in others):
+        rows.figure("measured here", lambda other: other.measured)
+        notes.append("Measured: the same ratio of the platforms that stand for both.")
+        notes.append(rule_text(spec.rule, "the second system"))
     return figure_of(
         spec,
         title="Performance against other systems",
         what=(spec.probe or "all", spec.metric or ""),
         label="printed of other pairs of systems",
-        notes=["Ratios of the same tables that are not of a platform here to its baseline."],
+        notes=notes,
         table=rows.table(),
         folded=True,
     )

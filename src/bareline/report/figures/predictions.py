@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from bareline.predict.coverage import CurveCoverage
-from bareline.predict.growth import Growth
+from bareline.predict.curves.coverage import CurveCoverage
 from bareline.predict.questions import UPGRADES, Upgrade
+from bareline.predict.scaling.growth import Growth
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import Trial
+from bareline.predict.validation.scores import Trial
 from bareline.report.figures.grammar import MARK, Channel, Chart, axis, layer, pixels, plot, raw
 from bareline.report.figures.scales import Ticks, log_ticks, signed_ticks, size_ticks, unit_scale
 from bareline.report.figures.theme import MarkLook, colour, line_looks

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
-from bareline.predict.growth import Growth
+from bareline.predict.scaling.growth import Growth
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import Validation
+from bareline.predict.validation.scores import Validation
 from bareline.report.blocks import Block, Note, Prose, Section
 from bareline.report.content.claim_rows import Claims, claims_table
 from bareline.report.content.claims import claims_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bareline.predict.growth import Growth
-from bareline.predict.messages import MessageRow, basis
-from bareline.predict.ranks import Grown, Scaled
+from bareline.predict.scaling.growth import Growth
+from bareline.predict.scaling.messages import MessageRow, basis
+from bareline.predict.scaling.ranks import Grown, Scaled
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.vocabulary.units import format_value
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bareline.predict.fitness import CallLack
 from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.prediction import Prediction
+from bareline.predict.replay.fitness import CallLack
 from bareline.predict.shares import LossSplit
-from bareline.predict.validation import ModelScore, Trial, Validation
+from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.report.content.wording import capital, said_again
 from bareline.report.figures.scales import Scale, unit_scale

@@ -1,0 +1,163 @@
+"""How many times longer an application computes on B than on A, and the source of the factor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bareline.analysis.numbers.records import Records
+from bareline.predict.curves.ladder import Ladder
+from bareline.predict.interval import ENDS
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import format_point, parse_point
+
+#: Two processors with equal facts are the same for a program that was compiled for one of them.
+_SAME = ("cpu.model", "cpu.isa", "cpu.emulated", "cpu.max_hz", "memory.transfers_per_s")
+#: Rates of a node that bound the gain or loss of a kernel: probe and headline rate.
+_CLASSES = (
+    ("compute.peak", "rate"),
+    ("compute.dgemm", "rate"),
+    ("compute.fft", "rate"),
+    ("memory.stream", "triad"),
+    ("memory.random_access", "rate"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeFactor:
+    """How many times longer B computes; `value` is None where only bounds are known."""
+
+    value: float | None
+    lo: float
+    hi: float
+    source: str
+
+    @property
+    def middle(self) -> float:
+        """The factor itself, or the middle of its bounds."""
+        return self.value or math.sqrt(self.lo * self.hi)
+
+
+AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
+
+
+def same_processor(a: Ladder, b: Ladder) -> str:
+    """Describe the first difference of the processors; empty if they are the same."""
+    for key in _SAME:
+        if a.facts.get(key) != b.facts.get(key):
+            return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
+    return ""
+
+
+def factor_between(
+    a: Ladder,
+    b: Ladder,
+    rates: Records | None = None,
+    calibration: Records | None = None,
+    program: str = "",
+) -> ComputeFactor:
+    """Return the best known factor: equal processors, a calibration, or bounds from rates.
+
+    - `rates`: the run of the ladder, which may have rates of a node, or one rank of the program.
+    - `program`: the application's probe and parameters, where they are known.
+
+    Raises AnalysisError: the processors differ, and no measurement shows by how much.
+    """
+    if calibration is not None:
+        return calibrated(calibration, a.platform, b.platform, program)
+    differs = same_processor(a, b)
+    if not differs:
+        return ComputeFactor(1.0, 1.0, 1.0, "the same processor and instruction sets")
+    ratios: list[float] = []
+    if rates is not None:
+        known = _one_rank(rates, a.platform, b.platform) if program else {}
+        if program in known:
+            return _factor(known[program], program)
+        ratios = _ratios(rates, a.platform, b.platform)
+    if not ratios:
+        raise AnalysisError(
+            f"how fast {b.platform} computes is not known ({differs})",
+            hint="measure one rank of the application on one node of both (--calibrate RUN), or "
+            'add [[measure]] probe = "compute.dgemm" and probe = "memory.stream" to the ladder',
+        )
+    low, high = min(ratios), max(ratios)
+    return ComputeFactor(
+        None, low, high, f"between {low:.2f} and {high:.2f} times by class of instruction"
+    )
+
+
+def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFactor:
+    """Return the factor from one rank of the application on one node of each platform.
+
+    - `program`: the application's probe and parameters; without it the run must contain one
+      application only, since no two lose the same on another processor.
+
+    Raises AnalysisError: no time of one rank on both, or times of several applications.
+    """
+    found = _one_rank(records, a, b)
+    where = ", ".join(str(run.path) for run in records.runs)
+    if program and program in found:
+        return _factor(found[program], program)
+    if not found:
+        raise AnalysisError(
+            f"no time of one rank on both {a} and {b}",
+            where=where,
+            hint="measure the application with ranks = 1, nodes = 1 on both platforms",
+        )
+    if len(found) > 1:
+        raise AnalysisError(
+            f"one rank of {len(found)} applications was measured; name one",
+            where=where,
+            hint=f"calibrate with a run of one of {'; '.join(found)}",
+        )
+    ((name, logs),) = found.items()
+    return _factor(logs, name)
+
+
+Logs = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+
+def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
+    """Return the logarithms of the times of one rank, of each program that both platforms have."""
+    headline = records.declarations.filter(
+        pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
+    )
+    times = records.samples.filter(pl.col("ranks") == 1).join(
+        headline.select("probe", "metric"), on=["probe", "metric"], how="semi"
+    )
+    found: dict[str, Logs] = {}
+    for (probe, params), own in times.group_by("probe", "params", maintain_order=True):
+        one, other = (
+            np.log(own.filter(pl.col("platform") == name)["value"].to_numpy()) for name in (a, b)
+        )
+        if len(one) and len(other):
+            found[program_of(str(probe), str(params))] = (one, other)
+    return found
+
+
+def program_of(probe: str, params: str) -> str:
+    """Return an application's name: its probe and its parameters without ``profile``."""
+    point = {key: value for key, value in parse_point(params).items() if key != "profile"}
+    return " ".join(filter(None, (probe, format_point(point))))
+
+
+def _factor(logs: Logs, program: str) -> ComputeFactor:
+    rng = np.random.default_rng(1)
+    draws = [np.median(rng.choice(values, (400, len(values))), axis=1) for values in logs]
+    low, high = np.exp(np.quantile(draws[1] - draws[0], ENDS))
+    value = float(np.exp(np.median(logs[1]) - np.median(logs[0])))
+    return ComputeFactor(value, float(low), float(high), f"one rank of {program} on each")
+
+
+def _ratios(records: Records, a: str, b: str) -> list[float]:
+    found = []
+    for probe, metric in _CLASSES:
+        rows = records.samples_of(probe).filter(pl.col("metric") == metric)
+        one, other = (rows.filter(pl.col("platform") == name)["value"].median() for name in (a, b))
+        if isinstance(one, float) and isinstance(other, float) and other > 0:
+            found.append(one / other)
+    return found

@@ -1,0 +1,279 @@
+"""The costs of messages, collectives, computing and start-up on one ladder, or on two mixed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from typing import Concatenate, Literal, ParamSpec, get_args
+
+import numpy as np
+
+from bareline.analysis.numbers.messages import tree_steps
+from bareline.predict.curves.curve import Curve, CurveKey
+from bareline.predict.curves.ladder import Ladder
+from bareline.predict.curves.needs import CROSSING, FIRST_MESSAGE, INIT, RECEIVING, SENDING
+from bareline.profile.model import Profile
+
+_Given = ParamSpec("_Given")
+_Look = Callable[Concatenate["Costs", _Given], float]
+
+
+def _memo(method: _Look[_Given]) -> _Look[_Given]:
+    """Wrap a method so that its results are kept in its `Costs`."""
+
+    @wraps(method)
+    def remembered(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
+        key = (method.__name__, *args, *named.items())
+        if key not in costs._results:
+            costs._results[key] = method(costs, *args, **named)
+        return costs._results[key]
+
+    return remembered
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a replay.
+
+    - `compute`, `io`: how many times longer computing and file calls take than they were traced.
+    - `beside`: how much longer, as a share, the first `beside_s` of each stretch of computing take
+      after calls than they do on the base: packets empty caches and interrupt the processor.
+    """
+
+    ladder: Ladder
+    compute: float = 1.0
+    io: float = 1.0
+    beside: float = 0.0
+    beside_s: float = 0.0
+    _results: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
+
+    def core(self, rank: int) -> tuple[int, int] | None:
+        """Return the core that a rank must share; None where each has its own."""
+        if self.ladder.cores is None:
+            return None
+        local = rank % self.ladder.layout.ranks_per_node
+        return self.ladder.host(rank), local % self.ladder.cores
+
+    def eager(self, nodes: int, size: int) -> bool:
+        """Whether a message is sent before its receiver asks for it."""
+        return size <= self._protocols[nodes][0]
+
+    def fetches(self, nodes: int) -> bool:
+        """Whether the receiver gets a long message without the sender's help."""
+        return self._protocols[nodes][1]
+
+    @cached_property
+    def _protocols(self) -> dict[int, tuple[int, bool]]:
+        return {nodes: self.ladder.protocol(nodes) for nodes in (1, 2)}
+
+    @_memo
+    def transfer(self, nodes: int, size: float) -> float:
+        """Return the time from the send to the arrival, in s."""
+        curve = self.ladder.message("mpi.pingpong", nodes)
+        return curve.at(size) if curve is not None else 0.0
+
+    @_memo
+    def crossing(self, nodes: int, size: float) -> float:
+        """Return the time from send to arrival, in s, while another message comes the other way.
+
+        The bytes take as long as in `MPI_Sendrecv` of two ranks, where that was measured: the link,
+        its queue and the processors then serve both, and on a shaped link of 1 Gb/s they take 15 to
+        35 % longer than in the ping-pong. The rest of `MPI_Sendrecv` is its own bookkeeping.
+        """
+        alone = self.transfer(nodes, size)
+        crossing = self.ladder.message(CROSSING, nodes)
+        if crossing is None or not crossing.covers(size):
+            return alone
+        bytes_alone = alone - self.transfer(nodes, float(crossing.sizes[0]))
+        return alone + max(0.0, crossing.beyond_start(size) - bytes_alone)
+
+    @_memo
+    def send_overhead(self, nodes: int, size: float) -> float:
+        """Return the time that a sender itself spends on a message, in s, at most the transfer.
+
+        It is measured, or else the time of one of many messages in a window, less the time on the
+        wire where its rate is known. The latter omits the work of a processor while the wire is
+        busy: on a slow link of many small packets, most of the work.
+        """
+        whole_s = self.transfer(nodes, size)
+        measured = self.ladder.message(SENDING, nodes)
+        if measured is not None:
+            return min(whole_s, measured.at(max(1.0, size)))
+        window = self.ladder.message("mpi.bandwidth", nodes)
+        if window is None:
+            return 0.5 * whole_s
+        each_s = window.at(max(1.0, size))
+        rate_bps = self.ladder.wire_bps if nodes > 1 else None
+        if rate_bps is None:
+            return min(whole_s, each_s)
+        wire_s = min(8 * size / rate_bps, 0.9 * each_s)
+        return min(whole_s, each_s - wire_s)
+
+    @_memo
+    def receive_overhead(self, nodes: int, size: float) -> float:
+        """Return the time that a receiver spends on a message that has already arrived, in s.
+
+        It is measured, or else half of the sender's, which contains the network's layers of both.
+        """
+        measured = self.ladder.message(RECEIVING, nodes)
+        if measured is None:
+            return 0.5 * self.send_overhead(nodes, size)
+        return min(self.transfer(nodes, size), measured.at(max(1.0, size)))
+
+    def occupies(self, nodes: int, size: float) -> float:
+        """Return the time that a message keeps its link from the next one, in s."""
+        return size * self._seconds_per_byte(nodes)
+
+    @_memo
+    def _seconds_per_byte(self, nodes: int) -> float:
+        seconds = []
+        for probe in ("mpi.bandwidth", "mpi.pingpong"):
+            curve = self.ladder.message(probe, nodes)
+            if curve is not None:
+                size = min(_LONG_BYTES, float(curve.sizes[-1]))
+                seconds.append(curve.at(size) / max(size, 1.0))
+        return min(seconds, default=0.0)
+
+    @_memo
+    def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
+        """Return the time of a collective when all ranks come at once, in s.
+
+        Where the ladder has no curve, and `Ladder.gaps` accepts that, it is a tree of messages.
+        """
+        curve = self.ladder.curve(probe, ranks, nodes)
+        taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
+        return taken if math.isfinite(taken) else 0.0
+
+
+#: The inputs of a replay, which can be swapped from A to B one after the other.
+Input = Literal["compute", "latency", "bandwidth", "collectives", "cores", "io"]
+INPUTS: tuple[Input, ...] = get_args(Input)
+#: Messages of this size show the rate of a link.
+_LONG_BYTES = 1 << 20
+_MESSAGES = ("mpi.pingpong", "mpi.bandwidth", CROSSING, SENDING, RECEIVING)
+
+
+def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
+    """Return the costs of A with some inputs replaced by B's, for ranks laid out as on B.
+
+    A curve of messages is the time of its smallest message (latency) and the time of the bytes
+    beyond it (bandwidth). A collective is a tree of messages times a factor of its algorithm: the
+    tree changes with latency and bandwidth, the factor with "collectives".
+    """
+    source = {name: b if name in swapped else a for name in INPUTS}
+    curves = {
+        key: _message(curve, a, source["latency"], source["bandwidth"])
+        for key, curve in b.ladder.curves.items()
+        if key.probe in _MESSAGES
+    }
+    latency = source["latency"].ladder
+    ladder = replace(
+        b.ladder,
+        curves=curves,
+        cores=_cores(source["cores"].ladder, b.ladder),
+        # Ranks of one node and of several are the same where a platform has one node only.
+        protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
+    )
+    trees = Costs(ladder)
+    for key, curve in b.ladder.curves.items():
+        if key.probe not in _MESSAGES:
+            curves[key] = _collective(curve, source["collectives"], trees)
+    return replace(source["compute"], ladder=ladder, io=source["io"].io)
+
+
+def _on(costs: Costs, key: CurveKey) -> Curve | None:
+    """Return a curve of another platform, which may have fewer nodes."""
+    nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
+    return costs.ladder.curve(key.probe, key.ranks, nodes)
+
+
+def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
+    """Return a curve of B with the start of `latency` and the bytes of `bandwidth`."""
+    if _on(a, curve.key) is None:
+        return curve
+    start_from = _on(latency, curve.key) or curve
+    bytes_from = _on(bandwidth, curve.key) or curve
+    smallest = float(curve.sizes[0])
+    start_s = start_from.at(smallest)
+    times_s = np.array([bytes_from.at(size) for size in curve.sizes])
+    bytes_s = times_s - bytes_from.at(smallest)
+    return Curve(curve.key, curve.sizes, (start_s + bytes_s)[None, :])
+
+
+def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
+    """Return a collective of B as a tree of `trees` times the factor of `source`'s algorithm."""
+    measured = _on(source, curve.key)
+    if measured is None:
+        return curve
+
+    def tree_s(costs: Costs, size: float) -> float:
+        nodes = min(curve.key.nodes, costs.ladder.layout.nodes, curve.key.ranks, 2)
+        return tree_steps(curve.key.ranks) * costs.transfer(nodes, size)
+
+    times_s = [
+        measured.at(size) * tree_s(trees, size) / max(tree_s(source, size), 1e-12)
+        for size in curve.sizes
+    ]
+    return Curve(curve.key, curve.sizes, np.array(times_s)[None, :])
+
+
+def _cores(ladder: Ladder, like: Ladder) -> int | None:
+    """Return the cores of a node of `like` that ranks share as they do on `ladder`."""
+    if ladder.cores is None:
+        return None
+    share = ladder.layout.ranks_per_node / ladder.cores
+    cores = max(1, round(like.layout.ranks_per_node / share))
+    return cores if cores < like.layout.ranks_per_node else None
+
+
+@dataclass(frozen=True, slots=True)
+class StartUp:
+    """The additional time of start-up on B, which a predicted time does not contain.
+
+    - `longer_s`: of MPI_Init and of connecting; None where a ladder does not show it.
+    - `connections`: ranks that a rank is connected to by its first message to each.
+    - `connecting_s`: the part of connecting; None where a ladder does not show it.
+    """
+
+    longer_s: float | None = None
+    connections: int | None = None
+    connecting_s: float | None = None
+
+
+def start_up(profile: Profile, a: Ladder, b: Ladder) -> StartUp:
+    """Return the additional time of start-up on B."""
+    init_s = _longer(INIT, profile.ranks, a, b)
+    if init_s is None:
+        return StartUp()
+    count = connections(profile)
+    each_s = _longer(FIRST_MESSAGE, profile.ranks, a, b)
+    connecting_s = None if each_s is None else count * each_s
+    return StartUp(init_s + (connecting_s or 0.0), count, connecting_s)
+
+
+def _longer(probe: str, ranks: int, a: Ladder, b: Ladder) -> float | None:
+    """Return the additional time of a probe on B in s; None where a ladder lacks it."""
+    on_a = _taken(probe, ranks, a)
+    on_b = _taken(probe, ranks, b)
+    return None if on_a is None or on_b is None else on_b - on_a
+
+
+def _taken(probe: str, ranks: int, ladder: Ladder) -> float | None:
+    """Return the time of a probe in s, for the number of ranks nearest to the application's."""
+    curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
+    if not curves:
+        return None
+    nearest = min(curves, key=lambda curve: abs(curve.key.ranks - ranks))
+    return float(nearest.raw[0])
+
+
+def connections(profile: Profile) -> int:
+    """Return the largest number of ranks that a rank talks to: log2(n) in a collective over n."""
+    sends = profile.send_table.filter(profile.send_table["from"] != profile.send_table["to"])
+    peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
+    sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]
+    largest = int(sizes.to_numpy().max()) if len(sizes) else 1
+    in_collectives = tree_steps(largest) if largest > 1 else 0
+    return min(profile.ranks - 1, max(peers, in_collectives))

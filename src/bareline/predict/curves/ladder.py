@@ -1,0 +1,281 @@
+"""The ladder of one platform: its measured curves, and whether they carry a prediction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bareline.analysis.numbers.messages import tree_steps
+from bareline.analysis.numbers.records import Records
+from bareline.analysis.numbers.shares import wire_bps
+from bareline.predict.curves.curve import Curve, CurveKey, without_disturbed
+from bareline.predict.curves.needs import (
+    ALONE,
+    BETWEEN,
+    FIRST_MESSAGE,
+    INIT,
+    RECEIVING,
+    SENDING,
+    CurveNeed,
+    needs_of,
+)
+from bareline.profile.model import Profile
+from bareline.vocabulary.collectives import MEASURED
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import Layout, Scalar
+
+#: The metrics of each curve, by its name, which begins with its probe's: the mean over a plain
+#: loop, and the median of single calls. A replay adds calls up, and only means add up.
+_LATENCY = ("latency_loop_mean", "latency")
+_METRICS: Mapping[str, tuple[str, str]] = {
+    "mpi.pingpong": _LATENCY,
+    "mpi.bandwidth": ("bandwidth_loop_mean", "bandwidth"),
+    "mpi.sendrecv": _LATENCY,
+    **{collective.probe: _LATENCY for collective in MEASURED},
+    INIT: ("", "time"),
+    FIRST_MESSAGE: ("", "time"),
+    BETWEEN: ("", "between"),
+    ALONE: ("", "alone"),
+    SENDING: ("", "send"),
+    RECEIVING: ("", "receive"),
+}
+#: A loop that takes so much longer than its single calls by their trimean had lost its core: a rank
+#: waits milliseconds for a time slice, and a loop of a few ms is twice as long for it.
+_LOOP_SLACK = 1.02
+_EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A curve that does not carry an application, and the ``[[measure]]`` that mends it."""
+
+    what: str
+    measure: str
+
+
+class LadderGaps(AnalysisError):
+    """A ladder does not carry an application; `measures` are the blocks to add to its study."""
+
+    def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
+        super().__init__(
+            f"the ladder of {platform} does not carry this application: "
+            + "; ".join(gap.what for gap in gaps),
+            hint="measure that; `bareline predict --plan PROFILE` writes the whole study",
+        )
+        self.measures = [gap.measure for gap in gaps]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The measured properties of a platform that a prediction uses.
+
+    - `layout`: the layout of the application's ranks on it: nodes, and ranks per node.
+    - `cores`: cores of a node that its ranks may use; None where there is one for each.
+    - `protocols`: by nodes between two ranks: the largest eager message, and whether the receiver
+      fetches long ones. A number of nodes without an entry gets one by its curves.
+    """
+
+    platform: str
+    curves: Mapping[CurveKey, Curve]
+    layout: Layout
+    cores: int | None
+    facts: Mapping[str, Scalar] = field(default_factory=dict)
+    protocols: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+
+    @cached_property
+    def wire_bps(self) -> float | None:
+        """The rate of the link between nodes where it is known; shaped before nominal."""
+        if self.layout.nodes < 2:
+            return None
+        return wire_bps(self.facts)
+
+    @property
+    def n(self) -> int:
+        """The largest number of launches of a curve."""
+        return max((curve.launches.shape[0] for curve in self.curves.values()), default=0)
+
+    def host(self, rank: int) -> int:
+        """Return the node of a rank: ranks fill one node after the other."""
+        return rank // self.layout.ranks_per_node
+
+    def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
+        """Return the curve of a probe for some ranks on some nodes; None without one."""
+        return self.curves.get(CurveKey(probe, ranks, nodes))
+
+    def message(self, probe: str, nodes: int) -> Curve | None:
+        """Return a curve of two ranks, within a node or between two; None without one."""
+        return self.curve(probe, 2, nodes)
+
+    def beside(self, ranks: int) -> tuple[float, float] | None:
+        """Return by how much messages slow the code after them, and its time then, in s."""
+        nodes = min(self.layout.nodes, ranks)
+        between, alone = (self.curve(name, ranks, nodes) for name in (BETWEEN, ALONE))
+        if between is None or alone is None:
+            return None
+        return between.latency_s / alone.latency_s, between.latency_s
+
+    def resampled(self, rng: np.random.Generator) -> Ladder:
+        """Return the ladder of launches drawn again, the same for all curves: they share blocks."""
+        return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
+
+    def of_launches(self, chosen: npt.NDArray[np.int64]) -> Ladder:
+        """Return the ladder of some launches only, some of them perhaps several times."""
+        curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
+        return replace(self, curves=curves)
+
+    def protocol(self, nodes: int) -> tuple[int, bool]:
+        """Return the largest eager message, and whether the receiver fetches longer ones by itself.
+
+        As measured; else Open MPI's defaults, where latency separates shared memory from a network.
+        """
+        if nodes in self.protocols:
+            return self.protocols[nodes]
+        way = self.message("mpi.pingpong", nodes)
+        # Every network takes longer than 4 us.
+        shared = nodes == 1 and way is not None and way.latency_s < 4e-6
+        limit, fetched = (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
+        sending = self.message(SENDING, nodes)
+        if sending is not None and way is not None:
+            # From where on `MPI_Send` waits for a receiver that computes: `mpi.overhead` lets it
+            # look 40 us later at least.
+            waits = sending.raw > [way.at(size) + 20e-6 for size in sending.sizes]
+            if waits[-1]:
+                # One size alone may have been disturbed: the last that goes at once counts.
+                limit = round(float(sending.sizes[~waits].max(initial=0.0)))
+        return limit, fetched
+
+    def needs(self, profile: Profile) -> list[CurveNeed]:
+        """Return the curves that a profile needs, for the layout of its ranks on the platform."""
+        return needs_of(profile, spread=self.layout.nodes > 1)
+
+    def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
+        """Yield the curves that an application needs and that it has."""
+        for need in self.needs(profile):
+            curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
+            if curve is not None:
+                yield need, curve
+
+    def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
+        """Return the needed curves that the ladder lacks, each with the measure that adds it."""
+        return [gap for need in needs if not need.optional and (gap := self._gap(need))]
+
+    def _gap(self, need: CurveNeed) -> Gap | None:
+        nodes, largest = need.nodes_on(self.layout), need.largest
+        key = CurveKey(need.probe, need.ranks, nodes)
+        curve = self.curves.get(key)
+        about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
+        # A curve with a negligible share of the time, here or there, may be missing, cut or rough.
+        if max(need.share, need.rate * about) < 0.01:
+            return None
+        if curve is None:
+            what = "is not measured"
+        elif not curve.covers(largest):
+            what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
+        elif faults := curve.faults(self.wire_bps if nodes > 1 else None):
+            what = "is disturbed: " + ", ".join(faults)
+        else:
+            return None
+        return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
+
+    def tree_s(self, ranks: int, nodes: int, size: float) -> float:
+        """Return the time of a tree of messages in s, in place of a missing collective.
+
+        Infinite without a curve.
+        """
+        message = self.message("mpi.pingpong", min(nodes, 2))
+        return math.inf if message is None else tree_steps(ranks) * message.at(size)
+
+
+def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
+    """Read a platform's curves from a run; raises AnalysisError: the run has no such platform."""
+    if platform not in records.platforms:
+        raise AnalysisError(
+            f"there is no platform '{platform}'",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint=f"it has {', '.join(records.platforms)}",
+        )
+    curves = {curve.key: curve for curve in _curves(records, platform)}
+    facts = records.facts.get(platform, {})
+    return Ladder(platform, curves, layout, _cores(records, platform, layout), facts)
+
+
+def _curves(records: Records, platform: str) -> Iterator[Curve]:
+    measured = records.trials.filter(
+        (pl.col("platform") == platform)
+        & (pl.col("status") == "measured")
+        & pl.col("probe").is_in([name.partition(" ")[0] for name in _METRICS])
+        & ~pl.col("profile").fill_null(False)
+    )
+    joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
+        pl.col("metric", "point").cast(pl.String)
+    )
+    for name, (loop, calls) in _METRICS.items():
+        # One of two curves of a probe has a second word.
+        own = joined.filter(pl.col("probe") == name.partition(" ")[0])
+        rows = _means(own, loop, calls)
+        for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
+            nodes = Layout.parse(str(layout)).nodes
+            yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
+
+
+def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
+    """Return the time of a call by trial and point: the loop's mean, near the calls' trimean."""
+
+    def of(metric: str) -> pl.Expr:
+        return pl.col("value").filter(pl.col("metric") == metric).first()
+
+    middle, q1, q3 = of(calls), of(f"{calls}_q1"), of(f"{calls}_q3")
+    own = rows.filter(pl.col("metric").is_in([loop, calls, f"{calls}_q1", f"{calls}_q3"]))
+    others = [name for name in own.columns if name not in ("value", "metric", "caveats")]
+    means = own.group_by(others, maintain_order=True).agg(
+        loop=of(loop), calls=pl.coalesce((q1 + 2 * middle + q3) / 4, middle)
+    )
+    bound = pl.col("calls") * _LOOP_SLACK
+    within = pl.min_horizontal("loop", bound)
+    if calls == "bandwidth":
+        within = pl.max_horizontal("loop", pl.col("calls") / _LOOP_SLACK)
+    alone = pl.col("loop").is_null() | pl.col("calls").is_null() | (pl.col("clock") == "simulated")
+    value = pl.when(alone).then(pl.coalesce("loop", "calls")).otherwise(within)
+    return means.with_columns(value=value).drop("loop", "calls")
+
+
+def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
+    size = pl.col("point").str.extract(r"\bsize_bytes=(\d+)").cast(pl.Float64).fill_null(0.0)
+    rows = rows.with_columns(size=size)
+    if key.probe == "mpi.bandwidth":
+        rows = rows.with_columns(value=pl.col("size") / pl.col("value"))
+    # Several measures may have the same size: each launch counts once, by the quicker, since
+    # disturbances only add time.
+    table = (
+        rows.group_by("run", "block", "size")
+        .agg(pl.col("value").min())
+        .pivot("size", index=["run", "block"], values="value")
+        .sort("run", "block")
+    )
+    names = sorted((name for name in table.columns if name not in ("run", "block")), key=float)
+    sizes = np.array([float(name) for name in names])
+    return Curve(key, sizes, without_disturbed(table.select(names).to_numpy().astype(float)))
+
+
+def _cores(records: Records, platform: str, layout: Layout) -> int | None:
+    """Return the cores of a node where its ranks must share them."""
+    spec: Mapping[str, Any] = {}
+    for run in records.runs:
+        spec = run.header.platforms.get(platform.partition("@")[0], spec)
+    given = spec.get("cores")
+    allowed = records.facts.get(platform, {}).get("cpu.allowed")
+    count = len(given) if isinstance(given, list) else allowed
+    if not isinstance(count, int) or count < 1:
+        return None
+    # Nodes of one machine have its cores between them.
+    caveats = records.trials.filter(pl.col("platform") == platform)["caveats"]
+    if caveats.list.contains("shared-host").fill_null(False).any():
+        count = max(1, count // layout.nodes)
+    return count if count < layout.ranks_per_node else None

@@ -1,0 +1,148 @@
+"""The base of a prediction: a program where it was profiled, by its own clock, and replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.predict.curves.costs import Costs
+from bareline.predict.curves.ladder import Ladder
+from bareline.predict.replay.engine import Replayed, replay
+from bareline.predict.replay.fitness import CallLack, lacks_of
+from bareline.profile.model import Profile
+from bareline.profile.trace import CallStream, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationClock:
+    """An application's time by its own clock, which comparisons use.
+
+    - `launch_s`: of the profiled launch.
+    - `median_s`: of all launches, which are `launches_s`.
+    """
+
+    launch_s: float
+    median_s: float
+    launches_s: tuple[float, ...] = ()
+
+
+def base_time_s(profile: Profile) -> float:
+    """Return the time of the rank that took longest, without pauses of counting, in s."""
+    return float(_walls_ns(profile).max()) * 1e-9
+
+
+def _walls_ns(profile: Profile) -> npt.NDArray[np.int64]:
+    ranks = profile.rank_table
+    return (ranks["wall_ns"] - ranks["paused_ns"]).to_numpy()
+
+
+@dataclass(frozen=True)
+class Base:
+    """A program where it was profiled: the common part of its predictions for all platforms.
+
+    - `clock`: its own; None where it has none, or was launched by hand.
+    """
+
+    profile: Profile
+    trace: Trace | None
+    ladder: Ladder
+    clock: ApplicationClock | None = None
+
+    @cached_property
+    def wall_s(self) -> float:
+        """The time of the profiled launch from ``MPI_Init`` to ``MPI_Finalize``, in s."""
+        return base_time_s(self.profile)
+
+    @property
+    def launch_s(self) -> float:
+        """The time of the profiled launch by the application's own clock, where it has one."""
+        return self.clock.launch_s if self.clock else self.wall_s
+
+    @property
+    def time_s(self) -> float:
+        """The application's time: the median by its own clock, where that is known."""
+        return self.clock.median_s if self.clock else self.wall_s
+
+    @property
+    def launches_s(self) -> tuple[float, ...]:
+        """The time of each launch by the application's own clock; none where only one is known."""
+        return self.clock.launches_s if self.clock else ()
+
+    @cached_property
+    def replayed(self) -> Replayed:
+        """The trace replayed where it was taken."""
+        assert self.trace is not None
+        return replay(self.trace, Costs(self.ladder))
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether a prediction has asked for the replay."""
+        return "replayed" in self.__dict__
+
+    @property
+    def reproduced(self) -> float:
+        """The replay's time over the time of the launch."""
+        return self.replayed.time_s / self.wall_s
+
+    @cached_property
+    def lacks(self) -> tuple[CallLack, ...]:
+        """The differences of the replay from the trace, by function and size."""
+        assert self.trace is not None
+        return lacks_of(self.trace, self.replayed, self.wall_s)
+
+    @cached_property
+    def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
+        """The slowest rank's position among the streams, and the shares its clock leaves out."""
+        assert self.trace is not None
+        slowest = int(np.argmax(_walls_ns(self.profile)))
+        rank = int(self.profile.rank_table["rank"][slowest])
+        at = [stream.rank for stream in self.trace.streams].index(rank)
+        return at, *left_out(self.trace.streams[at], self.wall_s - self.launch_s)
+
+    def timed_s(self, replayed: Replayed) -> float:
+        """Return the time of a replay that the application's own clock counts, in s."""
+        at, computing, calls = self._left_out
+        before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
+        return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
+
+    def on_clock(self, time_s: float, factor: float) -> float:
+        """Convert a time from ``MPI_Init`` to ``MPI_Finalize`` into one by the application's clock.
+
+        There is no replay to show it, so the time outside the clock is taken to be computing.
+        """
+        if self.clock is None:
+            return time_s
+        outside_s = max(0.0, self.wall_s - self.launch_s)
+        own_s = max(time_s - factor * outside_s, 0.01 * self.launch_s)
+        return own_s * self.clock.median_s / self.launch_s
+
+
+def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
+    """Return the shares of a rank's computing and shapes that a clock leaves out, `left_s` in all.
+
+    The time left out is at both ends (setting up, perhaps an iteration that is not timed, and
+    verification), cut so that it has the least time in calls; a call that is cut counts in part.
+    """
+    of = len(stream.shapes)
+    if left_s <= 0 or not stream.shape.size:
+        return 0.0, np.zeros(of)
+    ends = np.cumsum(stream.compute_s + stream.spent_s)
+    starts = ends - stream.spent_s
+    knots = np.column_stack([starts, ends]).ravel()
+    spent = np.cumsum(np.column_stack([0 * starts, stream.spent_s]).ravel())
+    timed_s = max(0.0, ends[-1] - left_s)
+    begins = np.concatenate([[0.0], knots, knots - timed_s]).clip(0.0, ends[-1] - timed_s)
+    in_calls = np.interp(begins + timed_s, knots, spent) - np.interp(begins, knots, spent)
+    chosen = int(np.argmax(in_calls))
+    begin, end = begins[chosen], begins[chosen] + timed_s
+    least = np.finfo(float).tiny  # a call that takes no time is whole or not there
+    within = np.minimum(ends, end) - np.maximum(starts, begin) + least
+    timed = np.clip(within / (stream.spent_s + least), 0.0, 1.0)
+    calls = np.bincount(stream.shape, minlength=of)
+    counted = np.bincount(stream.shape, weights=timed, minlength=of)
+    computed = float(stream.compute_s.sum())
+    computing = (timed_s - in_calls[chosen]) / computed if computed else 1.0
+    return float(np.clip(1 - computing, 0.0, 1.0)), 1 - counted / np.maximum(calls, 1)

@@ -1,0 +1,110 @@
+"""Whether a profile, ladders and a replay carry a prediction, and where a replay differs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.predict.curves.ladder import Gap, Ladder, LadderGaps
+from bareline.predict.replay.engine import Replayed
+from bareline.profile.model import Profile
+from bareline.profile.records import NO_CALLS
+from bareline.profile.summary import DISTURBED, queued_share
+from bareline.profile.trace import Trace
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.units import format_value, significant
+
+
+def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
+    """Refuse a profile that depends more on its machine than on the program.
+
+    - `openly_shared`: the platform has fewer cores than ranks by design, which the models include.
+
+    Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
+    """
+    where = str(profile.path)
+    if not profile.complete:
+        raise AnalysisError(f"the profile is unfinished: {profile.ended}", where=where)
+    if profile.mode == "split":
+        raise AnalysisError(
+            "a split profile contains its own barriers", where=where, hint="profile without --split"
+        )
+    queued = queued_share(profile)
+    if queued > DISTURBED and not openly_shared:
+        raise AnalysisError(
+            f"the ranks had no core for {queued:.1%} of their time: no base for a prediction",
+            where=where,
+            hint="profile on a quiet machine with a core per rank",
+        )
+
+
+def check_ladders(profile: Profile, *ladders: Ladder) -> None:
+    """Raise LadderGaps for needed curves that a ladder lacks or has unfit, with measures to add."""
+    for ladder in ladders:
+        if gaps := ladder.gaps(ladder.needs(profile)):
+            raise LadderGaps(ladder.platform, gaps)
+
+
+def _apart(spread: float) -> str:
+    """Format the spread of launches: in per cent, or in times where those would be thousands."""
+    return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
+
+
+def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
+    """Refuse curves whose launches contradict each other; raises LadderGaps where there is one."""
+    gaps = [
+        Gap(
+            f"the launches of {curve.key} differ by {_apart(curve.spread)}, which moves the "
+            f"prediction by {math.expm1(drawn):.0%}",
+            "\n\n".join(need.measures(curve.key.nodes)),
+        )
+        for need, curve in ladder.used(profile)
+        if curve.contradicts
+    ]
+    if gaps:
+        raise LadderGaps(ladder.platform, gaps)
+
+
+@dataclass(frozen=True, slots=True)
+class CallLack:
+    """What a replay of the base lacks, or has too much, of one function's calls.
+
+    - `size_bytes`: the largest; sizes up to the power of two above are taken together.
+    - `calls`, `traced_s`, `replayed_s`: of a rank.
+    - `share`: replayed less traced, of the application's time.
+    """
+
+    call: str
+    size_bytes: int
+    calls: float
+    traced_s: float
+    replayed_s: float
+    share: float
+
+    def __str__(self) -> str:
+        of = f" of {format_value(self.size_bytes, 'B')}" if self.size_bytes else ""
+        return f"{self.call}{of} ({self.share:+.1%} of the time)"
+
+
+def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
+    """Return the difference of each kind of calls in a replay and its trace, most missing first."""
+    found: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
+    for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
+        counts = np.bincount(stream.shape, minlength=len(stream.shapes))
+        values = np.stack([counts, stream.spent_by_shape_s, taken], axis=1) / trace.ranks
+        for shape, own in zip(stream.shapes, values, strict=True):
+            if shape.kind not in NO_CALLS:
+                key = (shape.call, int(shape.size).bit_length())
+                entry = found.setdefault(key, np.zeros(4))
+                entry[0] = max(entry[0], shape.size)
+                entry[1:] += own
+    made = [
+        CallLack(call, int(size), calls, before, after, (after - before) / time_s)
+        for (call, _), (size, calls, before, after) in (
+            (key, entry.tolist()) for key, entry in found.items()
+        )
+    ]
+    return tuple(sorted(made, key=lambda one: one.share))

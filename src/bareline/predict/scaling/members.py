@@ -1,0 +1,74 @@
+"""Rules for the ranks of a communicator: all ranks, ranks along some sides, blocks or strides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from bareline.predict.scaling.grid import Grid
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MembersRule:
+    """A rule by which ranks share a communicator.
+
+    - `kind`: ``sides``: all ranks along `sides`; ``block``, ``blocks``: neighbours in the order of
+      ranks, `number` in each block or `number` blocks; ``stride``, ``strides``: every n-th rank,
+      with n as `number` or as this part of all ranks.
+    """
+
+    kind: str
+    sides: tuple[int, ...] = ()
+    number: int = 0
+
+    def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
+        """Return the ranks in a rank's communicator; None where the ranks do not divide evenly."""
+        every = range(grid.ranks)
+        if self.kind == "sides":
+            return frozenset(_along(grid, rank, self.sides))
+        size = self.number if self.kind in ("block", "stride") else grid.ranks // self.number
+        if grid.ranks % self.number or size < 1:
+            return None
+        if self.kind in ("block", "blocks"):
+            return frozenset(other for other in every if other // size == rank // size)
+        return frozenset(range(rank % size, grid.ranks, size))
+
+
+def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
+    """Yield the ranks whose place differs from a rank's along some sides only, and the rank."""
+    if len(sides) == len(grid.sides):
+        yield from range(grid.ranks)
+        return
+    at = grid.at(rank)
+    lengths = [range(grid.sides[side]) for side in sides]
+    for coordinates in product(*lengths):
+        there = list(at)
+        for side, here in zip(sides, coordinates, strict=True):
+            there[side] = here
+        yield grid.rank(there)
+
+
+def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[MembersRule]:
+    """Yield the rules that give the members of a rank's communicator, the simplest first."""
+    sides = range(len(grid.sides))
+    for count in (len(sides), *range(1, len(sides))):
+        for along in combinations(sides, count):
+            rule = MembersRule("sides", along)
+            if rule.members(grid, rank) == members:
+                yield rule
+    size = len(members)
+    if grid.ranks % size:
+        return
+    groups = grid.ranks // size
+    for kind, number in (
+        ("block", size), ("blocks", groups), ("stride", groups), ("strides", size),
+    ):  # fmt: skip
+        rule = MembersRule(kind, (), number)
+        if rule.members(grid, rank) == members:
+            yield rule
+
+
+def common(rules: Sequence[Sequence[MembersRule]]) -> tuple[MembersRule, ...]:
+    """Return the rules that all sequences contain, in the order of the first."""
+    return tuple(one for one in rules[0] if all(one in others for others in rules))

@@ -1,0 +1,141 @@
+"""The calls of a period on more ranks, by function: the basis of a prediction, for inspection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bareline.predict.scaling.pattern import program_of
+from bareline.predict.scaling.ranks import Grown, Scaled
+from bareline.profile.period import calls_of
+from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
+from bareline.profile.trace import Trace
+
+#: Beyond this multiple of the ranks of the largest profile, a prediction carries a caution.
+FAR = 4
+_SHOWN_KINDS = (*POINT_TO_POINT, "collective", "communicator", "mpi-io", "posix-io")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """``predict --ranks N --messages``: the calls of a function in a period of all ranks.
+
+    - `calls`, `sent_bytes`: of all ranks; `calls_of_rank`: of the rank with fewest and with most.
+    - `calls_profiled`: of the rank with most, on each profiled count.
+    - `sizes`: the smallest and the largest size of a call.
+    - `partners`: to how many ranks a rank sends or from how many it receives, fewest and most.
+    - `communicators`: the sizes of the communicators that it is called on.
+    - `times_largest`: how many times the ranks of the largest profile these are.
+    - `unchecked_share`, `unchecked_byte_share`: of all calls, what rests on unchecked laws.
+    - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
+      the bytes, the share that depends on one.
+    """
+
+    program: str
+    ranks: int
+    grid: str
+    call: str
+    calls: int
+    sent_bytes: int
+    sizes: tuple[int, int]
+    calls_of_rank: tuple[int, int]
+    calls_profiled: dict[str, int]
+    partners: tuple[int, int]
+    communicators: tuple[int, ...]
+    times_largest: float
+    unchecked_share: float
+    unchecked_byte_share: float
+    assumed_even: tuple[int, ...]
+    assumed_even_share: float
+
+
+@dataclass(slots=True)
+class _Function:
+    """The calls, partners and sizes of one function."""
+
+    calls: dict[int, int] = field(default_factory=dict)
+    partners: dict[int, set[int]] = field(default_factory=dict)
+    sent: int = 0
+    sizes: set[int] = field(default_factory=set)
+    communicators: set[int] = field(default_factory=set)
+
+    def add(self, rank: int, shape: Shape) -> None:
+        self.calls[rank] = self.calls.get(rank, 0) + 1
+        partners = self.partners.setdefault(rank, set())
+        partners |= {end for end in (shape.to, shape.from_) if end != NOBODY}
+        self.sent += shape.sent
+        self.sizes.add(shape.size)
+        if shape.comm_size:
+            self.communicators.add(shape.comm_size)
+
+
+def _functions(trace: Trace) -> dict[str, _Function]:
+    found: dict[str, _Function] = {}
+    for stream in trace.streams:
+        for shape in calls_of(stream):
+            if shape.kind in _SHOWN_KINDS:
+                found.setdefault(shape.call, _Function()).add(stream.rank, shape)
+    return found
+
+
+def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
+    """Yield a row for each function of a made period, the most bytes first."""
+    made = _functions(grown.trace)
+    profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
+    ranks = grown.grid.ranks
+    for call, function in sorted(made.items(), key=lambda one: (-one[1].sent, one[0])):
+        calls = [function.calls.get(rank, 0) for rank in range(ranks)]
+        partners = [len(function.partners.get(rank, ())) for rank in range(ranks)]
+        most = {
+            str(count): max(functions[call].calls.values()) if call in functions else 0
+            for count, functions in profiled.items()
+        }
+        yield MessageRow(
+            program=program_of(own.largest),
+            ranks=ranks,
+            grid=str(grown.grid),
+            call=call,
+            calls=sum(calls),
+            sent_bytes=function.sent,
+            sizes=(min(function.sizes), max(function.sizes)),
+            calls_of_rank=(min(calls), max(calls)),
+            calls_profiled=most,
+            partners=(min(partners), max(partners)),
+            communicators=tuple(sorted(function.communicators)),
+            times_largest=ranks / own.largest.ranks,
+            unchecked_share=grown.unchecked.call_share,
+            unchecked_byte_share=grown.unchecked.byte_share,
+            assumed_even=tuple(side + 1 for side in grown.assumed_even),
+            assumed_even_share=grown.even_share,
+        )
+
+
+def basis(own: Scaled, grown: Grown) -> Iterator[str]:
+    """Yield the assumptions of a made period, a sentence each."""
+    ranks = ", ".join(str(grid.ranks) for grid in own.known)
+    grids = ", ".join(map(str, own.known))
+    yield (
+        f"Iterations are taken as constant: a rank calls on {grown.grid.ranks} ranks as often as "
+        f"a rank of its place on {ranks} ({grids}), and sizes that are the same there stay so"
+    )
+    times = grown.grid.ranks / own.largest.ranks
+    if times > FAR:
+        yield (
+            f"{grown.grid.ranks} ranks are {times:g} times the {own.largest.ranks} of the largest "
+            f"profile: what starts beyond {own.largest.ranks} ranks is not seen"
+        )
+    for side in grown.assumed_even:
+        lengths = sorted({grid.sides[side] for grid in own.known})
+        yield (
+            f"Side {side + 1} is taken as cut evenly into {grown.grid.sides[side]}; the profiles "
+            f"show {', '.join(map(str, lengths))} parts, so that a cut that is padded or not even "
+            f"there has other sizes ({grown.even_share:.0%} of the bytes depend on it)"
+        )
+    unchecked = grown.unchecked
+    if unchecked.calls:
+        yield (
+            f"{unchecked.calls:,} of {unchecked.of_calls:,} calls, waits included "
+            f"({unchecked.byte_share:.0%} of the bytes, {unchecked.time_share:.0%} of the time of "
+            f"calls) rest on laws that no profile checks, {unchecked.first} first; "
+            f"{own.recommended(grown.grid.ranks)}"
+        )

@@ -1,0 +1,255 @@
+"""A program's period on more ranks than it was profiled on.
+
+The calls of each rank follow from its place on the grid (`pattern`). The bytes of a call follow a
+law in the sides of the grid, never in the number of ranks (`maker`). Such a law is exact at every
+profiled count, or the call is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bareline.predict.scaling.consistency import first_fault
+from bareline.predict.scaling.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
+from bareline.predict.scaling.maker import Maker
+from bareline.predict.scaling.pattern import (
+    JobCalls,
+    Pattern,
+    collectives_of,
+    first_other,
+    program_of,
+    recognise,
+)
+from bareline.predict.scaling.unchecked import Unchecked
+from bareline.profile.period import ProgramPeriod
+from bareline.profile.trace import Trace
+from bareline.vocabulary.errors import AnalysisError, UsageError
+
+#: A prediction reaches at most this multiple of the ranks of the largest profile.
+FURTHEST = 8
+#: Of a period's calls and of its bytes, at most this share may rest on unchecked laws.
+MOST_UNCHECKED = 0.25
+#: Sides of this length show all places, one rank each.
+_ALL_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A period made for another grid.
+
+    - `trace`: on `grid`; computing as on the largest profile.
+    - `unchecked`: the calls that rest on laws that the profiles do not check.
+    - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
+    - `assumed_even`: sides that no profile cuts into parts of which these are equal parts;
+      `even_share`: of the bytes, the share that depends on such a side.
+    """
+
+    grid: Grid
+    trace: Trace
+    unchecked: Unchecked
+    off: float
+    assumed_even: tuple[int, ...] = ()
+    even_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Periods of one program at several counts; `pattern` is of those that fit each other."""
+
+    periods: tuple[ProgramPeriod, ...]
+    pattern: Pattern
+
+    @property
+    def counts(self) -> tuple[tuple[Grid, ProgramPeriod], ...]:
+        """The counts whose ranks call the same, with their grids."""
+        return tuple((grid, job.period) for grid, job in self.pattern.counts)
+
+    @property
+    def known(self) -> list[Grid]:
+        """The grids of those counts."""
+        return [grid for grid, _ in self.pattern.counts]
+
+    def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
+        """Return the period that was profiled on a grid."""
+        return next((period for known, period in self.counts if known == grid), None)
+
+    @property
+    def largest(self) -> ProgramPeriod:
+        """The period of most ranks."""
+        return self.pattern.period
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """The counts whose ranks make other calls."""
+        own = {one.ranks for one in self.known}
+        return tuple(one.ranks for one in self.periods if one.ranks not in own)
+
+    @property
+    def spread(self) -> float:
+        """By which share of their bytes messages differ from period to period."""
+        return max(one.spread for one in self.periods)
+
+    def grid(self, ranks: int) -> Grid:
+        """Return the grid of `ranks` ranks by the rule of the profiled grids."""
+        return grid_by_rule(self.known, ranks)
+
+    def recommended(self, ranks: int) -> str:
+        """Return the advice to profile the counts that would check the laws."""
+        if is_checked(self.known):
+            return "profile one more number of ranks, with another length of each side"
+        counts = counts_that_check(self.known, ranks // 2)
+        if not counts:
+            return "profile one more number of ranks, with four or more along each side"
+        return f"profile on {' and '.join(map(str, counts))} ranks as well"
+
+    def grown(self, grid: Grid, most_unchecked: float = MOST_UNCHECKED) -> Grown:
+        """Return a grid's period.
+
+        Raises
+        ------
+        UsageError
+            There are too many ranks, or the grid has other sides than the program.
+        AnalysisError
+            A call follows no law, the calls do not fit together, or too many are unchecked.
+        """
+        self._check_reach(grid)
+        maker = Maker(self.pattern, grid, self.spread)
+        try:
+            streams = tuple(maker.stream(rank) for rank in range(grid.ranks))
+        except AnalysisError as error:
+            if error.hint is None:
+                error.hint = self.recommended(grid.ranks)
+            raise
+        own = self.largest.trace
+        trace = Trace(own.path, grid.ranks, own.began_unix_ns, own.command, streams)
+        self._check_program(trace, exact=maker.off == 0)
+        unchecked = maker.unchecked()
+        self._check_share(unchecked, grid, most_unchecked)
+        off = maker.off / max(1, maker.bytes)
+        even_share = maker.even_bytes / max(1, maker.bytes)
+        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share)
+
+    def _check_reach(self, grid: Grid) -> None:
+        most = FURTHEST * self.largest.ranks
+        if grid.ranks > most:
+            raise UsageError(
+                f"{grid.ranks} ranks are more than {FURTHEST} times the {self.largest.ranks} of "
+                "the largest profile",
+                hint=f"ask for {most} at most, or profile on more ranks (they may share cores)",
+            )
+        if len(grid.sides) != len(self.pattern.grid.sides):
+            raise UsageError(
+                f"the grid {grid} has {len(grid.sides)} sides, the program cuts "
+                f"{len(self.pattern.grid.sides)}",
+                hint=f"write --grid as {self.pattern.grid} has it",
+            )
+
+    def _check_program(self, trace: Trace, *, exact: bool) -> None:
+        fault = first_fault(trace, exact=exact)
+        if fault is not None:
+            raise AnalysisError(
+                f"the period of {program_of(self.largest)} that its laws give for {trace.ranks} "
+                f"ranks is not a program: {fault}",
+                where=str(trace.path),
+                hint=f"it follows another rule there: {self.recommended(trace.ranks)}, or give "
+                "its --grid",
+            )
+
+    def _check_share(self, unchecked: Unchecked, grid: Grid, most: float) -> None:
+        share = max(unchecked.call_share, unchecked.byte_share)
+        if share > most:
+            raise AnalysisError(
+                f"{unchecked.call_share:.0%} of the calls and {unchecked.byte_share:.0%} of the "
+                f"bytes on {grid} rest on laws that the profiles do not check (at most "
+                f"{most:.0%} may), {unchecked.first} first",
+                where=str(self.largest.trace.path),
+                hint=self.recommended(grid.ranks),
+            )
+
+
+def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
+    """Return the pattern of some periods; raises AnalysisError: a single count, or no grid."""
+    ordered = sorted(periods, key=lambda one: one.ranks)
+    _check_periods(ordered)
+    jobs = [JobCalls.of(one) for one in ordered]
+    pattern = recognise(jobs[-1], jobs[:-1])
+    own = Scaled(tuple(ordered), pattern)
+    left_out = [job for job in jobs if job.period.ranks in own.left_out]
+    for job in left_out:
+        _check_iterations(job, pattern)
+    if len(pattern.counts) < 2:
+        others = ", ".join(map(str, own.left_out)) or "no other number of"
+        raise AnalysisError(
+            f"only the profile of {pattern.grid.ranks} ranks cuts all sides of {pattern.grid}; on "
+            f"{others} ranks other calls are made ({_first_unlike(jobs[-2], jobs[-1])} first)",
+            where=str(ordered[-1].trace.path),
+            hint="profile on two more numbers of ranks that cut every side: 4, 8 and 16 for two",
+        )
+    for job in left_out:
+        _check_left_out(job, pattern)
+    return own
+
+
+def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
+    """Raise UsageError or AnalysisError where the periods are not of one program's counts."""
+    if len({one.ranks for one in ordered}) < len(ordered):
+        raise UsageError("two profiles have as many ranks", hint="give one of each number of ranks")
+    if len(ordered) < 2:
+        raise UsageError(
+            "more ranks are predicted from the profiles of several counts",
+            hint="`bareline profile --period` on 4, 8 and 16 ranks, and name all three",
+        )
+    programs = {program_of(one) for one in ordered}
+    if len(programs) > 1:
+        raise UsageError(
+            f"the profiles are of several programs: {' and '.join(sorted(programs))}",
+            hint="give the profiles of one program",
+        )
+    repeats = sorted({one.repeats for one in ordered})
+    if len(repeats) > 1:
+        raise AnalysisError(
+            f"the profiles have {', '.join(map(str, repeats))} periods",
+            hint="profile as many steps on each count",
+        )
+
+
+def _first_unlike(one: JobCalls, other: JobCalls) -> str:
+    return first_other(other.ranks[0].steps, one.ranks[0].steps)
+
+
+def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
+    """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
+    model = pattern.counts[-1][1]
+    collectives, others = collectives_of(model), collectives_of(job)
+    unlike = sorted(
+        call for call in collectives.keys() | others.keys() if collectives[call] != others[call]
+    )
+    if unlike:
+        call = unlike[0]
+        raise AnalysisError(
+            f"{call} is called {others[call]} times a period on {job.period.ranks} ranks and "
+            f"{collectives[call]} times on {model.period.ranks}: the number of iterations depends "
+            "on the number of ranks, and no law says how",
+            where=str(job.period.trace.path),
+            hint="give the program as many iterations on every count, and profile it again",
+        )
+
+
+def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
+    """Refuse a count that contradicts the pattern; one with two ranks along a side may differ.
+
+    There a neighbour may be on both sides of a rank, and programs send to it once.
+    """
+    model = pattern.counts[-1][1]
+    could_fit = any(
+        min(grid.sides) >= _ALL_PLACES for grid in grids(job.period.ranks, len(pattern.grid.sides))
+    )
+    if could_fit:
+        raise AnalysisError(
+            f"on {job.period.ranks} ranks other calls are made than on {model.period.ranks} "
+            f"({_first_unlike(job, model)} differs first)",
+            where=str(job.period.trace.path),
+            hint="leave that profile out if the program takes another way there, or profile "
+            "counts on which it takes the same",
+        )

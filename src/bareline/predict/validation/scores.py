@@ -1,0 +1,278 @@
+"""The quality of predictions: each next to the measured time, and the scores of each model."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from bareline.predict.interval import LEVEL
+from bareline.predict.replay.fitness import CallLack
+from bareline.predict.validation.wrong import WrongTerm
+from bareline.vocabulary.rows import row_of
+
+#: The models that are compared; the last two do not use the application's single calls.
+MODELS = ("replay", "replay-ratio", "replay-difference", "delta", "no-change", "latency-ratio")
+#: Not a prediction, but the application measured again on the same platform.
+AGAIN = "measured again"
+_Scored = Literal["score", "score-calibrated", "score-again"]
+
+
+class PredictedTrial(TypedDict):
+    """``predict --validate``: an application, predicted and measured."""
+
+    type: Literal["trial"]
+    application: str
+    base: str
+    platform: str
+    model: str
+    n: int
+    base_s: float
+    time_s: float
+    lo_s: float | None
+    hi_s: float | None
+    truth_s: float
+    truth_min_s: float
+    truth_max_s: float
+    error: float
+    inside: bool | None
+    launches: float
+    ladder: float
+    residual: float
+    term: str | None
+    term_s: float | None
+    warnings: list[str]
+    reasons: list[str]
+    calibrated: bool
+
+
+@dataclass(frozen=True)
+class _OfBase:
+    type: Literal["call"]
+    application: str
+    platform: str
+
+
+@dataclass(frozen=True)
+class LackingCall(CallLack, _OfBase):
+    """``predict --validate``: the same, of each base that was replayed."""
+
+
+class Refused(TypedDict):
+    """``predict --validate``: what could not be predicted, and why."""
+
+    type: Literal["refused"]
+    case: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One prediction, with the measured time.
+
+    - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
+      launches, of the ladders, and of the model.
+    - `lo_s`, `hi_s`: the ends of its interval; or None.
+    - `term`: the calls, or the computing, that differ most from the measured ones.
+    - `reasons`: reasons that are large enough to explain its error.
+    - `calibrated`: the processors differ; computing was measured with one rank of the application.
+    """
+
+    application: str
+    base: str
+    platform: str
+    model: str
+    base_s: float
+    time_s: float
+    truth_s: float
+    truth: tuple[float, ...]
+    launches: float = 0.0
+    lo_s: float | None = None
+    hi_s: float | None = None
+    warnings: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    calibrated: bool = False
+    ladder: float = 0.0
+    residual: float = 0.0
+    term: WrongTerm | None = None
+
+    @property
+    def drawn(self) -> float:
+        """The half-width of the interval by launches alone, in ln."""
+        return math.hypot(self.launches, self.ladder)
+
+    @property
+    def code(self) -> str:
+        """The program, of whatever size."""
+        return self.application.split(" ", 1)[0]
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+        return self.time_s / self.truth_s - 1
+
+    @property
+    def log_error(self) -> float:
+        """The size of the error as |ln(true/predicted)|."""
+        return abs(math.log(self.truth_s / self.time_s))
+
+    @property
+    def unseen(self) -> float:
+        """The part of the error that launches leave unexplained, in ln."""
+        return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the measured time is in the interval; None without one."""
+        if self.lo_s is None or self.hi_s is None:
+            return None
+        return self.lo_s <= self.truth_s <= self.hi_s
+
+    def row(self) -> PredictedTrial:
+        """Return it as a tidy row in SI units."""
+        return row_of(
+            PredictedTrial,
+            self,
+            type="trial",
+            n=len(self.truth),
+            truth_min_s=min(self.truth),
+            truth_max_s=max(self.truth),
+            term=str(self.term) if self.term else None,
+            term_s=self.term.too_long_s if self.term else None,
+            warnings=list(self.warnings),
+            reasons=list(self.reasons),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScore:
+    """``predict --validate``: how good a model is over all trials.
+
+    - `median`, `p90`, `worst`: of |predicted/true - 1|; `signed`: median of predicted/true - 1.
+    - `within_15`: share of trials within 15 %.
+    - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
+      the measurement can tell apart.
+    - `coverage`: share of measured times within the interval.
+    - `residual`: the `LEVEL` quantile of the errors that launches do not explain, in ln.
+    """
+
+    type: _Scored
+    model: str
+    n: int
+    signed: float
+    median: float
+    p90: float
+    worst: float
+    within_15: float
+    order_right: int
+    order_of: int
+    coverage: float | None
+    residual: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """The differences of the replay of an application's base from its trace."""
+
+    application: str
+    platform: str
+    calls: tuple[CallLack, ...]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """All trials, their scores, and the refused cases with their reasons.
+
+    - `disturbed`: launches left out: their ranks had no core for too long.
+    - `again`: every second launch of each application on each platform, compared with the rest of
+      the launches there: the machine's own error. No prediction can be expected to err by less.
+    - `lacking`: of each base that is replayed.
+    """
+
+    trials: tuple[Trial, ...]
+    refused: tuple[tuple[str, str], ...] = field(default=())
+    disturbed: int = 0
+    again: tuple[Trial, ...] = field(default=())
+    lacking: tuple[Lacking, ...] = field(default=())
+
+    @property
+    def scores(self) -> list[ModelScore]:
+        """The score of each model that has trials between equal processors."""
+        return _scores("score", [trial for trial in self.trials if not trial.calibrated])
+
+    @property
+    def calibrated(self) -> list[ModelScore]:
+        """The same where processors differ: two measurements replace one more model."""
+        return _scores("score-calibrated", [one for one in self.trials if one.calibrated])
+
+    @property
+    def repeated(self) -> ModelScore | None:
+        """The score of measuring again; None where no application has four launches."""
+        return _score("score-again", AGAIN, self.again) if self.again else None
+
+    @property
+    def best(self) -> str:
+        """The better of the models that have a case: the first of `MODELS`."""
+        return min((trial.model for trial in self.trials), key=MODELS.index)
+
+    def rows(self) -> list[Any]:
+        """Return tidy rows; ``type`` distinguishes the kinds of rows."""
+        again = [self.repeated] if self.repeated else []
+        calls = [
+            LackingCall("call", on.application, on.platform, **asdict(one))
+            for on in self.lacking
+            for one in on.calls
+        ]
+        return [
+            *map(asdict, (*self.scores, *self.calibrated, *again)),
+            *(trial.row() for trial in self.trials),
+            *map(asdict, calls),
+            *(Refused(type="refused", case=case, reason=why) for case, why in self.refused),
+        ]
+
+
+ValidationRow = ModelScore | PredictedTrial | LackingCall | Refused
+
+
+def _scores(kind: _Scored, trials: Sequence[Trial]) -> list[ModelScore]:
+    return [
+        _score(kind, model, own)
+        for model in MODELS
+        if (own := [trial for trial in trials if trial.model == model])
+    ]
+
+
+def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
+    errors = np.abs([trial.error for trial in trials])
+    inside = [trial.inside for trial in trials if trial.inside is not None]
+    right, distinct = _orders(trials)
+    return ModelScore(
+        type=kind,
+        model=model,
+        n=len(trials),
+        signed=float(np.median([trial.error for trial in trials])),
+        median=float(np.median(errors)),
+        p90=float(np.quantile(errors, 0.9)),
+        worst=float(np.max(errors)),
+        within_15=float(np.mean(errors <= 0.15)),
+        order_right=right,
+        order_of=distinct,
+        coverage=float(np.mean(inside)) if inside else None,
+        residual=float(np.quantile([trial.unseen for trial in trials], LEVEL)),
+    )
+
+
+def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
+    """Count the pairs of platforms in the right order, and all whose launches do not overlap."""
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.application, trial.base), []).append(trial)
+    pairs = (pair for own in groups.values() for pair in itertools.permutations(own, 2))
+    right = [a.time_s < b.time_s for a, b in pairs if max(a.truth) < min(b.truth)]
+    return sum(right), len(right)
