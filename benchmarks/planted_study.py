@@ -349,7 +349,8 @@ def _points(trial: Trial) -> list[dict[str, Scalar]]:
     params = parse_point(trial.case.params)
     probe = trial.case.probe
     if probe == "io.sequential":
-        return [{"block_bytes": 1 << k} for k in range(14, 25, int(params.get("block_factor", 2)))]
+        step = round(math.log2(int(params.get("block_factor", 2))))
+        return [{"block_bytes": 1 << k} for k in range(14, 25, step)]
     if probe in _RDMA_BYTES:
         return [{"size_bytes": _RDMA_BYTES[probe]}]
     if probe == "memory.stream":

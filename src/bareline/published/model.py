@@ -206,7 +206,7 @@ class Result(Printed, _Placed):
     def words(self) -> str:
         """The figure with its unit and direction, as part of a sentence."""
         behind: Mapping[Kind, str] = {
-            "absolute": self.unit,
+            "absolute": self.unit.replace("us", "µs"),
             "factor": f"times {'worse' if self.relation == 'worse_by' else 'better'}",
             "percent_decrease": "% less",
             "percent_increase": "% more",

@@ -8,25 +8,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
-from bareline.published.model import NotCompleted, PublishedStudy, Result
+from bareline.published.model import NotCompleted, PublishedStudy
 from bareline.published.places import holds_at, meets
-from bareline.published.quantities import UNITS, Condition, Spread
+from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios, ratios_across
 from bareline.report.content.wording import slug
-from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
-_SIZE = frozenset(
+SIZES = frozenset(
     {"ranks", "nodes", "threads", "cores", "streams", "n", "nb", "files", "directories", "test"}
 )
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
@@ -159,10 +157,10 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
-    return _agrees(ratio.conditions, place)
+    return agrees(ratio.conditions, place)
 
 
-def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
+def agrees(at: Mapping[str, Condition], place: Place) -> bool:
     """Return whether sizes, modes and placement agree, as far as the place has them."""
     known = place.coordinates
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
@@ -173,7 +171,7 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
                 return False
-        elif name not in _SIZE and name in known and not meets(condition, known[name]):
+        elif name not in SIZES and name in known and not meets(condition, known[name]):
             return False
     return True
 
@@ -181,7 +179,7 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
 def size_in_words(ratio: PublishedRatio) -> str:
     """Return the document's words for sizes of which it prints no number; empty without such."""
     for name, condition in ratio.at:
-        if name in _SIZE or not isinstance(condition, Spread):
+        if name in SIZES or not isinstance(condition, Spread):
             continue
         if not condition.has_ends and condition.inferred is None:
             return condition.label or ""
@@ -261,98 +259,6 @@ def _points_of_study(
         for platform, baseline in product(platforms, baselines):
             if platform != baseline:
                 yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedValue:
-    """A published absolute value, and its printed `gain` over another; empty without.
-
-    - `part`: the table or figure that prints it, as exhibits name them.
-    """
-
-    value: float
-    text: str
-    gain: str
-    source: str
-    part: str
-
-
-def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return a cell's printed values by platform of the run; only the first printing of each."""
-    values: dict[str, PrintedValue] = {}
-    for role in roles.values():
-        if not role.platform:
-            continue
-        for name in role.published:
-            publication, _, platform = name.partition(":")
-            printed = _printed_value(publications()[publication], platform, cell)
-            if printed is not None:
-                values.setdefault(str(role.platform), printed)
-    return values
-
-
-def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
-    """Return a publication's value of a platform in the unit of a cell; None without."""
-    results = [row for row in study.results if row.platform == platform]
-    results = [row for row in results if _measures(study, row, cell)]
-    # Of several sizes the place's own; the first without such.
-    values = filter(_is_value, results)
-    result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
-    if result is None or result.value is None:
-        return None
-    factor = _factor_to(cell, result)
-    if factor is None:
-        return None
-    gains = (row for row in results if row.kind == "factor" and row.relation == "better_by")
-    gain = next(gains, None)
-    return PrintedValue(
-        float(result.value * factor),
-        _value_words(result, cell.place),
-        "" if gain is None else str(gain),
-        source=f"{study.publication.short}, {study.part(result.part).label}",
-        part=f"{study.id}:{result.part}",
-    )
-
-
-def _sizes_met(result: Result, place: Place) -> int:
-    """Return how many conditions on the size of another system a place meets."""
-    known = place.coordinates
-    sizes = {name: size for name, size in result.at.items() if name in _SIZE and name in known}
-    return sum(meets(size, known[name]) for name, size in sizes.items())
-
-
-def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value, with its number of streams if the place has another one."""
-    streams = result.at.get("streams")
-    if streams is None or meets(streams, place.coordinates.get("streams")):
-        return result.words
-    return f"{result.words} ({conditions({'streams': streams})})"
-
-
-def _is_value(result: Result) -> bool:
-    """Return whether a result is a value of its own: an amount, or a share of a peak."""
-    is_share = result.kind == "efficiency" and result.baseline == "peak"
-    return result.value is not None and (result.kind == "absolute" or is_share)
-
-
-def _factor_to(cell: Row, result: Result) -> Decimal | None:
-    """Return the factor from a printed unit to that of a cell; None where they differ in kind."""
-    unit, factor = UNITS[result.unit]
-    if (unit, cell.metric.unit) == ("%", "1"):
-        return Decimal("0.01")
-    return factor if unit == cell.metric.unit else None
-
-
-def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Return whether a result is of the metric of a cell; second printings are of nothing."""
-    benchmark = study.benchmark(result.benchmark)
-    return (
-        benchmark is not None
-        and not result.restates
-        and fnmatchcase(cell.place.probe, benchmark.probe)
-        and benchmark.metrics.get(result.metric) == cell.place.metric
-        and _agrees(result.at, cell.place)
-    )
 
 
 def points_for(

@@ -20,13 +20,13 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.published.catalogue import conditions
 from bareline.report.blocks import Figure, Table
 from bareline.report.content.cells import headline_first, numeric_axis, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
-from bareline.report.content.published import PublishedPoint, points_for, uncompleted
+from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case, slug
+from bareline.report.exhibits.printed import uncompleted_words
 from bareline.report.figures.grammar import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
@@ -249,7 +249,7 @@ class Chosen:
             title=title,
             what=self.what,
             label=self.label,
-            notes=[*notes, self._uncompleted],
+            notes=[*notes, uncompleted_words(self.published, self.cells)],
             summary=summary,
             drawing=drawing,
             table=table,
@@ -263,20 +263,6 @@ class Chosen:
     def published(self) -> Sequence[PublishedPoint]:
         """The published ratios that belong to the cells."""
         return points_for(self.document.published, self.spec, self.cells, self.document.baseline)
-
-    @property
-    def _uncompleted(self) -> str:
-        """Name the cases of the figure that the authors did not complete; empty without any."""
-        cases = [case for cell in self.cells for case in uncompleted(self.published, cell)]
-        texts = [f"{one.benchmark}, {conditions(one.at)} ({one.reason})" for one in cases]
-        return f"Not completed by the authors: {'; '.join(dict.fromkeys(texts))}." if texts else ""
-
-    @cached_property
-    def planned(self) -> frozenset[str]:
-        """The platforms with a row, or with a case of the probe that was planned."""
-        probes = {row.cell.place.probe for row in self.rows}
-        platforms = {row.cell.platform for row in self.rows}
-        return frozenset(platforms) | self.document.planned_on(probes)
 
     @cached_property
     def scale(self) -> Scale:

@@ -15,13 +15,8 @@ from bareline.analysis.numbers.row import Estimate, Row, figure
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
-from bareline.report.content.published import (
-    PrintedValue,
-    PublishedPoint,
-    points_of,
-    printed_values,
-    uncompleted,
-)
+from bareline.report.content.printed_values import PrintedValue, printed_values
+from bareline.report.content.published import PublishedPoint, points_of, uncompleted
 from bareline.report.content.wording import (
     axis_name,
     metric_name,
@@ -30,7 +25,12 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.exhibits.base import Chosen, TableRow
-from bareline.report.exhibits.printed import loss_words, not_completed, published_field
+from bareline.report.exhibits.printed import (
+    loss_words,
+    not_completed,
+    percent_words,
+    published_field,
+)
 from bareline.report.exhibits.rules import RULES, lost
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -159,7 +159,7 @@ def cells_table(chosen: Chosen) -> Table:
     Cells of several probes begin with their benchmark, cells of several metrics with their metric.
     """
     cells = chosen.cells
-    order = _CellOrder.of(cells)
+    order = _CellOrder.of(cells, chosen.x)
     rows = CellRows(sorted(cells, key=order.key), lambda cell: cell, order.key)
     if len(order.probes) > 1:
         titles = chosen.document.probe_titles
@@ -195,10 +195,13 @@ class _CellOrder:
     names: Sequence[str]
 
     @classmethod
-    def of(cls, cells: Sequence[Row]) -> Self:
+    def of(cls, cells: Sequence[Row], x: str = "") -> Self:
+        """Order cells; `x`: the parameter of the axis, which is a column also of a single place."""
         probes = dict.fromkeys(cell.place.probe for cell in cells)
         metrics = dict.fromkeys(cell.place.metric for cell in headline_first(cells))
-        names = varying(cell.place for cell in cells)
+        names = list(varying(cell.place for cell in cells))
+        if x not in names and any(x in cell.place.coordinates for cell in cells):
+            names.append(x)
         return cls(list(probes), list(metrics), names)
 
     def key(self, cell: Row) -> tuple[object, ...]:
@@ -269,6 +272,11 @@ class _Columns:
 
     def _printed_loss(self) -> None:
         self.rows.published(self.chosen.published, "published loss (%)", loss_words)
+
+    def _printed_percent(self) -> None:
+        fields = [Field(percent_words(self.chosen.published, row.cell)) for row in self.chosen.rows]
+        if any(field.text for field in fields):
+            self.rows.fields("published loss", fields)
 
     def _printed_values(self) -> None:
         self.rows.printed_values(self.chosen.document, self.chosen.spec.published)

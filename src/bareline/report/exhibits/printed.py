@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bareline.analysis.numbers.row import Row
+from bareline.published.catalogue import conditions
 from bareline.published.model import NotCompleted
 from bareline.report.blocks import Field
-from bareline.report.content.published import PublishedPoint
+from bareline.report.content.published import PublishedPoint, uncompleted
 
 
 def loss_words(point: PublishedPoint) -> str:
@@ -18,6 +19,23 @@ def loss_words(point: PublishedPoint) -> str:
     if point.high is None:
         return f"at least {ends[0]}"
     return " to ".join(dict.fromkeys(ends))
+
+
+def percent_words(points: Sequence[PublishedPoint], cell: Row) -> str:
+    """Return the losses of a cell that are printed in percent, in the words of the publication."""
+    texts = [
+        point.ratio.text
+        for point in points
+        if "%" in point.ratio.text and point.about(cell) and not point.elsewhere(cell.place)
+    ]
+    return "; ".join(dict.fromkeys(texts))
+
+
+def uncompleted_words(points: Sequence[PublishedPoint], cells: Sequence[Row]) -> str:
+    """Name the cases of a figure that the authors did not complete; empty without any."""
+    cases = [case for cell in cells for case in uncompleted(points, cell)]
+    texts = [f"{one.benchmark}, {conditions(one.at)} ({one.reason})" for one in cases]
+    return f"Not completed by the authors: {'; '.join(dict.fromkeys(texts))}." if texts else ""
 
 
 def not_completed(cases: Sequence[NotCompleted]) -> Field:

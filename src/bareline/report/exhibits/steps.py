@@ -11,7 +11,7 @@ from typing import Any
 from bareline.analysis.numbers.row import Estimate, Row, read_rows
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
-from bareline.report.content.published import PrintedValue, printed_values
+from bareline.report.content.printed_values import PrintedValue, printed_values
 from bareline.report.content.wording import (
     metric_name,
     sentence_case,
