@@ -48,8 +48,8 @@ from typing import Any
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
-from bareline.platforms.launchers.job import Job, Node
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Node
 from bareline.vocabulary.model import Layout
 
 _APP_BUDGET_S = 120.0

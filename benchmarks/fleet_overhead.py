@@ -26,8 +26,8 @@ from typing import Any
 
 from bareline.facts.gather import script
 from bareline.platforms.base import Platform
-from bareline.platforms.slurm.platform import SlurmPlatform
-from bareline.platforms.ssh.platform import SshPlatform
+from bareline.platforms.reached.slurm.platform import SlurmPlatform
+from bareline.platforms.reached.ssh.platform import SshPlatform
 from bareline.testing.bench import open_bench
 from bareline.vocabulary.model import Layout
 

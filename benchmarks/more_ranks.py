@@ -31,7 +31,7 @@ from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.platforms.sim.platform import PLATFORM, SimAllocation
 from bareline.predict.scaling.grid import parse_grid
 from bareline.predict.scaling.growth import Target, grow

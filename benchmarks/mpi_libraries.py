@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 
 LANGUAGES = ("C", "Fortran")
 RETRIES = 3

@@ -38,8 +38,8 @@ from pathlib import Path
 
 from bareline import stats
 from bareline.build.sources import source_folder
-from bareline.platforms.launchers.installation import find_mpi
-from bareline.platforms.launchers.job import Job, Node
+from bareline.platforms.hosts.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Node
 from bareline.probes.compute.hpcc import HpccParams, input_text
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.verdicts import MIN_LAUNCHES

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 
 KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
 TIMED = ("__bl_timing_MOD_timing_begin", "__bl_timing_MOD_timing_end")

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from bareline.build.native import build_native
 from bareline.build.sources import source_folder
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.trace import read_trace
 from bareline.session.profiling import preloaded, profiler_library

@@ -36,7 +36,7 @@ from typing import Any
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.predict.scaling.grid import Grid, parse_grid
 from bareline.predict.scaling.ranks import Grown, scaled
 from bareline.profile.period import ProgramPeriod, calls_of, period_file, read_period

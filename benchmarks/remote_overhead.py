@@ -20,13 +20,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "platforms" / "cluster"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "platforms" / "reached"))
 
 from machines import slurm_cluster, ssh_hosts
 
 from bareline.platforms.base import Platform
-from bareline.platforms.slurm.platform import SlurmPlatform
-from bareline.platforms.ssh.platform import SshPlatform
+from bareline.platforms.reached.slurm.platform import SlurmPlatform
+from bareline.platforms.reached.ssh.platform import SshPlatform
 from bareline.testing.bench import Bench, open_bench
 from bareline.vocabulary.model import Layout
 

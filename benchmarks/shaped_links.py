@@ -24,8 +24,8 @@ from typing import Any
 
 from bareline.platforms.base import Allocation, Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.netns.options import parse_rate
-from bareline.platforms.netns.platform import NetnsPlatform
+from bareline.platforms.localhost.netns.options import parse_rate
+from bareline.platforms.localhost.netns.platform import NetnsPlatform
 from bareline.probes.base import find_probe
 from bareline.vocabulary.model import Command, Layout, Server
 

@@ -21,14 +21,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "platforms" / "cluster"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "platforms" / "reached"))
 
 from machines import slurm_cluster
 from scipy.stats import binomtest
 
 from bareline.build.native import ensure_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 
 FENCES = ("default", "tree", "ring")
 LIMIT_S = 10.0

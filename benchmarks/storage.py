@@ -33,7 +33,7 @@ from pathlib import Path
 
 from bareline.build.native import ensure_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.stats import paired_ratio
 from bareline.vocabulary.units import format_value, parse_size
 

@@ -20,8 +20,8 @@ from typing import Any
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.vm.allocation import VmAllocation
-from bareline.platforms.vm.platform import VmPlatform
+from bareline.platforms.made.vm.allocation import VmAllocation
+from bareline.platforms.made.vm.platform import VmPlatform
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout
 
 LAUNCHES = 8

@@ -6,4 +6,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh cloud
 export BARELINE_CLOUD=1
-exec .venv/bin/python -m pytest tests/platforms/openstack --durations=10 "$@"
+exec .venv/bin/python -m pytest tests/platforms/made/openstack --durations=10 "$@"

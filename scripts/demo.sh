@@ -32,8 +32,8 @@ emulated() { # why guests would be emulated here; nothing where one was seen to 
     scripts/kvm.sh || return 0
     .venv/bin/python -c '
 from bareline.host.cache import cache_folder
-from bareline.platforms.vm.preflight import kvm_verdict
-from bareline.platforms.vm.image import built_image
+from bareline.platforms.made.vm.preflight import kvm_verdict
+from bareline.platforms.made.vm.image import built_image
 from bareline.vocabulary.errors import BarelineError
 import sys
 try:

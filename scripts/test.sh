@@ -19,8 +19,8 @@ esac
 part=$1
 real="mpi or netns or vm or slurm or openstack or sim or browser"
 # The first two begin at once. Beside them there is one that takes all that is not named here.
-lanes=("tests/platforms/vm" "tests/platforms/cluster" "tests/profile tests/platforms/sim tests/report")
-[ "$part" != quick ] || lanes=("tests/platforms/cluster tests/platforms/launchers tests/profile")
+lanes=("tests/platforms/made/vm" "tests/platforms/reached" "tests/profile tests/platforms/sim tests/report")
+[ "$part" != quick ] || lanes=("tests/platforms/reached tests/platforms/hosts/launchers tests/profile")
 # Each test that starts a command would compile all of bareline again.
 unset PYTHONDONTWRITEBYTECODE
 folder=$(mktemp -d)

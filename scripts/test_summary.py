@@ -15,6 +15,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,14 +66,24 @@ def read_record(path: Path) -> list[Test]:
     return [*tests.values()]
 
 
-def folder_of(nodeid: str) -> str:
-    """Return the folder of a test below ``tests``; each kind of platform has its own."""
-    inside = Path(nodeid.partition("::")[0]).parts[1:]
-    if len(inside) < 2:
+def folder_of(nodeid: str, budgeted: Collection[str]) -> str:
+    """Return the folder of a test below ``tests``: the innermost one that has a budget.
+
+    Parameters
+    ----------
+    nodeid
+        The name of the test, as pytest prints it.
+    budgeted
+        The folders that have a budget of their own.
+    """
+    folders = Path(nodeid.partition("::")[0]).parts[1:-1]
+    if not folders:
         return "others"
-    if inside[0] == "platforms" and len(inside) > 2:
-        return "/".join(inside[:2])
-    return inside[0]
+    for depth in range(len(folders), 1, -1):
+        folder = "/".join(folders[:depth])
+        if folder in budgeted:
+            return folder
+    return folders[0]
 
 
 def slowness(reference_s: float) -> float:
@@ -101,13 +112,13 @@ def excesses(tests: list[Test], part: str, budgets: dict[str, Any], slower: floa
     slower
         How many times slower this processor is than the one of the budgets.
     """
-    used = Counter[str]()
-    for test in tests:
-        used[folder_of(test.nodeid)] += test.processor_s  # type: ignore[assignment]
     allowed = Counter[str]()
     for name in ("quick", "rest"):
         if part in (name, "all"):
             allowed.update(budgets[name])
+    used = Counter[str]()
+    for test in tests:
+        used[folder_of(test.nodeid, allowed)] += test.processor_s  # type: ignore[assignment]
     found = []
     for folder, used_s in used.items():
         budget_s = slower * allowed.get(folder, allowed["others"])

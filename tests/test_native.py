@@ -10,8 +10,8 @@ import pytest
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
-from bareline.platforms.launchers.job import Job, Node
+from bareline.platforms.hosts.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Node
 from bareline.probes.base import load_probes
 from bareline.probes.mpi.installed import ImbParams, OsuParams
 from bareline.vocabulary.collectives import MEASURED

@@ -165,8 +165,14 @@ def test_a_budget_that_is_far_exceeded_fails_in_ci(summary, monkeypatch, times, 
 
 def test_all_tests_have_the_budgets_of_both_parts(summary):
     both_s = BUDGETS["quick"]["platforms"] + BUDGETS["rest"]["platforms"]
-    inside = line("tests/platforms/test_local.py::one", processor_s=0.9 * both_s)
+    inside = line("tests/platforms/localhost/test_local.py::one", processor_s=0.9 * both_s)
     assert summary(inside, part="all") == (0, ["all 1 tests passed, 0 skipped, 71 s"])
+
+
+def test_a_test_counts_in_the_innermost_folder_that_has_a_budget(summary):
+    used_s = BUDGETS["quick"]["platforms/made/vm"] * 100
+    _, printed = summary(line("tests/platforms/made/vm/deep/test_a.py::one", processor_s=used_s))
+    assert any(text.startswith("tests/platforms/made/vm used") for text in printed)
 
 
 def test_budgets_are_of_folders_and_ten_minutes_together():

@@ -1,7 +1,10 @@
 /*
  * Collectives: all wait for the last rank, or for the root only, or the root alone waits.
  */
-#include "engine.h"
+#include "collective.h"
+
+#include "core.h"
+#include "request.h"
 
 /* One collective while its ranks come. */
 struct group {

@@ -1,5 +1,5 @@
 /* Ranks in the order of their time, computing on cores that they may have to share. */
-#include "engine.h"
+#include "core.h"
 
 static bool before(struct event one, struct event other)
 {

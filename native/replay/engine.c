@@ -1,6 +1,11 @@
 /* See replay.h. The rank that is earliest runs its next call. */
 #include "engine.h"
 
+#include "collective.h"
+#include "core.h"
+#include "message.h"
+#include "request.h"
+
 #include <math.h>
 
 static void call(struct bl_engine *engine, int32_t rank)

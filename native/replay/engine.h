@@ -1,9 +1,7 @@
 /*
  * The state of a replay, shared by its parts.
  *
- * Exported: struct bl_engine and what it is made of; core.c: bl_advance, bl_compute, bl_finish,
- * bl_queue_push, bl_queue_pop; request.c: bl_request, bl_open, bl_await, bl_block, bl_wake,
- * bl_wait; message.c: bl_messages, bl_progress; collective.c: bl_collective.
+ * Exported: struct bl_engine and its parts; bl_from_pool, bl_shape_of, bl_cost_of, bl_spent_s.
  */
 #ifndef BL_REPLAY_ENGINE_H
 #define BL_REPLAY_ENGINE_H
@@ -81,29 +79,6 @@ struct bl_engine {
     uint64_t entered; /* numbers what waits, so that the oldest is found */
     struct bl_memory *memory;
 };
-
-/* core.c: time on a core. */
-void bl_queue_push(struct bl_engine *engine, struct event event);
-struct event bl_queue_pop(struct bl_engine *engine);
-void bl_advance(struct bl_engine *engine, int32_t rank, double now);
-void bl_compute(struct bl_engine *engine, int32_t rank, double now);
-void bl_finish(struct bl_engine *engine, int32_t rank, double now);
-
-/* request.c: what a rank has posted and waits for. */
-struct request *bl_request(struct bl_engine *engine, int32_t rank);
-void bl_open(struct bl_engine *engine, int32_t rank, struct request *request);
-void bl_await(struct bl_engine *engine, int32_t rank, struct request *request);
-void bl_block(struct bl_engine *engine, int32_t rank, double now);
-void bl_wake(struct bl_engine *engine, int32_t rank);
-void bl_wait(struct bl_engine *engine, int32_t rank, double now);
-
-/* message.c: sends and receives, and what held them up. */
-void bl_messages(struct bl_engine *engine, int32_t rank, const struct bl_shape *shape, double now);
-void bl_progress(struct bl_engine *engine, int32_t rank, double now);
-
-/* collective.c. */
-void bl_collective(struct bl_engine *engine, int32_t rank, const struct bl_shape *shape,
-                   double now);
 
 static inline void *bl_from_pool(struct bl_engine *engine, struct bl_pool *pool, size_t size)
 {

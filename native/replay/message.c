@@ -1,5 +1,9 @@
 /* Sends and receives: short messages at once, long ones when both sides stand in calls. */
+#include "message.h"
+
+#include "core.h"
 #include "matching.h"
+#include "request.h"
 
 #include <math.h>
 

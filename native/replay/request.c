@@ -1,5 +1,7 @@
 /* Requests: posted, open, waited for, done. */
-#include "engine.h"
+#include "request.h"
+
+#include "core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -187,7 +187,7 @@ def left_processes() -> list[int]:
     Those of trials whose bareline has ended, and daemons: what does not descend from this process.
     """
     from bareline.host.owner import has_ended
-    from bareline.platforms.process import processes_with
+    from bareline.platforms.hosts.process import processes_with
 
     ended = set(processes_with(has_ended))
     own = f"{MARK}={os.environ[MARK]}".encode()
@@ -246,7 +246,7 @@ def abandoned_claims() -> list[Path]:
     """List claims of guests' platforms, made since the campaign began, whose bareline has ended."""
     from bareline.host.cache import cache_folder
     from bareline.host.owner import has_ended
-    from bareline.platforms.vm.remains import claims_folder
+    from bareline.platforms.made.vm.remains import claims_folder
 
     found = []
     for path in claims_folder(cache_folder()).glob("*.json"):

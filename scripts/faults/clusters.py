@@ -15,7 +15,7 @@ from kills import kill_runs
 from table import Count, NotHere
 from zygote import Zygote
 
-_TESTS = Path(__file__).resolve().parents[2] / "tests" / "platforms" / "cluster"
+_TESTS = Path(__file__).resolve().parents[2] / "tests" / "platforms" / "reached"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from bench import GUESTS, NETWORK, NULLS, Bench, Witness, count_left, judge, lin
 from table import Count, NotHere
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.vm.image import built_image, image_folder
+from bareline.platforms.made.vm.image import built_image, image_folder
 from bareline.vocabulary.errors import BarelineError
 
 SAVED = GUESTS + "saved_state = true\n"
@@ -99,7 +99,7 @@ def _holds(path: Path) -> bool:
 
 
 _SHORT_OF_MEMORY = """
-import bareline.platforms.vm.fleet as _room
+import bareline.platforms.made.vm.fleet as _room
 _room.available_bytes = lambda: {available}
 """
 

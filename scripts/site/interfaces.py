@@ -14,7 +14,8 @@ from typing import Any
 import bareline
 from bareline.formats import importer, reading
 from bareline.platforms import base as platforms
-from bareline.platforms import hosts, nodes
+from bareline.platforms.hosts import nodes
+from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.probes import base as probes
 from bareline.report import blocks
 from bareline.report.content import document
@@ -58,7 +59,7 @@ INTERFACES = (
         "Platform types",
         "A module ends in `PLATFORM = ...`, a subclass of `Platform`. Nodes on which programs can "
         "be started are best given by a subclass of `HostsAllocation`, which does the rest.",
-        (platforms.Platform, platforms.Allocation, nodes.Nodes, hosts.HostsAllocation, nodes.Node,
+        (platforms.Platform, platforms.Allocation, nodes.Nodes, HostsAllocation, nodes.Node,
          platforms.Availability, platforms.Context, platform.Options, platform.PlatformSpec),
     ),
     Interface(

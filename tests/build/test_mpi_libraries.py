@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from bareline.build.native import build_native
-from bareline.platforms.launchers.installation import find_mpi
-from bareline.platforms.launchers.job import Job, Node
+from bareline.platforms.hosts.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Node
 from bareline.session.profiling import profile_command
 from bareline.vocabulary.model import Layout
 

@@ -20,7 +20,7 @@ from bareline.build import native as build
 from bareline.build.native import build_native, ensure_native
 from bareline.build.sources import source_folder, sources_key
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 

@@ -27,8 +27,8 @@ from bareline.doctor.render import render, render_purposes, summary, to_rows
 from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native_programs
 from bareline.facts.gather import parse_node
-from bareline.platforms.vm import preflight as accel
-from bareline.platforms.vm.preflight import KvmVerdict
+from bareline.platforms.made.vm import preflight as accel
+from bareline.platforms.made.vm.preflight import KvmVerdict
 from bareline.probes.base import required_programs
 from bareline.study.catalogue import find_study
 from bareline.testing.messages import raises

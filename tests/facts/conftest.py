@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.launchers.job import Node
+from bareline.platforms.hosts.allocation import HostsAllocation
+from bareline.platforms.hosts.launchers.job import Node
 from bareline.vocabulary.model import Layout, Scalar
 
 DATA = Path(__file__).parent / "data"

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bareline.facts.gather import parse_node
-from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 

@@ -11,7 +11,7 @@ import pytest
 
 from bareline.facts.gather import parse_node
 from bareline.facts.network import parse_network
-from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.hosts.allocation import HostsAllocation
 
 
 def test_network_of_a_bare_node(capture: Callable[[str], str], expect: Callable[..., None]) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from bareline.cli.main import main
 from bareline.platforms.config import load_platforms
+from bareline.platforms.reached.ssh.options import MOST_GROUPS, MOST_HOSTS, read_inventory
 from bareline.platforms.reframe import read_site
-from bareline.platforms.ssh.options import MOST_GROUPS, MOST_HOSTS, read_inventory
 from bareline.testing.hostile import ODD_VALUES, damaged, survives
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError

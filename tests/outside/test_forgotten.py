@@ -5,9 +5,9 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms.base import Platform, load_platform_types
-from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.launchers.job import Node
-from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
+from bareline.platforms.hosts.allocation import HostsAllocation
+from bareline.platforms.hosts.launchers.job import Node
+from bareline.platforms.localhost.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.testing.bench import open_bench
 from bareline.testing.platforms import PlatformContract, forgotten_of
 from bareline.vocabulary.errors import PlatformError
@@ -80,7 +80,7 @@ def test_a_type_without_acquire_or_options_is_named(tmp_path):
 
 
 def test_bareline_forgets_nothing_itself():
-    load_platform_types()  # imports every module that has an allocation
+    list(load_platform_types())  # imports every module that has an allocation
     kinds = [one for one in _below(HostsAllocation) if one.__module__.startswith("bareline.")]
     assert {"LocalAllocation", "NetnsAllocation", "SlurmAllocation"} <= {k.__name__ for k in kinds}
     assert [told for kind in kinds for told in forgotten_of(kind)] == []

@@ -23,9 +23,9 @@ from bareline.platforms.base import (
     availability_of,
     load_platform_types,
 )
-from bareline.platforms.launchers.installation import find_mpi
-from bareline.platforms.netns import namespaces
-from bareline.platforms.netns import platform as netns_platform
+from bareline.platforms.hosts.launchers.installation import find_mpi
+from bareline.platforms.localhost.netns import namespaces
+from bareline.platforms.localhost.netns import platform as netns_platform
 from bareline.testing.bench import Bench, OpenBenches, keeping
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout

@@ -13,8 +13,8 @@ import pytest
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launchers.installation import find_mpi
-from bareline.platforms.process import processes_with
+from bareline.platforms.hosts.launchers.installation import find_mpi
+from bareline.platforms.hosts.process import processes_with
 from bareline.session import begin
 from bareline.study.study import study_from_toml
 
@@ -25,7 +25,7 @@ from pathlib import Path
 from bareline.session.runner import execute
 from bareline.store.run import Run
 from bareline.testing.runs import SilentObserver
-import bareline.stats, bareline.platforms.local, bareline.platforms.netns
+import bareline.stats, bareline.platforms.localhost.local, bareline.platforms.localhost.netns
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
@@ -58,7 +58,7 @@ def test_kills_leave_nothing(tmp_path, kind, platform, kills):
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
     if platform["type"] == "netns":
-        from bareline.platforms.netns import PLATFORM
+        from bareline.platforms.localhost.netns import PLATFORM
 
         (spec,) = platforms_from_toml({"platform": {"p": platform}}, where="t").values()
         available = PLATFORM.available(spec)

@@ -15,7 +15,7 @@ from bareline.build.native import build_native
 from bareline.build.record import NativeBuild
 from bareline.build.sources import source_folder
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.session.profiling import profiler_library

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.errors import PlatformError

@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
-from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.hosts.launchers.installation import MpiInstallation
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import (

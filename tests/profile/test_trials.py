@@ -11,7 +11,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.summary import summarize
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.probes.base import find_probe
 from bareline.profile.files import read_profile
 from bareline.profile.launch import PROFILE_FILE, why_unprofiled

@@ -2,7 +2,7 @@
 
 The commands are simulated, strictly after the manuals (``queue/batch.py``); the jobs that a test
 lets begin are real, and measure. Slurm and its own commands of Torque run in
-``tests/platforms/cluster/test_submission.py``.
+``tests/platforms/reached/test_submitted.py``.
 """
 
 from __future__ import annotations

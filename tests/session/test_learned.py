@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.local import LocalAllocation
+from bareline.platforms.localhost.local import LocalAllocation
 from bareline.session import begin
 from bareline.session.origin import platforms_of
 from bareline.session.reparse import reparse_run

@@ -11,8 +11,8 @@ from bareline.analysis.numbers.fleet import fleets
 from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.netns import links
-from bareline.platforms.netns.platform import NetnsPlatform
+from bareline.platforms.localhost.netns import links
+from bareline.platforms.localhost.netns.platform import NetnsPlatform
 from bareline.report.terminal.runs import run_end_blocks
 from bareline.report.writers.terminal import print_blocks
 from bareline.session.begin import create_run

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.hosts.process import processes_with
 from bareline.platforms.null import NullAllocation
-from bareline.platforms.process import processes_with
 from bareline.probes.base import find_probe
 from bareline.session import begin
 from bareline.session.history import History
@@ -433,7 +433,7 @@ def misbehaving(tmp_path, monkeypatch, execute):
         program = folder / "nodebench"
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        from bareline.platforms.local import LocalAllocation
+        from bareline.platforms.localhost.local import LocalAllocation
 
         monkeypatch.setattr(LocalAllocation, "native_folder", lambda self: str(folder))
         study = study_from_toml(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms import site
-from bareline.platforms.layers.container import archive, budget
-from bareline.platforms.ssh import options
+from bareline.platforms.hosts.layers.container import archive, budget
+from bareline.platforms.reached.ssh import options
 from bareline.testing.messages import raises
 from bareline.vocabulary.documents import (
     DESCRIPTION,
@@ -190,10 +190,10 @@ ALLOWED = {
     "src/bareline/study/catalogue.py": "a file of the package",
     "src/bareline/session/intake.py": "an unnamed file that this process has just written",
     "src/bareline/session/variants.py": "a value of the own command line",
-    "src/bareline/platforms/images/parts.py": "a file of the own cache",
-    "src/bareline/platforms/vm/preflight.py": "a file of the own cache",
-    "src/bareline/platforms/vm/remains.py": "a file of the own cache",
-    "src/bareline/platforms/cloud/journal.py": "files of the own cache",
+    "src/bareline/platforms/hosts/images/parts.py": "a file of the own cache",
+    "src/bareline/platforms/made/vm/preflight.py": "a file of the own cache",
+    "src/bareline/platforms/made/vm/remains.py": "a file of the own cache",
+    "src/bareline/platforms/made/cloud/journal.py": "files of the own cache",
     "src/bareline/platforms/null.py": "what this process has just written",
     "src/bareline/vocabulary/model.py": "texts of parameters, from a run within its bounds",
     "src/bareline/store/header.py": "what this process has just written",

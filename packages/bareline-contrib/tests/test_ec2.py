@@ -13,9 +13,9 @@ from bareline_contrib.ec2 import Ec2Options, Ec2Platform, Ec2Provider
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.cloud import journal as remains
-from bareline.platforms.cloud.journal import journals
-from bareline.platforms.cloud.provider import (
+from bareline.platforms.made.cloud import journal as remains
+from bareline.platforms.made.cloud.journal import journals
+from bareline.platforms.made.cloud.provider import (
     INSTANCE,
     Busy,
     InstanceState,
@@ -23,7 +23,7 @@ from bareline.platforms.cloud.provider import (
     NoRoom,
     QuotaReached,
 )
-from bareline.platforms.remote.keys import make_keys
+from bareline.platforms.reached.remote.keys import make_keys
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec

@@ -6,8 +6,8 @@ import pytest
 from bareline_contrib.runtimes import ENROOT, SARUS
 from pydantic import ValidationError
 
-from bareline.platforms.layers.container.options import Container
-from bareline.platforms.layers.container.runtimes import Box, ImageKind, runtimes
+from bareline.platforms.hosts.layers.container.options import Container
+from bareline.platforms.hosts.layers.container.runtimes import Box, ImageKind, runtimes
 
 BOX = Box("org/hpc:1", ImageKind.STORED, ("/tmp",), ("/cache",), "/runs/x", "bareline-1")
 NAMES = "$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')"

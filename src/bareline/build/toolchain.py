@@ -20,7 +20,10 @@ _LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
 
 
 class MpiCompiler(Protocol):
-    """The parts of an MPI library that matter for a build; see `bareline.platforms.launchers`."""
+    """The parts of an MPI library that matter for a build.
+
+    See `bareline.platforms.hosts.launchers`.
+    """
 
     @property
     def flavour(self) -> str:

@@ -12,7 +12,7 @@ from bareline.cli.output import complain
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
-    from bareline.platforms.slurm.options import SlurmOptions
+    from bareline.platforms.reached.slurm.options import SlurmOptions
     from bareline.report.blocks import Block
     from bareline.session.answers import Answers
     from bareline.session.begin import PlannedTrial

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.hosts.process import Finished, run_process
 from bareline.vocabulary.errors import BarelineError
 
 _PROGRAM_S = 3.0

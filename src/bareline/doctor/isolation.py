@@ -13,9 +13,9 @@ from bareline.doctor.check import Health, HostCheck, ask, judged, refused
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
-from bareline.platforms.layers.container.boxes import check_runtime
-from bareline.platforms.layers.container.runtimes import runtimes as known_runtimes
-from bareline.platforms.layers.filesystem.options import (
+from bareline.platforms.hosts.layers.container.boxes import check_runtime
+from bareline.platforms.hosts.layers.container.runtimes import runtimes as known_runtimes
+from bareline.platforms.hosts.layers.filesystem.options import (
     FileSystem,
     Gluster,
     Loop,
@@ -23,7 +23,7 @@ from bareline.platforms.layers.filesystem.options import (
     Tmpfs,
     check_here,
 )
-from bareline.platforms.netns.namespaces import Privilege, find_privilege
+from bareline.platforms.localhost.netns.namespaces import Privilege, find_privilege
 from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.units import listing
 
@@ -91,7 +91,7 @@ def guests() -> Iterable[HostCheck]:
 
 def kvm() -> Iterable[HostCheck]:
     """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
-    from bareline.platforms.vm.preflight import known_verdict, module_behind
+    from bareline.platforms.made.vm.preflight import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
     problem = _kvm_problem() if verdict is None else verdict.reason

@@ -69,7 +69,7 @@ def clusters() -> Iterable[HostCheck]:
 
 def _openstack() -> HostCheck:
     """Look for the SDK and for clouds that the user has; none of them is asked."""
-    from bareline.platforms.cloud.openstack import known_clouds
+    from bareline.platforms.made.cloud.openstack import known_clouds
 
     try:
         known = known_clouds()

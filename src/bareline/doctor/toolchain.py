@@ -19,8 +19,8 @@ from bareline.doctor.check import Health, HostCheck, ask, judged, refused
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
-from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, find_mpi
-from bareline.platforms.launchers.job import Job, Node
+from bareline.platforms.hosts.launchers.installation import LAUNCHERS, MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.job import Job, Node
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Layout

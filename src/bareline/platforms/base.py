@@ -1,7 +1,8 @@
 """Platforms, and the way in which their types are found.
 
-A type is a module or package here that ends in ``PLATFORM = ...``, a subclass of `Platform`, or one
-that a plug-in installs under the entry-point group ``bareline.platforms``.
+A type is a module or package, here or in a folder of `_FOLDERS`, that ends in ``PLATFORM = ...``, a
+subclass of `Platform`, or one that a plug-in installs under the entry-point group
+``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, cast
 
 from bareline.build.record import NativeBuild
 from bareline.host.cache import cache_folder
@@ -25,8 +26,10 @@ from bareline.vocabulary.platform import O_co, Options, PlatformSpec
 from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.units import count
 
-#: The package of bareline's own types, and the entry-point group of plug-ins.
+#: The entry-point group of plug-ins, and the package of bareline's own types.
 _PACKAGE = "bareline.platforms"
+#: The packages that bareline's own types are in.
+_FOLDERS = (_PACKAGE, *(f"{_PACKAGE}.{folder}" for folder in ("localhost", "reached", "made")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,35 +256,42 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
 
     def __getitem__(self, name: str) -> type[Platform[Any]]:
         if name not in self._imported:
-            self._imported[name] = self._own(name) or self._every[name]
+            self._imported[name] = self._import_own(name) or self._all[name]
         return self._imported[name]
 
     def check(self) -> None:
         """Import all types. Raises PluginError: two share a name, or one is not a platform type."""
-        len(self._every)
+        len(self._all)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._every)
+        return iter(self._all)
 
     def __len__(self) -> int:
-        return len(self._every)
+        return len(self._all)
 
     @cached_property
-    def _every(self) -> Mapping[str, type[Platform[Any]]]:
-        every = chain(own(_PACKAGE, "PLATFORM"), brought(_PACKAGE))
-        found = list(checked("platform type", every, type))
-        for where, thing in found:
-            if not issubclass(thing, Platform):
-                raise PluginError(f"{thing.__name__} is not a platform type", where=where)
-        return named("platform type", found, lambda platform: platform.type_name)
+    def _all(self) -> Mapping[str, type[Platform[Any]]]:
+        built_in = chain.from_iterable(own(folder, "PLATFORM") for folder in _FOLDERS)
+        by_name = sorted(built_in, key=lambda located: located[0].rpartition(".")[2])
+        objects = chain(by_name, brought(_PACKAGE))
+        types = list(checked("platform type", objects, type))
+        for where, type_ in types:
+            if not issubclass(type_, Platform):
+                raise PluginError(f"{type_.__name__} is not a platform type", where=where)
+        return named("platform type", types, lambda platform: platform.type_name)
 
-    def _own(self, name: str) -> type[Platform[Any]] | None:
+    def _import_own(self, name: str) -> type[Platform[Any]] | None:
         """Import the module that is called as the type; None where there is none, or plug-ins."""
-        module = f"{_PACKAGE}.{name}"
-        if has_plugins(_PACKAGE) or not name.isidentifier() or find_spec(module) is None:
+        if has_plugins(_PACKAGE) or not name.isidentifier():
             return None
-        kind = vars(import_module(module)).get("PLATFORM")
-        return kind if kind is not None and kind.type_name == name else None
+        for folder in _FOLDERS:
+            module = f"{folder}.{name}"
+            if find_spec(module) is None:
+                continue
+            type_ = vars(import_module(module)).get("PLATFORM")
+            if type_ is not None and type_.type_name == name:
+                return cast("type[Platform[Any]]", type_)
+        return None
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from bareline.platforms.base import Allocation, Platform
-from bareline.platforms.process import Finished
+from bareline.platforms.hosts.process import Finished
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import Options

@@ -11,6 +11,7 @@ ReFrame's manual, "Configuration Reference", https://reframe-hpc.readthedocs.io.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -87,20 +88,32 @@ def read_site(file: Path) -> SitePlatforms:
         why = f"no JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
     site = SitePlatforms()
-    known = {environment.name: environment for environment in config.environments}
+    environments = {environment.name: environment for environment in config.environments}
     for system in config.systems:
         for partition in system.partitions:
-            for environ in partition.environs or [""]:
-                title = f"{system.name}:{partition.name}" + (f"+{environ}" if environ else "")
-                notes = []
-                if environ and environ not in known:
-                    notes.append(
-                        f"the environment '{environ}' is not in this file: if ReFrame printed it, "
-                        f"ask with --system={system.name}:{partition.name}"
-                    )
-                parts = [partition, *([known[environ]] if environ in known else [])]
-                site.add(title, notes, partial(_table, title, partition, parts))
+            _add_partition(site, f"{system.name}:{partition.name}", partition, environments)
     return site
+
+
+def _add_partition(
+    site: SitePlatforms,
+    name: str,
+    partition: _Partition,
+    environments: Mapping[str, _Environment],
+) -> None:
+    """Add a platform for each environment of a partition, or one without any."""
+    for environ in partition.environs or [""]:
+        title = f"{name}+{environ}" if environ else name
+        notes = []
+        parts: list[_Environment] = [partition]
+        if environ in environments:
+            parts.append(environments[environ])
+        elif environ:
+            notes.append(
+                f"the environment '{environ}' is not in this file: if ReFrame printed it, "
+                f"ask with --system={name}"
+            )
+        site.add(title, notes, partial(_table, title, partition, parts))
 
 
 def _table(
@@ -110,7 +123,8 @@ def _table(
     if reader is None:
         notes.append(f"no type of platform for the scheduler '{partition.scheduler}'")
         return None
-    table: dict[str, Any] = {"title": f"{title}{f', {partition.descr}' * bool(partition.descr)}"}
+    full_title = f"{title}, {partition.descr}" if partition.descr else title
+    table: dict[str, Any] = {"title": full_title}
     table |= reader(partition, notes)
     table |= _surroundings(parts, table, notes)
     cores = partition.processor
@@ -120,7 +134,8 @@ def _table(
 
 
 def _left_out(option: str, value: str) -> str:
-    return f"the option '{option}{f' {value}' * bool(value)}' is not taken over"
+    words = f"{option} {value}" if value else option
+    return f"the option '{words}' is not taken over"
 
 
 def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
@@ -134,8 +149,9 @@ def _slurm(partition: _Partition, notes: list[str]) -> dict[str, Any]:
         table["launcher"] = LAUNCHERS[partition.launcher]
     else:
         notes.append(f"srun is used instead of the launcher '{partition.launcher}'")
-    if (limit := _minutes(partition.time_limit)) is not None:
-        table["time_min"] = limit
+    limit_min = _minutes(partition.time_limit)
+    if limit_min is not None:
+        table["time_min"] = limit_min
     notes.append("the number of nodes is bareline's default: set `nodes`")
     return table
 
@@ -148,7 +164,8 @@ def _local(partition: _Partition, notes: list[str]) -> dict[str, Any]:
 
 
 def _ssh(partition: _Partition, notes: list[str]) -> dict[str, Any]:
-    user, hosts = "", []
+    user = ""
+    hosts = []
     for option, value in options(partition.access):
         if option == "-l":
             user = f"{value}@"
@@ -168,7 +185,10 @@ def _job(partition: _Partition, notes: list[str]) -> dict[str, Any]:
 
 
 _READERS = {
-    **{"slurm": _slurm, "squeue": _slurm, "local": _local, "ssh": _ssh},
+    "slurm": _slurm,
+    "squeue": _slurm,
+    "local": _local,
+    "ssh": _ssh,
     **dict.fromkeys(("pbs", "torque", "lsf", "flux"), _job),
 }
 
@@ -178,16 +198,21 @@ def _surroundings(
 ) -> dict[str, Any]:
     modules: list[str] = []
     variables: dict[str, str] = {}
+    commands: list[str] = []
     for part in parts:
         modules += [_module_name(module, notes) for module in part.modules]
         variables |= {key: str(value) for key, value in (*part.variables, *part.env_vars)}
-    commands = (command for part in parts for command in part.prepare_cmds)
+        commands += part.prepare_cmds
     notes += [f"the command '{command}' is not taken over" for command in commands]
     if modules and table["type"] == "local":
         notes.append(f"load its modules yourself: module load {' '.join(modules)}")
         modules = []
-    found = {"modules": modules, "environment": variables}
-    return {key: value for key, value in found.items() if value}
+    surroundings: dict[str, Any] = {}
+    if modules:
+        surroundings["modules"] = modules
+    if variables:
+        surroundings["environment"] = variables
+    return surroundings
 
 
 def _module_name(module: str | Mapping[str, Any], notes: list[str]) -> str:
@@ -204,4 +229,5 @@ def _minutes(limit: str | None) -> int | None:
     if not match or not any(match.groups()):
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return max(1, days * 1440 + hours * 60 + minutes + -(-seconds // 60))
+    whole_min = (days * 24 + hours) * 60 + minutes
+    return max(1, whole_min + math.ceil(seconds / 60))

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.platforms.process import run_process
-from bareline.platforms.slurm.commands import job_state, last_line, outside_environment
-from bareline.platforms.slurm.options import SlurmOptions
+from bareline.platforms.hosts.process import run_process
+from bareline.platforms.reached.slurm.commands import job_state, last_line, outside_environment
+from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing, UsageError
 
 _ASK_S = 60.0

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.platforms.base import exact_among, load_platform_types
-from bareline.platforms.launchers.installation import mpi_facts
+from bareline.platforms.hosts.launchers.installation import mpi_facts
 from bareline.predict.applications import Application, applications
 from bareline.predict.changes import CallChange
 from bareline.predict.curves.needs import plan_study

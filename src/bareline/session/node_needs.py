@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator
 
 from bareline.platforms.base import NodeLook
-from bareline.platforms.slurm.needs import look_at_free_node
-from bareline.platforms.slurm.options import SlurmOptions
+from bareline.platforms.reached.slurm.needs import look_at_free_node
+from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.session.batch import JobRequest
 from bareline.vocabulary.errors import NotNow, PlatformError, UsageError
 from bareline.vocabulary.units import count, listing

@@ -18,8 +18,8 @@ from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
-from bareline.platforms.hosts import mentions
-from bareline.platforms.process import kill_abandoned
+from bareline.platforms.hosts.allocation import mentions
+from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of
 from bareline.session.disturbance import DisturbanceWatch

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from bareline.platforms.config import make_spec
-from bareline.platforms.job import JobOptions
-from bareline.platforms.slurm.options import SlurmOptions
+from bareline.platforms.reached.job import JobOptions
+from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.session.batch import (
     JobRequest,
     JobStanding,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
-from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec

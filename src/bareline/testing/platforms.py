@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bareline.platforms.base import Allocation, Platform
-from bareline.platforms.here import HereAllocation
-from bareline.platforms.hosts import HostsAllocation
-from bareline.platforms.process import marked_processes
+from bareline.platforms.hosts.allocation import HostsAllocation
+from bareline.platforms.hosts.process import marked_processes
+from bareline.platforms.localhost.here import HereAllocation
 from bareline.testing.bench import Bench, open_bench
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Output, Server

@@ -11,7 +11,7 @@ import pytest
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.predict.scaling.grid import Grid
 from bareline.predict.scaling.ranks import scaled
 from bareline.profile.period import read_period

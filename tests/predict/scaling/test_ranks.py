@@ -14,7 +14,7 @@ import pytest
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.launchers.installation import find_mpi
+from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.predict.curves.costs import Costs
 from bareline.predict.replay.engine import replay
 from bareline.predict.scaling.grid import Grid, parse_grid

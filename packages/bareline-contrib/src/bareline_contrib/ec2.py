@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.platforms.cloud.budget import CloudOptions
-from bareline.platforms.cloud.journal import PREFIX
-from bareline.platforms.cloud.platform import CloudPlatform
-from bareline.platforms.cloud.provider import (
+from bareline.platforms.made.cloud.budget import CloudOptions
+from bareline.platforms.made.cloud.journal import PREFIX
+from bareline.platforms.made.cloud.platform import CloudPlatform
+from bareline.platforms.made.cloud.provider import (
     INSTANCE,
     Busy,
     Instance,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bareline.platforms.layers.container.runtimes import (
+from bareline.platforms.hosts.layers.container.runtimes import (
     EVERY_NAME,
     HOLDER,
     IMAGE,

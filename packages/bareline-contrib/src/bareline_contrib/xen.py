@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 from pydantic import model_validator
 
-from bareline.platforms.vm.domain import Places, domain_xml
-from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.platform import VmPlatform, first_guest
+from bareline.platforms.made.vm.domain import Places, domain_xml
+from bareline.platforms.made.vm.options import VmOptions
+from bareline.platforms.made.vm.platform import VmPlatform, first_guest
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.platform import PlatformSpec
 

@@ -1,1 +1,1 @@
-"""Launchers: one module per MPI library, and Slurm's own."""
+"""The former place of `bareline.platforms.hosts.launchers`."""

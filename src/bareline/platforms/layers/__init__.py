@@ -1,1 +1,1 @@
-"""Layers between an application and any machine: options of several platform types."""
+"""The former place of `bareline.platforms.hosts.layers`."""

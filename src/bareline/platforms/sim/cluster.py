@@ -15,16 +15,19 @@ SPEED = "1Gf"
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
     """Name the functions with algorithms of the simulated cluster, where the user chose none."""
-    every = COLLECTIVES.values() if library == "openmpi" else ()
-    return tuple(each.name for each in every if each.anew and each.name not in chosen)
+    if library != "openmpi":
+        return ()
+    names = (function.name for function in COLLECTIVES.values() if function.anew)
+    return tuple(name for name in names if name not in chosen)
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
     """Return SMPI's options for the collective functions: as the library or the user chooses."""
-    return {
-        "smpi/coll-selector": "ompi" if library == "openmpi" else library,
-        **{f"smpi/{function}": name for function, name in sorted(chosen.items())},
-    }
+    selector = "ompi" if library == "openmpi" else library
+    options = {"smpi/coll-selector": selector}
+    for function, name in sorted(chosen.items()):
+        options[f"smpi/{function}"] = name
+    return options
 
 
 def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
@@ -33,7 +36,8 @@ def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
 
 def _link_s(network: SimulatedNetwork) -> str:
     """Format the latency of a link; further delays depend on the size of a message."""
-    return f"{network.wire()[0][1] / 2:.12f}"
+    _, empty_s = network.wire()[0]
+    return f"{empty_s / 2:.12f}"
 
 
 def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
@@ -42,7 +46,8 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
         # A message takes as much of the limiter as of the port, all of it at its own rate.
-        both_ways = max(options.both_ways_bytes_per_s * network.seconds_per_byte, 1.0) * rate
+        ratio = options.both_ways_bytes_per_s * network.seconds_per_byte
+        both_ways = max(ratio, 1.0) * rate
         limiter = f' limiter_link="{both_ways:.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
@@ -63,7 +68,9 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 
     SMPI has one for a whole job: on one node that of shared memory, which no network changes.
     """
-    return network.eager_bytes if nodes > 1 else options.loopback_eager_bytes
+    if nodes == 1:
+        return options.loopback_eager_bytes
+    return network.eager_bytes
 
 
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
@@ -72,12 +79,17 @@ def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
     - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
       the simulator leaves out the overheads, so that the wait is longer by them.
     """
-    latency_s, overhead_s = options.loopback_latency_s, options.loopback_overhead_s
-    at_once, last = max(latency_s - 2 * overhead_s, LEAST_S), eager_bytes - 1
+    latency_s = options.loopback_latency_s
+    overhead_s = options.loopback_overhead_s
+    eager_latency_s = max(latency_s - 2 * overhead_s, LEAST_S)
+    last = eager_bytes - 1
+    overhead = f"0:{overhead_s:.12g};{last}:0"
     return {
-        "latency_s": f"0:{at_once:.12g};{last}:{latency_s:.12g}",
+        "latency_s": f"0:{eager_latency_s:.12g};{last}:{latency_s:.12g}",
         "seconds_per_byte": f"0:{1 / options.loopback_bytes_per_s:.9g}",
-        **dict.fromkeys(("departure_s", "send_s", "receive_s"), f"0:{overhead_s:.12g};{last}:0"),
+        "departure_s": overhead,
+        "send_s": overhead,
+        "receive_s": overhead,
     }
 
 

@@ -23,14 +23,15 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bareline.facts.sections import pairs
 from bareline.host.load import busy_cores, cores_since, read_load
 from bareline.platforms.base import Context
-from bareline.platforms.local import LocalOptions, LocalPlatform
-from bareline.platforms.process import Finished
+from bareline.platforms.hosts.process import Finished
+from bareline.platforms.localhost.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.instructions import kernel_set
@@ -62,10 +63,9 @@ class Rates:
 
     def times_slower(self, other: Rates) -> float:
         """Return how many times as long computation takes as on another: the geometric mean."""
-        return math.sqrt(
-            (other.dgemm_flops_per_s / self.dgemm_flops_per_s)
-            * (other.stream_bytes_per_s / self.stream_bytes_per_s)
-        )
+        dgemm_ratio = other.dgemm_flops_per_s / self.dgemm_flops_per_s
+        stream_ratio = other.stream_bytes_per_s / self.stream_bytes_per_s
+        return math.sqrt(dgemm_ratio * stream_ratio)
 
 
 @cache
@@ -86,34 +86,34 @@ def rates_here(context: Context, processor: str) -> Rates:
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
-        known = json.loads(path.read_text(encoding="utf-8"))
-        return Rates(**known["rates"], busy_cores=float(known["busy_cores"]))
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return Rates(**stored["rates"], busy_cores=float(stored["busy_cores"]))
     before = read_load()
     dgemm, stream = (_best_rate(context, benchmark) for benchmark in _BENCHMARKS)
-    found = Rates(dgemm, stream, round(cores_since(before), 2))
+    measured = Rates(dgemm, stream, round(cores_since(before), 2))
     path.parent.mkdir(parents=True, exist_ok=True)
-    rates = asdict(found)
-    known = {"busy_cores": rates.pop("busy_cores")}
-    replace_file(path, json.dumps({"rates": rates, **known}))
-    return found
+    rates = asdict(measured)
+    busy = rates.pop("busy_cores")
+    replace_file(path, json.dumps({"rates": rates, "busy_cores": busy}))
+    return measured
 
 
 def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
     """Measure the best repetition of a matrix product, or of STREAM's triad: noise only slows."""
     command = Command(argv=("{native}/nodebench", *benchmark))
     outputs = list(outputs_here(context, command, Layout(1, 1), 120.0))
-    found = []
-    for row in (row for output in outputs for row in json_lines(output.stdout)):
+    rates = []
+    for row in chain.from_iterable(json_lines(output.stdout) for output in outputs):
         with suppress(ValueError, KeyError, TypeError):
             if row["point"].get("kernel", "triad") == "triad":
-                found.append(float(row["rate"]["max"]))
-    if not found:
+                rates.append(float(row["rate"]["max"]))
+    if not rates:
         raise PlatformError(
             f"nodebench {benchmark[0]} gave no rate of this machine: "
             f"{outputs[-1].stderr.strip()[-200:]}",
             hint="give the platform a compute_factor instead of a processor",
         )
-    return max(found)
+    return max(rates)
 
 
 def outputs_here(
@@ -189,40 +189,55 @@ class Recording:
 
     def to_inject(self, factor: float) -> str:
         """Return the lines that the program reads, with all seconds times a factor."""
-        return "".join(
-            f"{' '.join(map(str, kind))} {calls} {seconds * self.scale * factor:.9g}\n"
-            for kind, (calls, seconds) in self.stretches.items()
-        )
+        lines = []
+        for kind, (calls, recorded_s) in self.stretches.items():
+            key = " ".join(map(str, kind))
+            seconds = recorded_s * self.scale * factor
+            lines.append(f"{key} {calls} {seconds:.9g}\n")
+        return "".join(lines)
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
     """Join recorded lines: the mean over ranks of each recording, the lowest of all recordings."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
-        sums: dict[Kind, tuple[int, float]] = {}
-        for line in text.splitlines():
-            try:
-                *numbers, seconds = line.split()
-                stage, before, before_count, after, after_count, calls = map(int, numbers)
-                kind: Kind = (stage, before, before_count, after, after_count)
-                known, spent = sums.get(kind, (0, 0.0))
-                sums[kind] = (known + calls, spent + calls * float(seconds))
-            except ValueError as error:
-                raise PlatformError(f"'{line}' is not a recorded computation") from error
-        for kind, (calls, spent) in sums.items():
-            mean = spent / calls if calls else 0.0
-            merged[kind] = (calls, min(mean, merged.get(kind, (0, mean))[1]))
+        for kind, (calls, total_s) in _sums(text).items():
+            mean_s = total_s / calls if calls else 0.0
+            if kind in merged:
+                _, least_s = merged[kind]
+                mean_s = min(mean_s, least_s)
+            merged[kind] = (calls, mean_s)
     return merged
+
+
+def _sums(text: str) -> dict[Kind, tuple[int, float]]:
+    """Return the calls and the seconds of each kind of stretch in a recording of all ranks."""
+    sums: dict[Kind, tuple[int, float]] = {}
+    for line in text.splitlines():
+        try:
+            *numbers, seconds = line.split()
+            stage, before, before_count, after, after_count, calls = map(int, numbers)
+            kind: Kind = (stage, before, before_count, after, after_count)
+            earlier_calls, earlier_s = sums.get(kind, (0, 0.0))
+            sums[kind] = (earlier_calls + calls, earlier_s + calls * float(seconds))
+        except ValueError as error:
+            raise PlatformError(f"'{line}' is not a recorded computation") from error
+    return sums
 
 
 def load(path: Path) -> Recording | None:
     """Read a recording; None when there is none, or none that can be read."""
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        rows = content["stretches"]
-        stretches = {tuple(kind): (calls, float(seconds)) for *kind, calls, seconds in rows}
-        scale, busy = float(content["scale"]), float(content["busy_cores"])
-        return Recording(stretches, scale, str(content["source"]), busy)
+        stretches = {}
+        for *kind, calls, seconds in content["stretches"]:
+            stretches[tuple(kind)] = (calls, float(seconds))
+        return Recording(
+            stretches=stretches,
+            scale=float(content["scale"]),
+            source=str(content["source"]),
+            busy_cores=float(content["busy_cores"]),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -231,14 +246,15 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
     """Write a recording, complete or not at all."""
     import tomli_w
 
+    rows = []
+    for kind, (calls, seconds) in recording.stretches.items():
+        rows.append([*kind, calls, seconds])
     content = {
         **about,
         "scale": recording.scale,
         "source": recording.source,
         "busy_cores": recording.busy_cores,
-        "stretches": [
-            [*kind, calls, seconds] for kind, (calls, seconds) in recording.stretches.items()
-        ],
+        "stretches": rows,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, tomli_w.dumps(content))
@@ -260,16 +276,19 @@ def computation(
     - `launch`: simulates the program with these variables besides its own.
     - `folded`: all ranks share one memory.
     """
-    name, arguments, processor = Path(argv[0]).name, list(argv[1:]), processor_here()
-    parts = [*argv, "fold" if folded else "", str(layout.ranks), processor, _VERSION]
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-    path = context.cache / "compute" / f"{key}.toml"
-    known = load(path)
-    if known is not None:
-        return known, ()
-    what = f"{name} {' '.join(arguments)} on {layout.ranks} ranks"
+    name = Path(argv[0]).name
+    arguments = list(argv[1:])
+    processor = processor_here()
+    memory = "fold" if folded else ""
+    parts = [*argv, memory, str(layout.ranks), processor, _VERSION]
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    path = context.cache / "compute" / f"{digest[:16]}.toml"
+    stored = load(path)
+    if stored is not None:
+        return stored, ()
+    program = f"{name} {' '.join(arguments)} on {layout.ranks} ranks"
     before = read_load()
-    texts = _record(launch, what, where, context.scratch)
+    texts = _record(launch, program, where, context.scratch)
     busy = round(cores_since(before), 2)
     stretches = merge(texts)
     source = f"{len(texts)} recordings in the simulator on one core, with {busy:.1f} busy cores"
@@ -285,24 +304,24 @@ def computation(
         made = Recording(stretches, scale, source, busy)
     about = {"program": name, "arguments": arguments, "ranks": layout.ranks, "processor": processor}
     save(path, made, about)
-    return made, (f"recorded the computation of {what}: {made.source}",)
+    return made, (f"recorded the computation of {program}: {made.source}",)
 
 
 def _record(
-    launch: Callable[[Mapping[str, str]], Finished], what: str, where: str, folder: Path
+    launch: Callable[[Mapping[str, str]], Finished], program: str, where: str, folder: Path
 ) -> Sequence[str]:
     texts = []
     for number in range(_RECORDINGS):
         path = folder / f"recording-{number}"
         path.unlink(missing_ok=True)
-        done = launch({"BARELINE_COMPUTE": f"record:{path}"})
-        if done.exit_code != 0 or done.timed_out:
-            why = done.stderr.strip()[-300:] or "no end"
-            failed = f"the computation of {what} could not be recorded: {why}"
+        ended = launch({"BARELINE_COMPUTE": f"record:{path}"})
+        if ended.exit_code != 0 or ended.timed_out:
+            why = ended.stderr.strip()[-300:] or "no end"
+            failed = f"the computation of {program} could not be recorded: {why}"
             raise PlatformError(failed, where=where)
         texts.append(path.read_text(encoding="utf-8") if path.exists() else "")
         path.unlink(missing_ok=True)
-        if done.duration_s > 20.0:  # so long a one is enough
+        if ended.duration_s > 20.0:  # so long a one is enough
             break
     return texts
 
@@ -315,11 +334,13 @@ def _real_compute_s(command: Command, ranks: int, context: Context) -> float | N
     """
     if ranks > len(os.sched_getaffinity(0)) or busy_cores(None) > 0:
         return None
-    found = []
+    means_s = []
     real = Command(argv=command.argv, mpi=True)
     with suppress(BarelineError):
         for output in outputs_here(context, real, Layout(1, ranks), 600.0):
-            for row in json_lines(output.stdout) if output.exit_code == 0 else ():
+            if output.exit_code != 0:
+                continue
+            for row in json_lines(output.stdout):
                 with suppress(ValueError, KeyError, TypeError):
-                    found.append(float(row["compute_s"]["mean"]))
-    return min(found, default=None)
+                    means_s.append(float(row["compute_s"]["mean"]))
+    return min(means_s, default=None)

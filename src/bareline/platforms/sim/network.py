@@ -42,12 +42,29 @@ def seconds_at(curve: Curve, size: int) -> float:
 
 def stretches(curve: Curve) -> str:
     """Write a curve as the simulator takes it: thresholds, each with a start and a slope."""
-    lines = [
-        (size, (next_time - time) / (next_size - size), time)
-        for (size, time), (next_size, next_time) in pairwise(curve)
-    ]
-    lines.append((curve[-1][0], 0.0, curve[-1][1]))
-    return ";".join(f"{size}:{time - slope * size:.12f}:{slope:.9g}" for size, slope, time in lines)
+    texts = []
+    for (size, time_s), (next_size, next_time_s) in pairwise(curve):
+        slope = (next_time_s - time_s) / (next_size - size)
+        texts.append(_stretch(size, slope, time_s))
+    last_size, last_time_s = curve[-1]
+    texts.append(_stretch(last_size, 0.0, last_time_s))
+    return ";".join(texts)
+
+
+def _stretch(size: int, slope: float, time_s: float) -> str:
+    """Write the line of a slope through a point, from the point's size on."""
+    start_s = time_s - slope * size
+    return f"{size}:{start_s:.12f}:{slope:.9g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A stretch of a curve: the line ``start_s + s_per_byte * size`` between two sizes."""
+
+    first_size: int
+    last_size: int
+    s_per_byte: float
+    start_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +93,17 @@ class SimulatedNetwork:
     @property
     def bytes_per_s(self) -> float:
         """Rate of the largest message, beyond the latency of an empty one."""
-        (_, least), (size, most) = self.curve[0], self.curve[-1]
-        return size / (most - least) if most > least else 1 / _LEAST_SLOPE
+        _, least_s = self.curve[0]
+        size, most_s = self.curve[-1]
+        if most_s <= least_s:
+            return 1 / _LEAST_SLOPE
+        return size / (most_s - least_s)
 
     @property
     def seconds_per_byte(self) -> float:
         """The additional time of another byte of the largest message."""
-        *_, (_, _, slope, _) = self._lines()
-        return slope
+        *_, last = self._lines()
+        return last.s_per_byte
 
     @property
     def latency_s(self) -> float:
@@ -96,24 +116,32 @@ class SimulatedNetwork:
         SMPI leaves out the overheads of messages that sender and receiver meet for: the wire has a
         step there, and a point wherever an overhead has one.
         """
-        overheads = (*self.departure_s, *self.receive_overhead_s)
-        given = {size for size, _ in (*self.curve, *overheads)} | {self.eager_bytes - 1}
-        sizes = sorted(size for size in given if size <= self.curve[-1][0])
-        times = []
-        for size in sizes:
-            at_once = size < self.eager_bytes
-            spent = (self.departure_s, self.receive_overhead_s) if at_once else ()
-            overhead_s = sum(seconds_at(curve, size) for curve in spent)
-            times.append(max(seconds_at(self.curve, size) - overhead_s, LEAST_S))
-        return list(zip(sizes, _rising(times), strict=True))
+        largest, _ = self.curve[-1]
+        points = (*self.curve, *self.departure_s, *self.receive_overhead_s)
+        given = {size for size, _ in points} | {self.eager_bytes - 1}
+        sizes = sorted(size for size in given if size <= largest)
+        times_s = [self._wire_s(size) for size in sizes]
+        return list(zip(sizes, _rising(times_s), strict=True))
+
+    def _wire_s(self, size: int) -> float:
+        """Return the part of a message's time that is not a processor's."""
+        overhead_s = 0.0
+        if size < self.eager_bytes:
+            overhead_s += seconds_at(self.departure_s, size)
+            overhead_s += seconds_at(self.receive_overhead_s, size)
+        return max(seconds_at(self.curve, size) - overhead_s, LEAST_S)
 
     def busy_after(self) -> str:
         """Write how long a sender stays busy after a message left; nothing where both ends meet."""
         given = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
-        sizes = sorted(size for size in given | {self.eager_bytes - 1} if size < self.eager_bytes)
-        sent, left = self.send_overhead_s, self.departure_s
-        busy = [(size, max(seconds_at(sent, size) - seconds_at(left, size), 0)) for size in sizes]
-        return f"{stretches(busy)};{self.eager_bytes}:0:0"
+        given.add(self.eager_bytes - 1)
+        points = []
+        for size in sorted(given):
+            if size < self.eager_bytes:
+                sent_s = seconds_at(self.send_overhead_s, size)
+                left_s = seconds_at(self.departure_s, size)
+                points.append((size, max(sent_s - left_s, 0)))
+        return f"{stretches(points)};{self.eager_bytes}:0:0"
 
     def busy_before(self) -> str:
         """Write for how long a sender that goes on at once is busy with a message, likewise.
@@ -132,20 +160,23 @@ class SimulatedNetwork:
         That is more than the rate of the largest message where the curve rises less before. Small
         messages, of which hardly anything is their size, do not count.
         """
-        slopes = (
-            slope + _PORT_SHARE * (start + slope * size) / size
-            for _, size, slope, start in self._lines()
-        )
-        return max(self.bytes_per_s, *(1 / slope for slope in slopes))
+        rates = [self.bytes_per_s]
+        for line in self._lines():
+            last_s = line.start_s + line.s_per_byte * line.last_size
+            port_s_per_byte = _PORT_SHARE * last_s / line.last_size
+            rates.append(1 / (line.s_per_byte + port_s_per_byte))
+        return max(rates)
 
     def costs(self) -> dict[str, str]:
         """Return the cost of a message between nodes, by its size, in the simulator's format."""
-        waits, bytes_s = [], []
-        for size, _, slope, start in self._lines():
-            if size == 0 and start < slope * _ENVELOPE_BYTES:
+        waits = []
+        bytes_s = []
+        for line in self._lines():
+            slope = line.s_per_byte
+            if line.first_size == 0 and line.start_s < slope * _ENVELOPE_BYTES:
                 slope = _LEAST_SLOPE  # the first byte costs more than the next: it is left out
-            waits.append(f"{size}:{start:.12g}")
-            bytes_s.append(f"{size}:{slope:.9g}")
+            waits.append(f"{line.first_size}:{line.start_s:.12g}")
+            bytes_s.append(f"{line.first_size}:{slope:.9g}")
         return {
             "latency_s": ";".join(waits),
             "seconds_per_byte": ";".join(bytes_s),
@@ -154,27 +185,34 @@ class SimulatedNetwork:
             "receive_s": stretches(self.receive_overhead_s),
         }
 
-    def _lines(self) -> Iterator[tuple[int, int, float, float]]:
-        """Yield each stretch of the curve: first and last size, slope, and start at size 0."""
-        for (size, time), (next_size, next_time) in pairwise(self.wire()):
-            slope = max((next_time - time) / (next_size - size), _LEAST_SLOPE)
-            start = time - slope * size
-            if start < LEAST_S:
-                start = LEAST_S
-                slope = max((next_time - start) / next_size, _LEAST_SLOPE)
-            yield size, next_size, slope, start
+    def _lines(self) -> Iterator[_Line]:
+        """Yield each stretch of the curve."""
+        for (size, time_s), (next_size, next_time_s) in pairwise(self.wire()):
+            slope = max((next_time_s - time_s) / (next_size - size), _LEAST_SLOPE)
+            start_s = time_s - slope * size
+            if start_s < LEAST_S:
+                start_s = LEAST_S
+                slope = max((next_time_s - start_s) / next_size, _LEAST_SLOPE)
+            yield _Line(size, next_size, slope, start_s)
 
 
 def _rising(values: Sequence[float]) -> list[float]:
     """Return the closest series that never falls (pool adjacent violators)."""
-    pools: list[tuple[float, int]] = []
+    means: list[float] = []
+    counts: list[int] = []
     for value in values:
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (last, last_n), (before, before_n) = pools.pop(), pools.pop()
-            n = before_n + last_n
-            pools.append(((before * before_n + last * last_n) / n, n))
-    return [value for value, n in pools for _ in range(n)]
+        means.append(value)
+        counts.append(1)
+        while len(means) > 1 and means[-2] > means[-1]:
+            mean = means.pop()
+            count = counts.pop()
+            total = means[-1] * counts[-1] + mean * count
+            counts[-1] += count
+            means[-1] = total / counts[-1]
+    rising: list[float] = []
+    for mean, count in zip(means, counts, strict=True):
+        rising += [mean] * count
+    return rising
 
 
 @cache
@@ -187,10 +225,15 @@ def presets() -> dict[str, dict[str, Any]]:
 def preset(name: str) -> SimulatedNetwork:
     """Return a network by name, a line of latency and rate, or raise KeyError: there is none."""
     table = presets()[name]
-    sizes, overhead = (0, table["eager_bytes"], 4 << 20), constant(table["overhead_s"])
+    overhead = constant(table["overhead_s"])
+    points = []
+    for size in (0, table["eager_bytes"], 4 << 20):
+        points.append((size, table["latency_s"] + size / table["bytes_per_s"]))
     return SimulatedNetwork(
-        tuple((size, table["latency_s"] + size / table["bytes_per_s"]) for size in sizes),
-        *(overhead, overhead, overhead),
+        curve=tuple(points),
+        send_overhead_s=overhead,
+        receive_overhead_s=overhead,
+        departure_s=overhead,
         eager_bytes=table["eager_bytes"],
         source=f"{name}: {table['source']}",
         messages_per_s=table["messages_per_s"],

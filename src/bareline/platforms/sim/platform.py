@@ -17,7 +17,7 @@ from bareline.build.record import NativeBuild
 from bareline.host.load import BUSY_CORES, memory_bytes
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
-from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.platforms.hosts.process import Finished, local_environment, run_process
 from bareline.platforms.sim import cluster, compute, replay
 from bareline.platforms.sim.network import Curve, SimulatedNetwork, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
@@ -56,16 +56,20 @@ class Simulator:
 def find_simulator() -> Simulator:
     """Find SimGrid's compiler wrapper and launcher."""
     wrapper = require("smpirun", "c++", "smpicc")
-    said = subprocess.run(["smpirun", "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"SimGrid version ([\d.]+)", said.stdout)
-    return Simulator(found[1] if found else "unknown", wrapper)
+    line = ["smpirun", "--version"]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False)
+    match = re.search(r"SimGrid version ([\d.]+)", ended.stdout)
+    version = match[1] if match else "unknown"
+    return Simulator(version, wrapper)
 
 
 class SimAllocation(Allocation):
     """A simulated cluster; it takes no place but a description."""
 
     def __init__(self, name: str, options: SimOptions, context: Context) -> None:
-        self._name, self._options, self._context = name, options, context
+        self._name = name
+        self._options = options
+        self._context = context
         self._network: SimulatedNetwork = options.resolve()
         self._events: list[str] = []
         self._description = context.scratch / "cluster.xml"
@@ -75,11 +79,7 @@ class SimAllocation(Allocation):
         self._temporary.mkdir(exist_ok=True)
 
     def facts(self) -> Mapping[str, Scalar]:
-        options, network = self._options, self._network
-        algorithms = cluster.collectives(options.library, options.algorithms).items()
-        named = (f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms)
-        anew = cluster.made_anew(options.library, options.algorithms)
-        both_ways, costs = options.both_ways_bytes_per_s, network.costs()
+        options = self._options
         facts: dict[str, Scalar | None] = {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
@@ -87,7 +87,19 @@ class SimAllocation(Allocation):
             "sim.compute_factor": self._compute_factor(),
             **self._processor_facts(),
             "sim.instruction_set": compute.widest_set(),
-            "sim.folded_memory": "MG, FT, BT, SP, LU: not verified" if options.fold else None,
+        }
+        if options.fold:
+            facts["sim.folded_memory"] = "MG, FT, BT, SP, LU: not verified"
+        facts |= self._network_facts()
+        facts |= self._collective_facts()
+        return {key: value for key, value in facts.items() if value is not None}
+
+    def _network_facts(self) -> dict[str, Scalar | None]:
+        options = self._options
+        network = self._network
+        costs = network.costs()
+        both_ways = options.both_ways_bytes_per_s
+        return {
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
             "sim.rate_bits_per_s": 8 * network.bytes_per_s,
@@ -108,29 +120,41 @@ class SimAllocation(Allocation):
             "sim.latency_by_size": costs["latency_s"],
             "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
             "sim.calibration_error_ratio": options.error,
-            "sim.library": f"collectives as in {options.library}",
-            "sim.algorithms": " ".join(named),
-            "sim.algorithms_as_counted": " ".join(anew),
         }
-        return {key: value for key, value in facts.items() if value is not None}
+
+    def _collective_facts(self) -> dict[str, Scalar | None]:
+        options = self._options
+        algorithms = cluster.collectives(options.library, options.algorithms)
+        names = [f"{key.removeprefix('smpi/')}={value}" for key, value in algorithms.items()]
+        counted = cluster.made_anew(options.library, options.algorithms)
+        return {
+            "sim.library": f"collectives as in {options.library}",
+            "sim.algorithms": " ".join(names),
+            "sim.algorithms_as_counted": " ".join(counted),
+        }
 
     def _processor_facts(self) -> dict[str, Scalar]:
         name = self._options.processor
         if name is None:
             return {}
-        known, here = compute.processors()[name], compute.processor_here()
+        processor = compute.processors()[name]
+        rates = compute.rates_here(self._context, compute.processor_here())
         return {
-            "sim.processor": known["title"],
-            "sim.processor_from": known["source"],
-            "sim.processor_here": compute.rates_here(self._context, here).summary,
+            "sim.processor": processor["title"],
+            "sim.processor_from": processor["source"],
+            "sim.processor_here": rates.summary,
         }
 
     def _compute_factor(self) -> float:
-        name, given = self._options.processor, self._options.compute_factor
-        return compute.compute_factor(name, given, self._context, compute.processor_here())
+        options = self._options
+        here = compute.processor_here()
+        return compute.compute_factor(
+            options.processor, options.compute_factor, self._context, here
+        )
 
     def events(self) -> tuple[str, ...]:
-        events, self._events = tuple(self._events), []
+        events = tuple(self._events)
+        self._events.clear()
         return events
 
     def prepare(self, command: Command) -> None:
@@ -152,7 +176,8 @@ class SimAllocation(Allocation):
         if program == "mpibench":
             # A simulator repeats exactly, so that more repetitions are useless; simulated seconds
             # cost nothing by themselves: none of them may leave out a size.
-            argv += ["-i", "3", "-x", "0"] if "-i" not in argv else []
+            if "-i" not in argv:
+                argv += ["-i", "3", "-x", "0"]
             # Buffers of all ranks take half of this machine's memory at most; mpibench's own limit
             # is for one rank of many machines.
             buffers_bytes = min(512 << 20, memory_bytes() // 2 // layout.ranks)
@@ -164,8 +189,8 @@ class SimAllocation(Allocation):
         if RECORDED.fullmatch(program):
             caveats += self._inject(command, argv, variables, layout)
         line = self._line(argv, layout)
-        done = self._execute(line, variables, layout, timeout_s)
-        return done.output(line, clock="simulated", caveats=caveats)
+        ended = self._execute(line, variables, layout, timeout_s)
+        return ended.output(line, clock="simulated", caveats=caveats)
 
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
@@ -173,8 +198,8 @@ class SimAllocation(Allocation):
         """Add the computation of a program to its variables, recorded first if it is unknown."""
 
         def launch(more: Mapping[str, str]) -> Finished:
-            line, every = self._line(argv, layout), {**variables, **more}
-            return self._execute(line, every, layout, 3600.0)
+            line = self._line(argv, layout)
+            return self._execute(line, {**variables, **more}, layout, 3600.0)
 
         folded = "BARELINE_FOLD" in variables
         recording, events = compute.computation(
@@ -188,7 +213,9 @@ class SimAllocation(Allocation):
             "BARELINE_BUSY_AFTER_SEND": self._network.busy_after(),
             "BARELINE_RANKS_PER_NODE": str(layout.ranks_per_node),
         }
-        return ("recorded-busy",) if recording.busy_cores > BUSY_CORES else ()
+        if recording.busy_cores > BUSY_CORES:
+            return ("recorded-busy",)
+        return ()
 
     def _replay(self, path: Path, layout: Layout, timeout_s: float) -> Output:
         trace = read_trace(path)
@@ -198,17 +225,19 @@ class SimAllocation(Allocation):
                 where=str(path),
                 hint=f"write ranks = {trace.ranks}, or trace the program on {layout.ranks}",
             )
-        line, done = self._acted(trace, layout, timeout_s)
-        ended = done.exit_code == 0 and not done.timed_out
-        stdout = json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else ""
-        return done.output(line, stdout=stdout, clock="simulated", caveats=("simulated",))
+        line, ended = self._acted(trace, layout, timeout_s)
+        stdout = ""
+        if ended.exit_code == 0 and not ended.timed_out:
+            stdout = json.dumps({"time_s": replay.seconds_of(ended.stderr)})
+        return ended.output(line, stdout=stdout, clock="simulated", caveats=("simulated",))
 
     def replayed_s(self, trace: Trace, layout: Layout, *, timeout_s: float) -> float:
         """Replay a trace from memory, and return its simulated time."""
-        _, done = self._acted(trace, layout, timeout_s)
-        return replay.seconds_of(done.stderr)
+        _, ended = self._acted(trace, layout, timeout_s)
+        return replay.seconds_of(ended.stderr)
 
     def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
+        """Simulate a trace; return the command line, and its end."""
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
         # Traced computation takes its time; computation of the replaying process itself takes none.
         computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]
@@ -232,11 +261,11 @@ class SimAllocation(Allocation):
         return run_process(line, env=env, timeout_s=timeout_s, cwd=self._context.scratch)
 
     def _line(self, argv: list[str], layout: Layout) -> list[str]:
-        options, network = self._options, self._network
+        options = self._options
         hosts = self._context.scratch / f"hosts-{layout}"
         ranks = (f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes))
         replace_file(hosts, "".join(ranks), durable=False)
-        eager = str(cluster.eager_bytes(options, network, layout.nodes))
+        eager = str(cluster.eager_bytes(options, self._network, layout.nodes))
         library = ensure_native(find_simulator(), self._context.cache).parent
         chosen = {
             "smpi/host-speed": cluster.SPEED,
@@ -261,7 +290,9 @@ class SimAllocation(Allocation):
         ]  # fmt: skip
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        return ("oversubscribed",) if layout.ranks_per_node > self._options.cores else ()
+        if layout.ranks_per_node > self._options.cores:
+            return ("oversubscribed",)
+        return ()
 
 
 class SimPlatform(Platform[SimOptions]):

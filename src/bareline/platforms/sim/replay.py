@@ -24,7 +24,8 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file, replacing
 
 #: SimGrid's numbers of the types of elements.
-_DOUBLE, _BYTE = 0, 6
+_DOUBLE = 0
+_BYTE = 6
 _DOUBLE_BYTES = 8
 #: A shorter stretch of computation passes with the next one: each costs the simulator.
 _SHORTEST_S = 1e-6
@@ -129,24 +130,43 @@ class _Rank:
         if shape.posts and len(self.posted) in self.arrivals:
             arrived = self.arrivals[len(self.posted)]
             shape = replace(shape, from_=arrived.from_, receive_tag=arrived.receive_tag)
-        receives, sends = shape.from_ != NOBODY, shape.to != NOBODY
-        both = receives and sends
-        at_once = "i" if shape.posts or both else ""
+        receives = shape.from_ != NOBODY
+        sends = shape.to != NOBODY
+        prefix = "i" if shape.posts or (receives and sends) else ""
         requests: list[tuple[int, int, int]] = []
         if receives:
-            # A communicator and a tag are one number there.
-            tag = self.tags.setdefault((shape.comm, shape.receive_tag), len(self.tags))
-            self.act(f"{at_once}recv", shape.from_, tag, shape.received or shape.size, _BYTE)
+            tag = self._tag(shape.comm, shape.receive_tag)
+            self.act(f"{prefix}recv", shape.from_, tag, shape.received or shape.size, _BYTE)
             requests.append((shape.from_, self.rank, tag))
         if sends:
-            tag = self.tags.setdefault((shape.comm, shape.send_tag), len(self.tags))
-            self.act(f"{at_once}send", shape.to, tag, shape.size, _BYTE)
+            tag = self._tag(shape.comm, shape.send_tag)
+            self.act(f"{prefix}send", shape.to, tag, shape.size, _BYTE)
             requests.append((self.rank, shape.to, tag))
         if shape.posts:
             self.posted.append(requests[-1] if requests else None)
-        elif both:
+        elif receives and sends:
             for request in requests:
                 self.act("wait", *request)
+
+    def _tag(self, comm: int, tag: int) -> int:
+        """Return the tag in the simulator: a communicator and a tag are one number there."""
+        return self.tags.setdefault((comm, tag), len(self.tags))
+
+    def run(self, stream: CallStream, factor: float, sizes: list[int], ranks: int) -> None:
+        """Add the lines of all calls of the rank."""
+        collectives = iter(sizes)
+        for number, seconds, spent_s in zip(
+            stream.shape.tolist(), stream.compute_s.tolist(), stream.spent_s.tolist(), strict=True
+        ):
+            shape = stream.shapes[number]
+            if shape.kind == "done":
+                request = self.posted[len(self.posted) - 1 - shape.to]
+                self.waiting.append(request)
+                continue
+            self.computed_s += seconds * factor
+            self.wait_for_done()
+            _act(self, shape, spent_s, collectives, ranks)
+        self.wait_for_done()
 
 
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
@@ -159,18 +179,7 @@ def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     for stream in trace.streams:
         rank = _Rank(stream.rank, tags, _arrivals(stream))
         rank.act("init")
-        collectives = iter(sizes)
-        for number, seconds, spent in zip(
-            stream.shape.tolist(), stream.compute_s.tolist(), stream.spent_s.tolist(), strict=True
-        ):
-            shape = stream.shapes[number]
-            if shape.kind == "done":
-                rank.waiting.append(rank.posted[len(rank.posted) - 1 - shape.to])
-                continue
-            rank.computed_s += seconds * factor
-            rank.wait_for_done()
-            _act(rank, shape, spent, collectives, trace.ranks)
-        rank.wait_for_done()
+        rank.run(stream, factor, sizes, trace.ranks)
         rank.act("finalize")
         yield rank.rank, rank.lines
 
@@ -179,7 +188,8 @@ def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], 
     if shape.kind in POINT_TO_POINT:
         rank.message(shape)
     elif shape.kind == "collective" and shape.comm_size > 1:
-        rank.act(*_collective(_function_of(shape.call), shape, next(collectives), ranks))
+        function = _function_of(shape.call)
+        rank.act(*_collective(function, shape, next(collectives), ranks))
         if shape.posts:
             rank.posted.append(None)
     elif shape.kind == "communicator" and shape.comm_size == ranks > 1:
@@ -192,7 +202,12 @@ def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], 
 
 
 def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object, ...]:
-    count, kind = (size // _DOUBLE_BYTES, _DOUBLE) if size % _DOUBLE_BYTES == 0 else (size, _BYTE)
+    """Return the words of a collective's line: the function, counts, root and types."""
+    count = size
+    kind = _BYTE
+    if size % _DOUBLE_BYTES == 0:
+        count = size // _DOUBLE_BYTES
+        kind = _DOUBLE
     root = max(shape.root, 0)
     if name == "barrier":
         return (name,)
@@ -214,10 +229,12 @@ def _collective_sizes(trace: Trace) -> list[int]:
     """Return the size of each collective of all ranks: the mean over the ranks."""
     sums: dict[int, int] = defaultdict(int)
     for stream in trace.streams:
-        shapes = [stream.shapes[number] for number in stream.shape.tolist()]
-        asked = (s.size for s in shapes if s.kind == "collective" and s.comm_size > 1)
-        for place, size in enumerate(asked):
-            sums[place] += size
+        place = 0
+        for number in stream.shape.tolist():
+            shape = stream.shapes[number]
+            if shape.kind == "collective" and shape.comm_size > 1:
+                sums[place] += shape.size
+                place += 1
     return [-(-total // trace.ranks) for _, total in sorted(sums.items())]
 
 
@@ -235,10 +252,10 @@ def write(trace: Trace, factor: float, folder: Path) -> Path:
 
 def seconds_of(stderr: str) -> float:
     """Read how long the replayed program took."""
-    found = re.search(r"Simulation time ([\d.]+)", stderr)
-    if found is None or "Deadlock" in stderr:
+    match = re.search(r"Simulation time ([\d.]+)", stderr)
+    if match is None or "Deadlock" in stderr:
+        complaint = stderr.strip()[-300:] or "it printed no error"
         raise PlatformError(
-            f"the replay did not finish: {stderr.strip()[-300:] or 'it printed no error'}",
-            hint="trace the program again",
+            f"the replay did not finish: {complaint}", hint="trace the program again"
         )
-    return float(found[1])
+    return float(match[1])

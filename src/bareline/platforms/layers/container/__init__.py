@@ -1,1 +1,1 @@
-"""Containers as a layer: a runtime on any platform's nodes, which then differ in it alone."""
+"""The former place of `bareline.platforms.hosts.layers.container`."""

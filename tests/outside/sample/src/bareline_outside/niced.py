@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
+from bareline.platforms.localhost.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.vocabulary.model import Layout
 
 

@@ -1,0 +1,62 @@
+"""Processes that keep namespaces open, and how to run programs in them.
+
+A holder ends with its standard input, thus with bareline in whatever way that ends; the kernel
+then removes everything that was only in its namespaces: mounts, links, processes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from pathlib import Path
+
+from bareline.host.tools import require
+from bareline.platforms.hosts.process import Process, local_environment
+from bareline.vocabulary.errors import PlatformError
+
+#: The loop of a holder after its namespaces are ready. A daemon that detaches itself has
+#: this process as its parent: bash reaps each of them, whereupon the kernel counts its processor
+#: time as the holder's children's. (A process that ignores SIGCHLD has no zombies either, but no
+#: times of theirs; dash does not reap while it reads.)
+WAIT = "echo ready\nexec bash --norc -c 'while read -r _; do :; done'\n"
+#: How long a program of the set-up may take: making a file system on a slow disk.
+SETUP_S = 120.0
+_READY_S = 20.0
+
+
+def tool(name: str) -> str:
+    """Find a program, also where only root's path looks."""
+    return require(name, path=system_path())
+
+
+def system_path() -> str:
+    """Return the search path with the folders of ip, tc and mkfs, which ordinary users lack."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+
+
+def system_environment() -> dict[str, str]:
+    """Return the environment for set-up on this machine: ours with the path of the system."""
+    return local_environment({"PATH": system_path()})
+
+
+def wait_ready(process: Process, who: str) -> int:
+    """Wait for a holder's word; give its process number."""
+    assert process.stdout is not None and process.stderr is not None
+    deadline = time.monotonic() + _READY_S
+    said = b""
+    while b"ready\n" not in said:
+        left_s = max(0, deadline - time.monotonic())
+        readable, _, _ = select.select([process.stdout], [], [], left_s)
+        chunk = os.read(process.stdout.fileno(), 4096) if readable else b""
+        if not chunk:
+            reason = "it printed nothing in time"
+            if readable:
+                lines = process.stderr.read().decode(errors="replace").strip().splitlines()
+                reason = lines[-1] if lines else "it ended"
+            raise PlatformError(f"{who} did not come up: {reason}")
+        said += chunk
+    pid = process.pid  # follow the only child of each process down to the holder, which has none
+    while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+        pid = int(children[0])
+    return pid

@@ -1,0 +1,282 @@
+"""The package sources of the host and of other releases, from which new roots are built."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from bareline.platforms.hosts.process import run_process
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
+
+#: Names that differ between distributions: the first that the host's sources know is taken.
+_ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
+    "libopenmpi3": ("libopenmpi3t64", "libopenmpi40"),
+    "libmpich12": ("libmpich12t64",),
+    "libscalapack-openmpi2.2": ("libscalapack-openmpi2.2t64", "libscalapack-openmpi2.1"),
+    "libscalapack-mpich2.2": ("libscalapack-mpich2.2t64", "libscalapack-mpich2.1"),
+}
+#: How long another apt (an automatic upgrade, another bareline) may lock the package lists.
+_APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
+#: How long the lists of another release are taken for new.
+_LISTS_S = 86_400.0
+
+
+def package_sources(suite: str) -> str:
+    """Return the host's own package sources, one line each: guests must run the host's release."""
+    lines = _listed_sources(suite)
+    if not lines and os.geteuid() == 0:
+        # Container images come without package lists.
+        lines = _updated_sources(suite)
+    if not lines:
+        raise PlatformError(
+            f"the package sources of this host list nothing for '{suite}'",
+            where='image = "auto"',
+            hint="run `apt-get update` and see that it succeeds",
+        )
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _updated_sources(suite: str) -> set[str]:
+    """Fetch the package lists, and wait while another one does: apt fails at once then."""
+    deadline = time.monotonic() + _APT_WAIT_S
+    while True:
+        try:
+            _ask(["apt-get", "update", "-q"])
+            return _listed_sources(suite)
+        except PlatformError as error:
+            if "Could not get lock" not in error.what or time.monotonic() > deadline:
+                raise
+            time.sleep(_APT_LOOK_S)
+
+
+def _listed_sources(suite: str) -> set[str]:
+    columns = "$(CREATED_BY)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    targets = _ask(["apt-get", "indextargets", "--format", columns]).splitlines()
+    parts = (line.split("|", 2) for line in targets)
+    return {
+        source
+        for created_by, codename, source in parts
+        if created_by == "Packages" and codename.partition("-")[0] == suite
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A release of the host's distribution, as apt knows it, with its sources one line each.
+
+    - `options`: with which apt looks at these alone; none for the host's own.
+    """
+
+    suite: str
+    text: str
+    options: tuple[str, ...] = ()
+
+    def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
+        """Return the release's names of packages; `ours` are those that every image has."""
+        names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
+        known, found = self.show(chain(*names.values())), []
+        for package, wanted in names.items():
+            name = next((name for name in wanted if name in known), None)
+            if name is None:
+                raise PlatformError(
+                    f"the package sources of '{self.suite}' have no '{package}'",
+                    where='image = "auto"' if package in ours else "packages",
+                    hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
+                )
+            found.append(name)
+        return found
+
+    def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Return packages by their fields, the newest version of each; unknown ones are left."""
+        argv = ["apt-cache", *self.options, "show", "--no-all-versions", *packages]
+        found: dict[str, dict[str, str]] = {}
+        for paragraph in _ask(argv, check=False).split("\n\n"):
+            lines = [line.partition(": ") for line in paragraph.splitlines()]
+            fields = {key: value for key, colon, value in lines if colon and key[:1] != " "}
+            if "Package" in fields:
+                found[fields["Package"]] = fields
+        return found
+
+    def must_run_what_is_built_here(self) -> None:
+        """Refuse a release on which programs that were built on this host do not start."""
+        there = self.show(["libc6"]).get("libc6", {}).get("Version", "").partition("-")[0]
+        here = platform.libc_ver()[1]
+        if there and here and _ordered(there) < _ordered(here):
+            raise PlatformError(
+                f"programs built here need C library {here}, '{self.suite}' has {there}",
+                where="release",
+                hint="choose a release as new as the host's; its kernel alone can be older: "
+                f'kernel = "linux-image-amd64/{self.suite}"',
+            )
+
+    def download(self, package: str, folder: Path) -> Path:
+        """Fetch a package's file into a folder."""
+        before = set(folder.glob("*.deb"))
+        _ask(["apt-get", *self.options, "download", "-q", package], cwd=folder)
+        (found,) = set(folder.glob("*.deb")) - before
+        return found
+
+
+def host_suite() -> str:
+    """Return the code name of the host's release."""
+    return platform.freedesktop_os_release().get("VERSION_CODENAME", "")
+
+
+def archive_of(release: str | None, cache_folder: Path) -> Archive:
+    """Return the packages of a release; of the host's own without any.
+
+    Other releases are looked up at the host's sources with the host's keys, in lists of the cache.
+    """
+    suite = host_suite()
+    text = package_sources(suite)
+    if release is None or release == suite:
+        return Archive(suite, text)
+    folder = cache_folder / "vm" / "apt" / release
+    for part in ("lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    own = re.sub(rf"(?m)( ){re.escape(suite)}(?=[-/ ])", rf"\g<1>{release}", text)
+    listed = folder / "sources.list"
+    known = listed.exists() and listed.read_text(encoding="utf-8") == own
+    replace_file(listed, own, durable=False)
+    archive = Archive(release, own, _private(folder))
+    if not known or time.time() - listed.stat().st_mtime > _LISTS_S or not archive.show(["libc6"]):
+        try:
+            _ask(["apt-get", *archive.options, "update", "-q"])
+        except PlatformError as error:
+            listed.unlink()
+            raise PlatformError(
+                f"the host's package sources give no release '{release}': {error.what}",
+                where="release",
+                hint="name a release that they have, such as bookworm, and see that the host has "
+                "its keys (package debian-archive-keyring)",
+            ) from error
+    return archive
+
+
+def _private(folder: Path) -> tuple[str, ...]:
+    """Let apt look at sources and lists of its own, and at nothing that is installed."""
+    settings = {
+        "Dir::State": folder,
+        "Dir::State::status": "/dev/null",
+        "Dir::Cache": folder / "cache",
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Acquire::Languages": "none",
+        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+        "APT::Sandbox::User": "root",
+    }
+    return tuple(f"-o{key}={value}" for key, value in settings.items())
+
+
+def _ordered(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str:
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env=environment, cwd=cwd
+    )
+    if check and done.returncode:
+        command = [word for word in argv if not word.startswith("-o")][:2]
+        raise PlatformError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def proxy_options() -> list[str]:
+    """Return the host's settings of how packages are fetched, for apt inside the new root."""
+    lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
+    proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
+    return [f"--aptopt={line.rstrip(';')}" for line in proxies]
+
+
+#: Programs of the probes, in guests and in containers. Both MPI libraries are in, so that one image
+#: serves every platform.
+PROGRAMS = (
+    *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
+    *("nuttcp", "iperf3", "hpcc", "fio", "numactl", "perftest", "ibverbs-providers"),
+    *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2"),
+    *("libscalapack-mpich2.2", "libfftw3-double3"),
+    *("libgomp1", "libgfortran5"),
+)
+_TIMEOUT_S = 1800.0
+_WORKPLACES, _WORKPLACE = Path("/var/tmp"), "bareline-image-"
+
+
+def remove_workplace(note: Path) -> None:
+    """Remove the folder that a killed build left, of which the cache has a note."""
+    left = Path(note.read_text(encoding="utf-8"))
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+    # A build outside of a namespace of its own leaves /proc and /sys mounted there.
+    ours = left.parent == _WORKPLACES and left.name.startswith(_WORKPLACE)
+    if ours and f" {left}/" not in mounts:
+        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def workplace(note: Path) -> Iterator[Path]:
+    """Make a folder to build in, and remove the remains of a killed build.
+
+    mmdebstrap without root works as another user, who cannot reach a private cache folder: it is
+    elsewhere, and the cache has a note of it.
+    """
+    if note.exists():
+        remove_workplace(note)
+    with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
+        replace_file(note, name, durable=False)
+        place = Path(name)
+        place.chmod(0o755)
+        for part in (place / "out", place / "tmp"):
+            part.mkdir()
+            part.chmod(0o777)
+        yield place
+    note.unlink()
+
+
+def bootstrap(
+    archive: Archive, names: Sequence[str], place: Path, target: str, more: Sequence[str], log: Path
+) -> None:
+    """Let mmdebstrap make a root at `target`; "-" where a hook takes its files."""
+    sources = place / "out" / "sources.list"
+    replace_file(sources, archive.text, durable=False)
+    argv = ["mmdebstrap", "--variant=minbase", *more]
+    argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
+    argv += [f"--include={','.join(names)}", *proxy_options()]
+    argv += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale")]
+    argv += ["--dpkgopt=force-unsafe-io", archive.suite, target, str(sources)]
+    # The guest boots with an initramfs of our own: the kernel's package need not make one.
+    environment = {**os.environ, "LC_ALL": "C", "INITRD": "No", "TMPDIR": str(place / "tmp")}
+    done = run_process(_ending_with_us(argv), env=environment, timeout_s=_TIMEOUT_S)
+    if done.timed_out:
+        raise PlatformError(
+            f"building the image took more than {_TIMEOUT_S:.0f} s",
+            where=str(log),
+            hint="see that this host reaches its package sources",
+        )
+    replace_file(log, done.stdout + done.stderr, durable=False)
+    if done.exit_code:
+        said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
+        hint = "see that this host reaches its package sources: `apt-get update`"
+        if any(word in done.stderr for word in ("subuid", "newuidmap", "unshare")):
+            hint = "without root it needs user namespaces and `newuidmap` (package uidmap); or run "
+            hint += "as root"
+        why = " / ".join(said[-3:]) or f"exit code {done.exit_code}"
+        raise PlatformError(f"mmdebstrap failed: {why}", where=str(log), hint=hint)
+
+
+def _ending_with_us(argv: list[str]) -> list[str]:
+    """Let a build end with bareline, by a process namespace: without root mmdebstrap makes one."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        return argv
+    return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]

@@ -1,0 +1,1 @@
+"""Launchers: one module per MPI library, and Slurm's own."""

@@ -1,0 +1,202 @@
+"""MPI libraries as they are installed: find one, and give the command lines of its launcher.
+
+Each library is one module with one small class in `LAUNCHERS`; none of them starts anything. Ranks
+are always laid node by node: the first `Layout.ranks_per_node` ranks on the first node, and so on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+from bareline.host.tools import package_hint
+from bareline.platforms.hosts.launchers.hydra import IntelMpi, Mpich
+from bareline.platforms.hosts.launchers.job import Job, Launcher, Transport
+from bareline.platforms.hosts.launchers.openmpi import OpenMpi
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Scalar
+
+#: Every library by its flavour. The output of ``mpirun --version`` is tried in this order.
+LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
+    {"openmpi": OpenMpi, "intel": IntelMpi, "mpich": Mpich}
+)
+
+
+#: Starts a command with a folder at the beginning of the PATH of the place where it starts.
+_WITH_FOLDER_FIRST = 'PATH=$1:$PATH; export PATH; shift; exec "$@"'
+
+
+@dataclass(frozen=True, slots=True)
+class MpiInstallation:
+    """An MPI library with its launcher and, where installed, its C compiler wrapper.
+
+    - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
+    - `folder`: the folder of a launcher that was given by its path, which comes first in PATH for
+      every question and start: launchers and wrappers look there for their own parts. Empty for a
+      launcher that PATH itself has.
+    - `choices`: none, programs are compiled for every processor.
+    """
+
+    flavour: str
+    version: str
+    mpirun: str
+    mpicc: str | None = None
+    folder: str = ""
+    choices: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    @property
+    def title(self) -> str:
+        """Name and version for people."""
+        return f"{LAUNCHERS[self.flavour].title} {self.version}"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Variables that the library's wrappers and launcher need on this machine."""
+        return _variables(self.mpirun, self.folder)
+
+    def check_library(self, library: str) -> None:
+        """Refuse a launcher of another library than that of the programs it would start.
+
+        - `library`: its library's version as printed by a program that `mpicc` has compiled; one
+          of no known library, such as a vendor's descendant of MPICH, is accepted.
+
+        Raises PlatformError: the families or the versions differ; the message names both.
+        """
+        for launcher in LAUNCHERS.values():
+            match = launcher.library.search(library)
+            if match is None:
+                continue
+            if launcher is LAUNCHERS[self.flavour] and _same_version(match[1], self.version):
+                return
+            raise PlatformError(
+                f"{self.mpirun} starts programs of {self.title}, and programs that {self.mpicc} "
+                f"compiles use {launcher.title} {match[1]}",
+                where="mpi",
+                hint="give the path of the mpirun that was installed with the library",
+            )
+
+    def argv(self, job: Job) -> list[str]:
+        """Return the launcher's command line for a job."""
+        line = LAUNCHERS[self.flavour](self.mpirun, self.version).argv(job)
+        if not self.folder:
+            return line
+        return ["sh", "-c", _WITH_FOLDER_FIRST, "sh", self.folder, *line]
+
+    def settings(self, job: Job) -> dict[str, str]:
+        """Return the environment of a job that another program than the launcher starts."""
+        return LAUNCHERS[self.flavour](self.mpirun, self.version).settings(job)
+
+
+def identify(text: str) -> tuple[str, str] | None:
+    """Return flavour and version from the output of ``mpirun --version``; None when unknown."""
+    for flavour, launcher in LAUNCHERS.items():
+        if match := launcher.signature.search(text):
+            return flavour, match[1].rstrip(".")
+    return None
+
+
+def find_mpi(choice: str = "auto") -> MpiInstallation:
+    """Find an MPI library on this machine.
+
+    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, or the path of a launcher or of the
+      folder that it was installed into.
+    """
+    if choice == "auto" or choice in LAUNCHERS:
+        return _find_on_path(choice)
+    # Absolute, because builds and jobs run in folders of their own. Links stay: Debian's wrappers
+    # choose their library by their name.
+    given = Path(choice).expanduser().absolute()
+    for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
+        if not (candidate.is_file() and os.access(candidate, os.X_OK)):
+            continue
+        on_path = shutil.which(candidate.name) == str(candidate)
+        installation = _inspect(str(candidate), "" if on_path else str(candidate.parent))
+        if installation is not None:
+            return installation
+    raise PlatformError(
+        f"'{choice}' is not the launcher of Open MPI, MPICH or Intel MPI",
+        where="mpi",
+        hint="give auto, openmpi, mpich, intel or the path of mpirun",
+    )
+
+
+def _find_on_path(choice: str) -> MpiInstallation:
+    """Return the library of a flavour, or of any for ``auto``, whose launcher is on the path."""
+    for path in filter(None, map(shutil.which, launcher_names(choice))):
+        installation = _inspect(path)
+        if installation is not None and choice in ("auto", installation.flavour):
+            return installation
+    launcher = LAUNCHERS["openmpi" if choice == "auto" else choice]
+    missing = f"{launcher.title} is not installed"
+    hint = "install it and give the path of its mpirun as `mpi`"
+    if choice == "auto":
+        missing = "no MPI library found"
+    if launcher.packages:
+        hint = package_hint(launcher.packages)
+    raise ToolMissing(missing, hint=hint)
+
+
+def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
+    """Return how MPI runs on this machine; nothing when there is no library."""
+    try:
+        mpi = find_mpi(choice)
+    except PlatformError:
+        return {}
+    return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
+
+
+def launcher_names(choice: str) -> tuple[str, ...]:
+    """Name the launchers of a flavour, or of any: those first that say their flavour."""
+    if choice in LAUNCHERS:
+        return (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
+    return ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
+
+
+@cache
+def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
+    try:
+        done = subprocess.run(
+            [mpirun, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20.0,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C", **_variables(mpirun, folder)},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    known = identify(done.stdout + done.stderr)
+    if known is None:
+        return None
+    # Debian has both libraries side by side under ``mpicc.openmpi`` and ``mpicc.mpich``, and a
+    # plain ``mpicc`` that may belong to the other one.
+    beside = (Path(mpirun).parent / name for name in LAUNCHERS[known[0]].compilers)
+    mpicc = next((str(path) for path in beside if os.access(path, os.X_OK)), None)
+    return MpiInstallation(*known, mpirun, mpicc, folder)
+
+
+def _variables(mpirun: str, folder: str) -> dict[str, str]:
+    """Return the variables of an installation, whose `folder` is "" where PATH finds it."""
+    variables = {}
+    if folder:
+        variables["PATH"] = f"{folder}:{os.environ.get('PATH', os.defpath)}"
+    programs = Path(mpirun).parent
+    if (programs / "impi_info").exists() and "I_MPI_ROOT" not in os.environ:
+        # Intel MPI from a wheel: its wrappers do not know where their library is.
+        variables["I_MPI_ROOT"] = str(programs.parent)
+    return variables
+
+
+def _same_version(one: str, other: str) -> bool:
+    """Whether two versions agree as far as both are given: 2021.9 and 2021.9.1 do."""
+    pairs = zip(one.split("."), other.split("."), strict=False)
+    return all(first == second for first, second in pairs)

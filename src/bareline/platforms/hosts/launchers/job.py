@@ -1,0 +1,156 @@
+"""An MPI job on nodes, independent of any library, and the interface of a library's launcher."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal
+
+from bareline.vocabulary.model import Layout
+from bareline.vocabulary.pinning import UNBOUND, Pinning
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A host: its name, its address for the other nodes, and the cores that its ranks may use."""
+
+    name: str
+    address: str
+    cores: int
+
+
+#: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
+#: ranks of one node too.
+Transport = Literal["auto", "shm", "tcp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """The one network of a job; the nodes reach its launcher under `launch_address`."""
+
+    device: str
+    subnet: str
+    launch_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """An MPI job, independent of any launcher.
+
+    - `nodes`: at least as many as the layout has; the first ones are used.
+    - `agent`: program that replaces ssh: ``agent HOST COMMAND...``.
+    - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default as this
+      process.
+    - `starts_on_first`: the launcher runs on the first node; otherwise on none that gets ranks.
+    - `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
+    - `session_folder`: folder in memory, on every node, for files that the library would otherwise
+      leave in /tmp and /dev/shm when it is killed.
+    """
+
+    argv: Sequence[str]
+    layout: Layout
+    nodes: Sequence[Node]
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    cwd: str | None = None
+    transport: Transport = "auto"
+    network: Network | None = None
+    agent: str | None = None
+    as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    starts_on_first: bool = False
+    crowded: bool = False
+    session_folder: str | None = None
+
+    @property
+    def used(self) -> Sequence[Node]:
+        """The nodes that get ranks."""
+        return self.nodes[: self.layout.nodes]
+
+    @property
+    def cores(self) -> int:
+        """Cores of the smallest node that is used."""
+        return min(node.cores for node in self.used)
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Return whether ranks or their threads have to share a core on some node."""
+        return self.layout.cores_per_node > self.cores
+
+    @property
+    def pinning(self) -> Pinning:
+        """Where ranks are kept: nowhere, if they have to share cores."""
+        return UNBOUND if self.oversubscribed else self.layout.pinning
+
+
+class Launcher(ABC):
+    """How one MPI library starts jobs, and how it is recognised.
+
+    - `packages`: Debian packages that bring it, empty when Debian has none.
+    - `signature`: finds the library's version in the output of ``mpirun --version``.
+    - `library`: the same in the output of ``MPI_Get_library_version``.
+    - `launchers`: names that its launcher has in addition to ``mpirun``, where several libraries
+      are installed.
+    - `compilers`: names of its C compiler wrapper, the most certain one first.
+    """
+
+    title: ClassVar[str]
+    packages: ClassVar[str]
+    signature: ClassVar[re.Pattern[str]]
+    library: ClassVar[re.Pattern[str]]
+    launchers: ClassVar[tuple[str, ...]] = ()
+    compilers: ClassVar[tuple[str, ...]]
+
+    def __init__(self, mpirun: str, version: str) -> None:
+        self.mpirun = mpirun
+        self.version = version
+
+    @abstractmethod
+    def argv(self, job: Job) -> list[str]:
+        """Return the command line of a job."""
+
+    @abstractmethod
+    def settings(self, job: Job) -> dict[str, str]:
+        """Return the environment that makes the library use the job's transport and network."""
+
+
+_AGENT = """\
+#!/bin/sh
+while :; do case $1 in -*) shift ;; *) break ;; esac; done
+address=$1
+shift
+{load}case $address in
+{cases}esac
+echo "no host $address" >&2
+exit 255
+"""
+_LOAD_FIRST = """\
+before={}
+line=$(printf '%s' "$*" | sed "s/'/'\\\\\\\\''/g")
+set -- "$before sh -c '$line'"
+"""
+
+
+def agent_text(
+    commands: Mapping[tuple[str, ...], Sequence[str]],
+    before: Sequence[str] = (),
+    *,
+    for_a_shell: bool = False,
+) -> str:
+    """Write the script; a launcher calls it as: agent [option...] address command...
+
+    - `commands`: the command that logs in to a host, by the launcher's names for it.
+    - `before`: words that load a command's modules on a host.
+    - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
+    """
+    given = '"$*"' if for_a_shell else '"$@"'
+    cases = "".join(
+        f"{'|'.join(names)}) exec {shlex.join(command)} {given} ;;\n"
+        for names, command in commands.items()
+    )
+    # The remote shell gets one line of words.
+    load = _LOAD_FIRST.format(shlex.quote(shlex.join(before))) if before else ""
+    return _AGENT.format(load=load, cases=cases)

@@ -1,0 +1,1 @@
+"""Layers between an application and any machine: options of several platform types."""

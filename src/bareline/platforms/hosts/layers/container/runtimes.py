@@ -1,0 +1,336 @@
+"""Container runtimes, one row each: how a container is started, kept open, and joined.
+
+Plug-ins install theirs under the entry-point group ``bareline.runtimes``: a `Runtime`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from itertools import chain
+
+from bareline.vocabulary.plugins import brought, checked, named
+
+
+class ImageKind(StrEnum):
+    """The kinds of a container's root."""
+
+    HOST = "host"
+    BARELINE = "bareline"
+    PATH = "path"
+    ARCHIVE = "archive"
+    STORED = "stored"
+
+    @property
+    def words(self) -> str:
+        """Return the name in the form of a sentence."""
+        return _WORDS.get(self, f'"{self}"')
+
+
+_WORDS = {
+    ImageKind.PATH: "path of a root folder or image file",
+    ImageKind.ARCHIVE: "path of an archive",
+    ImageKind.STORED: "name of an image in its store",
+}
+#: A root folder, however it came about.
+FOLDERS = frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE})
+
+
+class Expanded(str):
+    """A word that the shell expands, and is not quoted therefore."""
+
+
+#: The working directory, the process that keeps a container open, a variable's names.
+HERE = Expanded('"$PWD"')
+HOLDER = Expanded('"$pid"')
+#: Every variable's name as an option ``--env NAME``, for runtimes that pass none by themselves.
+EVERY_NAME = Expanded("$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')")
+#: The user inside is the one outside; root is that anyway, and Podman refuses to keep it.
+KEEPING_USER = Expanded('$([ "$(id -u)" = 0 ] || echo --userns=keep-id)')
+#: Inside: go to the directory, if it is there, and become the program. env(1) reports a missing
+#: program as exec does outside.
+_INSIDE = ("sh", "-c", 'cd -- "$1" 2>/dev/null; shift; exec env "$@"', "sh", HERE)
+#: Between user namespaces the kernel refuses the ways in which UCX shares memory: a rank's files
+#: through its /proc, and reading its memory (CMA). Open MPI sees that and does without, UCX 1.13
+#: ends the job.
+_APART = """\
+export UCX_POSIX_USE_PROC_LINK="${UCX_POSIX_USE_PROC_LINK:-n}"
+case ,${UCX_TLS:=^cma}, in *,sm,*)
+    UCX_TLS=$(printf %s ",$UCX_TLS," | sed 's/,sm,/,posix,sysv,/; s/^,//; s/,$//') ;;
+esac
+export UCX_TLS
+"""
+#: Inside: tell that it is there, and wait for the end of the standard input, thus of bareline.
+_HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The folders of a node that containers of a platform show, and the containers' names.
+
+    - `image`: path of the root, or the name of an image in the runtime's store.
+    - `writable`, `readable`: folders of the node, seen at their own paths; outer ones come first.
+    - `folder`: folder of the node, seen inside, where a holder leaves its number.
+    - `name`: name of the container where a service keeps it; different in every platform and run.
+    """
+
+    image: str
+    kind: ImageKind
+    writable: tuple[str, ...]
+    readable: tuple[str, ...]
+    folder: str
+    name: str
+
+    @property
+    def holder_file(self) -> Expanded:
+        """The file with the number of the process that keeps the node's container open."""
+        return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
+
+
+#: In the place of the options that show folders, and of the words for the image.
+SHOWN, IMAGE = "{folders}", "{image}"
+#: Of a file its content; of a root folder names, sizes and modes, but not of the places
+#: where the node's own folders are seen.
+_HASH = """\
+if [ -d "$1" ]; then
+    cd -- "$1" && find . -xdev \\( -path ./dev -o -path ./proc -o -path ./sys -o -path ./tmp \\) \\
+        -prune -o -not -type d -printf '%P %s %m\\n' | LC_ALL=C sort | sha256sum
+else
+    sha256sum <"$1"
+fi"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A container runtime.
+
+    - `images`: the kinds of roots that it takes.
+    - `start`: the words before a command that starts in a container of its own.
+    - `join`: the words before one that starts in the node's container; none where nothing joins it.
+    - `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
+    - `root`, `stored`: the words for an image that is a path, and for an image of its store.
+    - `stored_id`: the command line that prints the identity of an image of its store.
+    - `joins_with`: programs in addition to its own that joining needs.
+    - `whole`: MPI's launcher also has to be inside: it has a kernel of its own.
+    - `named`: the node's container has a name.
+    - `instance`: the node's container is an instance, which is started and stopped.
+    - `has_tmp`: it shows /tmp by itself.
+    - `needs_places`: folders that are shown must have their place in the image before.
+    - `before`: lines of a shell that set its variables.
+    - `tried`, `remedy`: the command line that fails where it cannot make containers on this
+      machine, and the next step then.
+    """
+
+    name: str
+    title: str
+    program: str
+    images: frozenset[ImageKind]
+    start: tuple[str, ...]
+    join: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    root: tuple[str, ...] = ("{}",)
+    stored: tuple[str, ...] = ("{}",)
+    stored_id: tuple[str, ...] = ()
+    version: str = "--version"
+    joins_with: tuple[str, ...] = ()
+    whole: bool = False
+    named: bool = False
+    instance: bool = False
+    has_tmp: bool = False
+    needs_places: bool = False
+    before: str = ""
+    tried: tuple[str, ...] = ()
+    remedy: str = ""
+
+    @property
+    def joins(self) -> bool:
+        """Whether a node's ranks can share a container."""
+        return bool(self.join) or self.whole
+
+    def started(self, box: Box) -> list[str]:
+        """Return the argument vector before a program that gets a container of its own."""
+        return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
+
+    def joined(self, box: Box) -> list[str]:
+        """Return the argument vector before a program that joins the node's container."""
+        holder = f"read -r pid <{box.holder_file} || exit 125\n"
+        return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
+
+    def holder(self, box: Box) -> list[str]:
+        """Return the command line that makes the node's container and keeps it open."""
+        words = self._filled(self.start, box)
+        if self.named:
+            words.insert(2, f"--name={box.name}")
+        if self.instance:
+            begin = shlex.join([self.program, "instance", "start", *words[2:], box.name])
+            end = shlex.join([self.program, "instance", "stop", box.name])
+            # In a session of its own: it has to outlive a killed parent, to stop the instance.
+            words = ["setsid", "--wait", "sh", "-c", f'{begin} >&2 && "$@"; {end} >&2', "sh"]
+        return self._shell("", (*words, *_HOLD, box.holder_file))
+
+    def image_id(self, box: Box) -> list[str]:
+        """Return the command line that prints the identity of the image.
+
+        None where nothing does.
+        """
+        if box.kind is ImageKind.HOST:
+            return []
+        if box.kind is ImageKind.STORED:
+            return self._filled(self.stored_id, box)
+        return ["sh", "-c", _HASH, "sh", box.image]
+
+    def _filled(self, words: Iterable[str], box: Box) -> list[str]:
+        """Put folders, image and name in their places; a word for the shell stays one."""
+        filled: list[str] = []
+        for word in words:
+            if word == SHOWN:
+                filled += self._shown(self.read_only, box.readable)
+                filled += self._shown(self.writable, box.writable)
+            elif word == IMAGE:
+                way = self.stored if box.kind is ImageKind.STORED else self.root
+                filled += [part.replace("{}", box.image) for part in way]
+            elif isinstance(word, Expanded):
+                filled.append(word)
+            else:
+                filled.append(word.replace("{name}", box.name))
+        return filled
+
+    def _shown(self, way: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+        """Yield the words that show folders in one way; not /tmp, if the runtime has its own."""
+        for path in paths:
+            if path != "/tmp" or not self.has_tmp:
+                yield from (part.replace("{}", path) for part in way)
+
+    def _shell(self, lines: str, words: Sequence[str]) -> list[str]:
+        line = " ".join(word if isinstance(word, Expanded) else shlex.quote(word) for word in words)
+        return ["sh", "-c", f'{self.before}{lines}exec {line} "$@"', "sh"]
+
+
+def _apptainer(name: str, title: str) -> Runtime:
+    return Runtime(
+        name=name,
+        title=title,
+        program=name,
+        images=FOLDERS | {ImageKind.STORED},
+        start=(name, "exec", SHOWN, IMAGE),
+        join=(name, "exec", "instance://{name}"),
+        read_only=("--bind", "{}:{}:ro"),
+        writable=("--bind", "{}"),
+        stored=("docker://{}",),
+        instance=True,
+    )
+
+
+#: Docker answers, and its daemon runs as root: a rootless one's containers have the network and the
+#: processes of its own namespaces, and no rank in them reaches the node's.
+#: A client without a daemon fails in the template of `info`; `version` reports that there is none.
+_DOCKER = """\
+docker version --format '{{.Server.Version}}' >/dev/null || exit
+kind=$(docker info --format '{{.SecurityOptions}}') || exit
+case $kind in *rootless*)
+    echo "its daemon is rootless: containers have its network and processes, not the node's" >&2
+    exit 1 ;;
+esac"""
+
+
+def _podman(name: str, title: str, user: Sequence[str], images: frozenset[ImageKind]) -> Runtime:
+    # Ranks reach each other as they do outside: network, memory and processes are the node's.
+    shared = ("--network=host", "--ipc=host", "--pid=host")
+    begin = (name, "run", "--rm", "--interactive", EVERY_NAME, *shared, *user)
+    return Runtime(
+        name=name,
+        title=title,
+        program=name,
+        images=images,
+        start=(*begin, SHOWN, IMAGE),
+        join=(name, "exec", "--interactive", EVERY_NAME, "{name}"),
+        read_only=("--volume", "{}:{}:ro"),
+        writable=("--volume", "{}:{}"),
+        root=("--rootfs", "{}"),
+        stored_id=(name, "image", "inspect", "--format", "{{.Id}}", IMAGE),
+        named=True,
+        tried=("/bin/sh", "-c", _DOCKER) if name == "docker" else (name, "info"),
+        remedy="start the machine's daemon, and join its group (`usermod -aG docker $USER`)"
+        if name == "docker"
+        else "see `podman info`: it needs user namespaces and ranges in /etc/subuid",
+    )
+
+
+_ROWS = (
+    # Always with a user namespace, so that root has the same container as other users. Without /sys
+    # no library learns the processor's topology. Bound devices, because a /dev of its own would
+    # need a second user namespace, from which the first one's cannot be joined.
+    Runtime(
+        name="bwrap",
+        title="bubblewrap",
+        program="bwrap",
+        images=FOLDERS | {ImageKind.HOST},
+        start=(
+            *("bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", IMAGE, "/"),
+            *("--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
+            *("--ro-bind", "/sys", "/sys", SHOWN, "--"),
+        ),
+        join=("nsenter", "--target", HOLDER, "--user", "--mount", "--preserve-credentials", "--"),
+        read_only=("--ro-bind", "{}", "{}"),
+        writable=("--bind", "{}", "{}"),
+        joins_with=("nsenter",),
+        needs_places=True,
+        tried=("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"),
+        remedy="allow user namespaces, or run bareline as root",
+    ),
+    Runtime(
+        name="charliecloud",
+        title="Charliecloud",
+        program="ch-run",
+        images=FOLDERS,
+        start=("ch-run", SHOWN, IMAGE, "--"),
+        join=("ch-run", Expanded(f"--join-pid={HOLDER}"), IMAGE, "--"),
+        read_only=("--bind", "{}"),
+        writable=("--bind", "{}"),
+        has_tmp=True,
+        needs_places=True,
+        before='export USER="${USER:-$(id -un)}"\n',
+    ),
+    _apptainer("apptainer", "Apptainer"),
+    _apptainer("singularity", "Singularity"),
+    _podman(
+        "podman",
+        "Podman",
+        (KEEPING_USER,),
+        frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE, ImageKind.STORED}),
+    ),
+    _podman(
+        "docker",
+        "Docker",
+        ("--user", Expanded('"$(id -u):$(id -g)"')),
+        frozenset({ImageKind.STORED}),
+    ),
+    # Launcher and ranks are in one sandbox, which has no network: its own stack refuses some
+    # kernels, and the machine's would not be gVisor's. Without the overlay's option files
+    # written inside are seen inside only.
+    Runtime(
+        name="runsc",
+        title="gVisor (runsc)",
+        program="runsc",
+        images=FOLDERS | {ImageKind.HOST},
+        start=(
+            *("runsc", "--platform=ptrace", "--network=none", "do"),
+            *("-force-overlay=false", "-root", IMAGE, "--"),
+        ),
+        whole=True,
+        tried=("runsc", "--platform=ptrace", "--network=none", "do", "true"),
+        remedy="it needs ptrace, and a kernel that it knows",
+    ),
+)
+
+
+@cache
+def runtimes() -> Mapping[str, Runtime]:
+    """Return every runtime by its name in platform files, including runtimes of plug-ins."""
+    own = ((__name__, one) for one in _ROWS)
+    found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
+    return named("container runtime", found, lambda runtime: runtime.name)

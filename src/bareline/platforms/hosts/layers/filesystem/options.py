@@ -1,0 +1,208 @@
+"""The option `filesystem`: the file system of trials, and whether this machine can mount it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bareline.platforms.hosts.holder import system_path, tool
+from bareline.vocabulary.errors import PlatformError
+
+#: Options of mount(8), as in its manual page.
+MountOptions = Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")]
+_REMOTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:/[A-Za-z0-9_./-]*")
+#: mkfs.xfs makes none below 300 MiB.
+_LEAST_BYTES = 320 << 20
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
+
+
+class Local(_Part):
+    """The present file system of the platform's own working folder.
+
+    - `type`: which it is.
+    """
+
+    type: Literal["local"]
+
+
+class Tmpfs(_Part):
+    """A file system in memory.
+
+    - `type`: which it is.
+    - `size_bytes`: its capacity.
+    - `options`: further mount options, as ``huge=always``.
+    """
+
+    type: Literal["tmpfs"]
+    size_bytes: Annotated[int, Field(ge=1 << 20)] = 1 << 30
+    options: MountOptions = ""
+
+
+class Loop(_Part):
+    """A file system of its own kind in a sparse file.
+
+    - `type`: which it is.
+    - `size_bytes`: the largest size of the file.
+    - `direct`: whether the loop device goes around the page cache below it.
+    - `options`: mount options, as ``noatime``.
+    """
+
+    type: Literal["loop-ext4", "loop-xfs", "loop-btrfs"]
+    size_bytes: Annotated[int, Field(ge=_LEAST_BYTES)] = 2 << 30
+    direct: bool = False
+    options: MountOptions = ""
+
+    @property
+    def kind(self) -> str:
+        """Its name for mkfs and mount."""
+        return self.type.removeprefix("loop-")
+
+
+class Nfs(_Part):
+    """A folder of a file server.
+
+    - `type`: which it is.
+    - `server`: where the server is. ``node``: the first node, which trials also use; ``own``: a
+      node of its own behind the network, which has no ranks; ``host``: the machine below the nodes,
+      next to the disk; ``HOST:/FOLDER``: a server of yours.
+    - `version`: version of the protocol.
+    - `options`: further mount options, as ``rsize=1048576,wsize=1048576``.
+    """
+
+    type: Literal["nfs"]
+    server: str = "node"
+    version: Literal["4.0", "4.1", "4.2"] = "4.2"
+    options: MountOptions = ""
+
+    @field_validator("server")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in ("node", "own", "host") and not _REMOTE.fullmatch(value):
+            raise ValueError(f"{value!r} is neither node, own, host nor HOST:/FOLDER")
+        return value
+
+    @property
+    def remote(self) -> str | None:
+        """The user's own server and its folder, if that is measured."""
+        return self.server if ":" in self.server else None
+
+
+class Gluster(_Part):
+    """A distributed volume of GlusterFS: each file is on one brick, chosen by its name.
+
+    - `type`: which it is.
+    - `bricks`: folders that it is spread over, on as many nodes; more than there are nodes go
+      round.
+    - `options`: further mount options of its client.
+    """
+
+    type: Literal["gluster"]
+    bricks: Annotated[int, Field(ge=1, le=64)] = 2
+    options: MountOptions = ""
+
+
+class Virtiofs(_Part):
+    """A folder of the host through a virtual device that the host's kernel serves with FUSE.
+
+    - `type`: which it is.
+    - `cache`: caching in guests.
+    """
+
+    type: Literal["virtiofs"]
+    cache: Literal["default", "none", "always"] = "default"
+
+
+class NineP(_Part):
+    """A folder of the host through a virtual device that talks 9P.
+
+    - `type`: which it is.
+    - `cache`: caching in guests: ``none``, ``loose`` (for one guest alone) or ``mmap``.
+    - `msize_bytes`: largest message.
+    """
+
+    type: Literal["9p"]
+    cache: Literal["none", "loose", "mmap"] = "none"
+    msize_bytes: Annotated[int, Field(ge=4096, le=1 << 20)] = 256 << 10
+
+
+FileSystem = Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP
+#: The file systems of one machine, of nodes with a network, and of guests.
+OneNode = Annotated[Local | Tmpfs | Loop | Nfs, Field(discriminator="type")]
+Networked = Annotated[Local | Tmpfs | Loop | Nfs | Gluster, Field(discriminator="type")]
+Guests = Annotated[FileSystem, Field(discriminator="type")]
+_WHERE = "filesystem"
+
+
+def check_here(
+    chosen: FileSystem | None, *, root: bool, user_namespace: bool, network: bool
+) -> None:
+    """Check that this machine meets the requirements of a file system.
+
+    - `root`: whether devices of this machine can be mounted.
+    - `user_namespace`: whether nodes have one, in which some file systems can be mounted.
+    - `network`: whether nodes have a network of their own, in which they can serve.
+    """
+    if chosen is None or chosen.type == "local":
+        return
+    if not root and not (user_namespace and isinstance(chosen, Tmpfs)):
+        raise PlatformError(
+            f"only root can mount a file system of type '{chosen.type}' here",
+            where=_WHERE,
+            hint="run bareline as root, or name a folder that is mounted already as `io_folder`",
+        )
+    if isinstance(chosen, Nfs) and (problem := _misplaced(chosen, network)):
+        raise PlatformError(problem, where=_WHERE, hint='see `server` in "Compare file systems"')
+    programs, kind = _needs(chosen)
+    for name in programs:
+        tool(name)
+    if not kernel_has(kind):
+        raise PlatformError(
+            f"this machine's kernel has no {kind}",
+            where=_WHERE,
+            hint=f"load it (`modprobe {kind}`), or use guests (platform type vm), whose own "
+            "kernel has it",
+        )
+    if isinstance(chosen, Loop) and not Path("/dev/loop-control").exists():
+        raise PlatformError(
+            "this machine has no loop devices", where=_WHERE, hint="load them: `modprobe loop`"
+        )
+
+
+def _misplaced(chosen: Nfs, network: bool) -> str:
+    if not network and not chosen.remote:
+        return "this machine serves itself nothing over a network: use hosts (type netns) or guests"
+    if network and chosen.remote:
+        return "hosts as namespaces reach no server outside: use platform type local"
+    if chosen.server == "host":
+        return 'hosts as namespaces have no machine below them: use server = "node" or "own"'
+    return ""
+
+
+def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
+    """Return the programs that it needs, and the kernel's feature."""
+    match chosen:
+        case Loop():
+            return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
+        case Nfs():
+            return ("mount.nfs4", *(() if chosen.remote else ("ganesha.nfsd",))), "nfs4"
+        case Gluster():
+            return ("glusterd", "gluster", "mount.glusterfs"), "fuse"
+    return ("mount",), chosen.type
+
+
+def kernel_has(kind: str) -> bool:
+    """Return whether the kernel has a file system, or a module of it that can be loaded."""
+    known = Path("/proc/filesystems").read_text(encoding="ascii").split()
+    modprobe = shutil.which("modprobe", path=system_path())
+    if kind in known or modprobe is None:
+        return kind in known
+    asked = [modprobe, "--dry-run", "--quiet", f"fs-{kind}"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0

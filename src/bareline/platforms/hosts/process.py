@@ -1,0 +1,313 @@
+"""Run a program with a time limit, without leftovers; quote command lines for remote shells."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import selectors
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from bareline.host.owner import has_ended
+from bareline.platforms.hosts.excerpt import Ends
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Output
+
+_GRACE_S = 2.0
+#: How often it is looked whether a process is lost.
+_LOOK_S = 0.5
+_PR_SET_PDEATHSIG = 1
+#: The last line of many programs that failed: "Run 'docker run --help' for more information".
+_ADVICE = re.compile(r"^(run|see|try)\b.*(help|more)", re.IGNORECASE)
+#: A trial's mark in an environment.
+_MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of a process: `exit_code` < 0 is a signal, `cut` lists output that was not kept."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration_s: float
+    timed_out: bool
+    cut: tuple[str, ...] = ()
+
+    def output(self, argv: Sequence[str], **more: Any) -> Output:
+        """Return it as a trial's output.
+
+        `more` are fields that it does not know, or knows worse.
+        """
+        return Output(**{**asdict(self), "argv": tuple(argv), **more})
+
+    @property
+    def why(self) -> str:
+        """The reason of its failure: its last error line, or the way in which it ended."""
+        if self.timed_out:
+            return f"no answer within {self.duration_s:.0f} s"
+        said = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        lines = [line.strip() for line in said if line.strip() and not _ADVICE.match(line.strip())]
+        return lines[-1] if lines else f"exit code {self.exit_code}"
+
+    def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
+        """Raise an error if it failed or took too long: its name, and its last error line."""
+        if self.exit_code or self.timed_out:
+            raise PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
+        return self
+
+
+#: Looked up before any fork: between fork and exec, only calls without a lock are safe.
+_prctl = ctypes.CDLL(None).prctl
+
+
+def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for a process on this machine: ours, in the C locale, plus `extra`."""
+    return {**os.environ, "LC_ALL": "C", **(extra or {})}
+
+
+#: A started program.
+Process = subprocess.Popen[bytes]
+
+
+def run_process(
+    argv: Sequence[str],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    stdin: str | bytes | None = None,
+    lost: Callable[[], bool] | None = None,
+    output: Ends | None = None,
+) -> Finished:
+    """Run a program to its end or its time limit, with its whole process group.
+
+    - `env`: the complete environment; `local_environment` without it.
+    - `lost`: whether waiting has become useless; called twice a second.
+    - `output`: collects the output, if that is not text or may be longer than usual.
+
+    Raises PlatformError: the program cannot be started at all.
+    """
+    started = time.monotonic()
+    stdout, stderr = output or Ends(), Ends()
+    with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
+        timed_out = _feed_and_collect(process, (stdout, stderr), stdin, started + timeout_s, lost)
+        end_group(process)
+    return Finished(
+        "" if output else stdout.text,
+        stderr.text,
+        process.returncode,
+        time.monotonic() - started,
+        timed_out,
+        (*stdout.cut("standard output"), *stderr.cut("standard error")),
+    )
+
+
+@contextmanager
+def spawn(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    stdin: bool = False,
+    output: IO[bytes] | None = None,
+    errors: IO[bytes] | None = None,
+) -> Iterator[Process]:
+    """Start a program in a process group of its own and end the group on every exit.
+
+    - `stdin`: give it a pipe as standard input instead of nothing.
+    - `output`: file that takes both its outputs, in place of pipes, which need a reader.
+
+    Raises PlatformError: the program cannot be started.
+    """
+    try:
+        process = subprocess.Popen(
+            argv,
+            env=local_environment() if env is None else dict(env),
+            cwd=cwd,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=output or subprocess.PIPE,
+            stderr=errors or output or subprocess.PIPE,
+            start_new_session=True,
+            # The kernel kills it when bareline dies, SIGKILL included: one system call, no lock.
+            preexec_fn=partial(_prctl, _PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509
+        )
+    except OSError as error:
+        raise PlatformError(f"cannot start '{argv[0]}': {error.strerror}") from error
+    try:
+        yield process
+    finally:
+        end_group(process)
+        for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+@contextmanager
+def holding(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    output: IO[bytes] | None = None,
+    errors: IO[bytes] | None = None,
+) -> Iterator[Process]:
+    """Start a program that ends by itself when its standard input does, thus with bareline."""
+    with spawn(argv, env=env, stdin=True, output=output, errors=errors) as process:
+        try:
+            yield process
+        finally:
+            assert process.stdin is not None
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # `spawn` kills it then.
+                process.wait(5.0)
+
+
+def end_group(process: Process) -> None:
+    """Terminate a process group, then kill it; idempotent."""
+    if process.poll() is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _feed_and_collect(
+    process: Process,
+    outputs: Sequence[Ends],
+    stdin: str | bytes | None,
+    deadline: float,
+    lost: Callable[[], bool] | None,
+) -> bool:
+    """Collect output until the process ends or is lost; tell whether the time ran out instead.
+
+    The end of the process counts, not the end of its pipes: a server that it left behind would
+    keep them open for ever.
+    """
+    assert process.stdout is not None and process.stderr is not None
+    pipes = dict(zip((process.stdout.fileno(), process.stderr.fileno()), outputs, strict=True))
+    unsent = memoryview(stdin.encode() if isinstance(stdin, str) else stdin or b"")
+    ended = os.pidfd_open(process.pid)
+    try:
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (ended, *pipes):
+                selector.register(descriptor, selectors.EVENT_READ)
+            if process.stdin is not None:
+                selector.register(process.stdin, selectors.EVENT_WRITE)
+            for pipe in (*pipes, *([process.stdin.fileno()] if process.stdin else [])):
+                os.set_blocking(pipe, False)
+            while (remaining_s := deadline - time.monotonic()) > 0:
+                if lost is not None and lost():
+                    return False
+                wait_s = remaining_s if lost is None else min(remaining_s, _LOOK_S)
+                for key, _ in selector.select(wait_s):
+                    if key.fd == ended:
+                        for descriptor, output in pipes.items():
+                            _drain(descriptor, output)
+                        return False
+                    if key.fd in pipes:
+                        if not _drain(key.fd, pipes[key.fd]):
+                            selector.unregister(key.fd)
+                        continue
+                    unsent = unsent[_feed(key.fd, unsent) :]
+                    if process.stdin is not None and not unsent:
+                        selector.unregister(process.stdin)
+                        process.stdin.close()
+            return True
+    finally:
+        os.close(ended)
+
+
+def _feed(descriptor: int, unsent: memoryview) -> int:
+    """Write the bytes that fit; return their number, or of all bytes if there is no reader."""
+    try:
+        return os.write(descriptor, unsent)
+    except BlockingIOError:
+        return 0
+    except BrokenPipeError:
+        return len(unsent)
+
+
+def _drain(descriptor: int, output: Ends) -> bool:
+    while True:
+        try:
+            chunk = os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            return True
+        if not chunk:
+            return False
+        output.extend(chunk)
+
+
+def kill_marked(token: str) -> int:
+    """Kill this machine's processes with a trial's mark, wait for their end, give their number."""
+    return _kill(lambda mark: mark == token)
+
+
+def kill_abandoned() -> int:
+    """Kill the processes of trials whose bareline on this machine has ended; give their number."""
+    return _kill(has_ended)
+
+
+def marked_processes(token: str) -> list[int]:
+    """List the processes on this machine that carry a trial's mark."""
+    return processes_with(lambda mark: mark == token)
+
+
+def _kill(chosen: Callable[[str], bool]) -> int:
+    killed: set[int] = set()
+    deadline = time.monotonic() + _GRACE_S
+    while (marked := processes_with(chosen)) and time.monotonic() < deadline:
+        for pid in marked:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.002)
+    return len(killed)
+
+
+def processes_with(chosen: Callable[[str], bool]) -> list[int]:
+    """List the processes on this machine whose trial's mark is a chosen one."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                marks = _MARK.findall(Path(entry.path, "environ").read_bytes())
+                if any(chosen(mark.decode(errors="replace")) for mark in marks):
+                    found.append(int(entry.name))
+    return found
+
+
+def remote_line(
+    argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
+) -> str:
+    """Write a command as one line for a shell on another machine; quoted here and only here."""
+    inner = list(argv)
+    if env:
+        inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
+    line = shlex.join(inner)
+    if cwd:
+        line = f"cd {shlex.quote(cwd)} && {line}"
+    # A shell that stays reports death by a signal as a code; ssh alone exits with 255 for all.
+    return f"{line}; exit $?"
+
+
+def signal_as_negative(code: int) -> int:
+    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code

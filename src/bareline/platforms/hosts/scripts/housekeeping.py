@@ -1,0 +1,170 @@
+"""The housekeeping of one trial, by a script on each node that may serve many of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from bareline.facts.steal import parse_stat, steal_caveats
+from bareline.platforms.hosts.excerpt import MOST_BYTES, cut_of_file
+from bareline.platforms.hosts.scripts.conversation import Conversation, script
+from bareline.platforms.hosts.scripts.description import number_of, text_of
+from bareline.platforms.hosts.serving import Ports
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import nodes_text
+
+_ORDER_S = 20.0
+#: A trace of some MiB is compressed on a node that may be busy.
+_FETCH_S = 60.0
+_AFTER_FAILURE_S = 5.0
+#: A node's report about a file: its size in bytes, or "odd" if it is not a regular file.
+_KIND = re.compile(r"\d{1,18}|odd")
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
+
+
+def house_script() -> str:
+    """Return the script for the housekeeping of a trial's nodes, the function ``keep_house``."""
+    names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
+    own = (f"most_bytes={MOST_BYTES}\n", *map(script, names))
+    return script("answers") + "".join(own)
+
+
+@dataclass(frozen=True, slots=True)
+class Housekeeping:
+    """The housekeeping of a trial on its nodes; `cores`: of nodes that may be shared."""
+
+    talk: Conversation
+    cores: Mapping[str, int]
+
+    def begin(
+        self,
+        mark: str,
+        folders: tuple[str, str],
+        requires: Sequence[str],
+        inputs: Sequence[tuple[str, str]],
+    ) -> None:
+        """Wait until every node is ready, with the trial's files there.
+
+        - `folders`: made there and removed at the end: its working directory, and one for the files
+        that a killed MPI library leaves; "" where there is none.
+        """
+        orders = [f"trial {mark}"]
+        kinds = zip(("folder", "session"), folders, strict=True)
+        orders += [f"{kind} {folder}" for kind, folder in kinds if folder]
+        orders += [f"need {tool}" for tool in requires]
+        self.talk.take_turn("\n".join(orders))
+        for name, text in inputs:
+            content = text.encode()
+            self.talk.tell(f"input {name} {len(content)}", content)
+        self.talk.tell("begin")
+        self.talk.wait("begun", 60.0)
+        for node, said in self.talk.said.items():
+            for reason in said.get("failed", ()):
+                raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """Yield the required programs that are not on a node's path, with the node."""
+        for node, said in self.talk.said.items():
+            for tool in said.get("missing", ()):
+                yield node, tool
+
+    def storage(self) -> list[str]:
+        """Return the report of every node about the file system of the working directory."""
+        self.talk.tell("storage")
+        self.talk.wait("storage", _ORDER_S)
+        return [self.talk.answer(node, "storage") for node in self.talk.nodes]
+
+    def start(self) -> None:
+        """Read the nodes' counters right before the trial."""
+        self.talk.tell("start")
+        self.talk.wait("started", _ORDER_S)
+
+    def stop(self) -> None:
+        """Read the nodes' counters right after the trial."""
+        self.talk.tell("stop")
+        self.talk.wait("stopped", _ORDER_S)
+
+    def caveats(self) -> tuple[str, ...]:
+        """Return the disturbances of the trial: stolen processor time, other programs before it."""
+        found: list[str] = []
+        for node, said in self.talk.said.items():
+            readings = [parse_stat(text) for text in said.get("stat", ())]
+            found += steal_caveats(readings[0], readings[-1]) if readings else ()
+            load = self.talk.answer(node, "load").partition("/")[0]
+            running = number_of(load, node, "load") - 1  # the script itself
+            if node in self.cores and running >= max(1.0, 0.25 * self.cores[node]):
+                found.append("busy-machine")
+        return tuple(dict.fromkeys(found))
+
+    def ports(self, node: str) -> Ports:
+        """Return the TCP ports of a node: those that were taken when the trial began."""
+        listed = self.talk.answer(node, "ports").split()
+        found = [text.rpartition(":")[2] for text in listed]
+        taken = {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
+
+        def listens(port: int) -> bool:
+            self.talk.drop("listening")
+            self.talk.tell_one(node, f"listen {port}")
+            self.talk.wait("heard", _ORDER_S, [node])
+            self.talk.drop("heard")
+            return "listening" in self.talk.said[node]
+
+        return Ports(lambda: taken, listens)
+
+    def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
+        """Bring files of the working directory back; a missing file is empty."""
+        for name in names:
+            self.talk.tell_one(node, f"file {name}")
+        self.talk.drop("stopped")
+        self.talk.tell("stop")
+        self.talk.wait("stopped", _FETCH_S)
+        found = dict.fromkeys(names, "")
+        for line in self.talk.said[node].get("file", ()):
+            name, _, content = line.partition(" ")
+            if name not in found:
+                raise PlatformError(f"the node sends '{name}' without a request", where=node)
+            found[name] = text_of(content, node, f"the file '{name}'")
+        return found
+
+    def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Return in words the omitted parts of fetched files."""
+        found: list[str] = []
+        for line in self.talk.said[node].get("kind", ()):
+            name, _, kind = line.partition(" ")
+            if name in names and _KIND.fullmatch(kind):
+                found += cut_of_file(name, kind)
+        return tuple(found)
+
+    def end(self, timeout_s: float = _ORDER_S) -> None:
+        """End the processes with the trial's mark and remove its directory, on living nodes."""
+        self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
+
+    def lost(self) -> bool:
+        """Return whether a node is lost."""
+        return self.talk.lost() is not None
+
+    def raise_lost(self, hint: str) -> None:
+        """Report which node was lost, if one was."""
+        if lost := self.talk.lost():
+            raise PlatformError(
+                f"the node was lost during the trial: {lost.reason()}",
+                where=nodes_text(sorted(lost.names)),
+                hint=hint,
+            )
+
+
+@contextmanager
+def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[Housekeeping]:
+    """Yield the housekeeping of a trial, and end it with the context."""
+    house = Housekeeping(talk, cores)
+    try:
+        yield house
+    except BaseException:
+        # The first error counts. A node that hangs has been waited for already; one
+        # that is only slow ends its part when its script is left alone.
+        with suppress(PlatformError):
+            house.end(_AFTER_FAILURE_S)
+        raise
+    house.end()

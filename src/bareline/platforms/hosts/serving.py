@@ -1,0 +1,77 @@
+"""A server for as long as a command is measured: started on a node, waited for, ended."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bareline.platforms.hosts.process import Process, end_group, holding, spawn
+from bareline.vocabulary.errors import PlatformError
+
+#: How long a server may take until it listens.
+_READY_S = 20.0
+#: So much is read of the end of a server's output.
+_TAIL_BYTES = 1 << 16
+_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The TCP ports of one node: those on which something listens, and whether one of them is."""
+
+    taken: Callable[[], Collection[int]]
+    listens: Callable[[int], bool]
+
+
+@contextmanager
+def serving(
+    program: str,
+    line: Callable[[Mapping[str, str]], Sequence[str]],
+    ports: Ports,
+    *,
+    env: Mapping[str, str],
+    clean: Callable[[str], str] = lambda text: text,
+    hold: bool = False,
+) -> Iterator[dict[str, str]]:
+    """Start a server, wait until it listens, and end it with the context; give its ports by name.
+
+    - `line`: gives the local command line, from the placeholders of its ports.
+    - `clean`: removes the lines that the way to the node adds to the server's output.
+    - `hold`: it ends by itself with its standard input; see `holding`.
+    """
+    problem, start = "", holding if hold else spawn
+    for _ in range(3):
+        taken = ports.taken()
+        free = [one for one in _PORTS if one not in taken]
+        if len(free) < 2:
+            raise PlatformError(f"no port of {_PORTS[0]} to {_PORTS[-1]} is free")
+        port, data_port = random.sample(free, 2)
+        values = {"server_port": str(port), "server_data_port": str(data_port)}
+        # A file for its output: pipes have no reader while the command is measured.
+        with tempfile.TemporaryFile() as said, start(line(values), env=env, output=said) as process:
+            problem = _wait_listening(ports, port, process)
+            if not problem:
+                yield values
+                return
+            end_group(process)
+            said.seek(max(0, said.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            lines = clean(said.read(_TAIL_BYTES).decode(errors="replace")).strip().splitlines()
+            problem = lines[-1] if lines else problem
+    raise PlatformError(f"the server '{program}' did not start: {problem}")
+
+
+def _wait_listening(ports: Ports, port: int, process: Process) -> str:
+    """Wait until something listens on a port; return the reason if nothing does."""
+    deadline = time.monotonic() + _READY_S
+    while time.monotonic() < deadline:
+        if ports.listens(port):
+            return ""
+        if process.poll() is not None:
+            return "it ended"
+        time.sleep(0.02)
+    return f"nothing listens on port {port} after {_READY_S:.0f} s"

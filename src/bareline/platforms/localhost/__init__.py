@@ -1,0 +1,1 @@
+"""Platforms that are this machine: its own processes, and its network namespaces."""

@@ -1,0 +1,257 @@
+"""Links between the hosts and the switch, by ip(8), tc(8) and ethtool(8), and how they are paced.
+
+A shaper lets packets go when a timer of the kernel fires. Where timers fire late, a link that saves
+up nothing loses its rate; where a packet costs the machine more time than the link would need for
+it, short packets cannot fill the link. Both differ from machine to machine by an order of
+magnitude, most of all where the machine is itself a guest, so they are measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bareline.platforms.base import Allocation
+from bareline.platforms.localhost.netns.namespaces import Namespaces
+from bareline.platforms.localhost.netns.options import NetnsOptions, Shaper
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout, Scalar, Server
+
+#: The part of its rate that a link must carry; TCP's headers alone take 5 % at 1500 bytes a frame.
+CARRIES = 0.8
+_SLEEPS, _SLEEP_S = 100, 50e-6
+_SLACK = Path("/proc/self/timerslack_ns")
+
+_RECEIVER = """
+import socket, sys, time
+connection = socket.create_server(("", int(sys.argv[1]))).accept()[0]
+block, count = bytearray(1 << 18), 0
+connection.recv_into(block)
+start = end = time.perf_counter()
+while got := connection.recv_into(block):
+    count, end = count + got, time.perf_counter()
+connection.sendall(b"%r" % (8 * count / (end - start) if count else 0.0))
+"""
+_SENDER = """
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
+block, end = bytes(1 << 16), time.perf_counter() + float(sys.argv[3])
+while time.perf_counter() < end:
+    connection.sendall(block)
+connection.shutdown(socket.SHUT_WR)
+print(connection.recv(100).decode())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a limited link is paced.
+
+    - `packet_bytes`: largest packet that a host hands to its link.
+    - `carried_bits_per_s`: the rate of a TCP stream over it; None when it could not be measured.
+    """
+
+    lateness_s: float
+    packet_bytes: int
+    carried_bits_per_s: float | None
+
+    def facts(self) -> dict[str, Scalar]:
+        """Return the links."""
+        carried = self.carried_bits_per_s
+        return {
+            "netns.timer_lateness_s": self.lateness_s,
+            "netns.packet_bytes": self.packet_bytes,
+            **({} if carried is None else {"netns.carried_bps": carried}),
+        }
+
+
+def timer_lateness_s() -> float:
+    """Measure how late a timer of this machine fires: the median of a hundred short sleeps.
+
+    Inside, the kernel does not merge this thread's timers with other timers (50 us by default).
+    """
+    late = []
+    try:
+        slack = _SLACK.read_text(encoding="ascii")
+        _SLACK.write_text("1", encoding="ascii")
+    except OSError:
+        slack = ""
+    for _ in range(_SLEEPS):
+        start = time.perf_counter()
+        time.sleep(_SLEEP_S)
+        late.append(time.perf_counter() - start - _SLEEP_S)
+    if slack:
+        _SLACK.write_text(slack, encoding="ascii")
+    return max(0.0, median(late))
+
+
+def carried_bits_per_s(allocation: Allocation) -> float | None:
+    """Return the rate of a TCP stream between two hosts, the better of two short ones."""
+    to = ("{server_host}", "{server_port}", "0.15")
+    command = Command(
+        argv=(sys.executable, "-I", "-c", _SENDER, *to),
+        server=Server(argv=(sys.executable, "-I", "-c", _RECEIVER, "{server_port}")),
+    )
+    found = []
+    for _ in range(2):
+        with contextlib.suppress(PlatformError, ValueError):
+            found.append(float(allocation.run(command, Layout(2, 1, 1), timeout_s=20.0).stdout))
+    return max(found, default=None)
+
+
+def choose_packet(
+    shortest: int, longest: int, rate_bits_per_s: int, carried: Callable[[int], float | None]
+) -> tuple[int, float | None]:
+    """Return the shortest packet with which a link carries its rate, and the carried rate.
+
+    `carried` paces the link with packets of so many bytes and returns the carried rate. Longer
+    ones let small messages outrun the link: they are doubled only as long as that gains something.
+    """
+    packet, reached = shortest, carried(shortest)
+    while reached is not None and reached < CARRIES * rate_bits_per_s and packet < longest:
+        longer = min(2 * packet, longest)
+        more = carried(longer)
+        if more is None or more < 1.05 * reached:
+            break
+        packet, reached = longer, more
+    return packet, reached
+
+
+#: Name of the interface in every host.
+HOST_DEVICE = "eth0"
+_BRIDGE = "br0"
+_PREFIX = "10.94.0"
+SUBNET = f"{_PREFIX}.0/24"
+SWITCH_ADDRESS = f"{_PREFIX}.254"
+
+#: Bytes that the kernel hands over at once when it leaves segmentation to the device.
+_LARGEST_PACKET_BYTES = 65_536
+_FRAME_BYTES = 14
+#: Longest that one packet may keep a limited link busy: a shaper lets a packet pass whole and
+#: charges for it afterwards, so the content of one packet outruns the link. This is the time of a
+#: full frame at 1 Gb/s, and about the latency of a message, which hides it.
+_PACKET_S = 12e-6
+#: The same where the machine needs longer for a packet than the link, so that short ones leave it
+#: idle: a message within one packet then outruns the link.
+_LONG_PACKET_S = 60e-6
+#: How much a pause may save up at least and at most, as time at full rate: it makes up for a timer
+#: of the kernel that is late. More lets messages outrun the link, less loses rate, so it is as much
+#: as timers are late here.
+_LEAST_SAVED_S, _MOST_SAVED_S = 5e-6, 40e-6
+#: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
+#: where several senders meet, the switch's link has to delay them.
+_SWITCH_PACKETS = 4
+#: The bytes of a frame on a wire that the kernel does not count: preamble, checksum, gap. And the
+#: shortest frame with them.
+_WIRE = "overhead 24 mpu 84"
+#: Features that a simple NIC lacks: segmentation and merging of packets, checksums.
+_PLAIN = ("tso", "off", "gso", "off", "gro", "off", "tx", "off", "rx", "off")
+#: How long a packet may wait in the shaper before it is dropped, as in a switch's buffer.
+_QUEUE_S = 0.020
+
+
+def host_address(index: int) -> str:
+    """Return the address of the host with that index, from 0."""
+    return f"{_PREFIX}.{index + 1}"
+
+
+def port(index: int) -> str:
+    """Name the switch's end of a host's link."""
+    return f"port{index + 1}"
+
+
+def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
+    """Plug every host into a bridge in the switch."""
+    mtu = options.mtu
+    lines = [
+        f"link add {_BRIDGE} type bridge forward_delay 0 mcast_snooping 0",
+        f"link set {_BRIDGE} addrgenmode none up",
+        f"address add {SWITCH_ADDRESS}/24 dev {_BRIDGE}",
+    ]
+    for index, host in enumerate(hosts):
+        lines += [
+            f"link add {port(index)} mtu {mtu} type veth "
+            f"peer name {HOST_DEVICE} mtu {mtu} netns {host.pid_in_switch}",
+            f"link set {port(index)} addrgenmode none master {_BRIDGE} up",
+        ]
+    switch.must(["ip", "-batch", "-"], lines)
+    for index, host in enumerate(hosts):
+        # No IPv6 address: its discovery would send packets in the middle of a measurement.
+        up = f"link set {HOST_DEVICE} addrgenmode none up"
+        address = f"address add {host_address(index)}/24 dev {HOST_DEVICE}"
+        host.must(["ip", "-batch", "-"], [up, address])
+        if options.offloads is False:
+            host.must(["ethtool", "-K", HOST_DEVICE, *_PLAIN])
+            switch.must(["ethtool", "-K", port(index), *_PLAIN])
+
+
+def shape(
+    switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions, rate: int, pace: Pace
+) -> None:
+    """Limit both directions of every host's link, however they were limited before."""
+    packet = pace.packet_bytes
+
+    def lines(device: str) -> list[str]:
+        limit = shaper_lines(device, rate, options.shaper, packet, pace.lateness_s)
+        # Any other root takes the place of an earlier limit, also where there is none.
+        return [f"qdisc replace dev {device} root pfifo", *limit]
+
+    # Turning segmentation offload off does not shorten packets: the kernel cuts one up when it
+    # leaves the shaper, which has seen it whole.
+    frames = max(1, packet // (options.mtu + _FRAME_BYTES))
+    for host in hosts:
+        sizes = f"link set {HOST_DEVICE} gso_max_size {packet} gso_max_segs {frames}"
+        host.must(["ip", "-batch", "-"], [sizes])
+        host.must(["tc", "-batch", "-"], lines(HOST_DEVICE))
+    ports = [line for index in range(len(hosts)) for line in lines(port(index))]
+    switch.must(["tc", "-batch", "-"], ports)
+
+
+def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
+    """Return the least and the most that the largest packet of a limited link may be, in bytes.
+
+    By default, segmentation is left to the device only as far as the link carries the
+    packet in the time in which it carries a frame at 1 Gb/s, or five where the machine is slow.
+    """
+    frame = mtu + _FRAME_BYTES
+    if offloads is not None:
+        packet = _LARGEST_PACKET_BYTES if offloads else frame
+        return packet, packet
+    least, most = (
+        min(_LARGEST_PACKET_BYTES, max(frame, round(rate_bits_per_s / 8 * seconds)))
+        for seconds in (_PACKET_S, _LONG_PACKET_S)
+    )
+    return least, most
+
+
+def shaper_lines(
+    device: str, rate_bits_per_s: int, shaper: Shaper, packet: int, lateness_s: float
+) -> list[str]:
+    """Limit the rate of a device's output, in packets of so many bytes at most.
+
+    The token bucket (tbf) cuts up packets that are larger than its saved tokens, which costs it
+    the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
+    longer afterwards. The tokens of a pause make up for timers that are late.
+    """
+    rate_bytes_per_s = rate_bits_per_s / 8
+    saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))
+    if device != HOST_DEVICE:
+        saved = max(saved, _SWITCH_PACKETS * packet)
+    limit = max(round(rate_bytes_per_s * _QUEUE_S), 4 * _LARGEST_PACKET_BYTES)
+    rate = f"rate {rate_bits_per_s}bit"
+    if shaper == "tbf":
+        burst = max(saved, 2 * packet)
+        bounds = f"burst {burst} limit {limit + burst}"
+        return [f"qdisc replace dev {device} root tbf {rate} {bounds} {_WIRE}"]
+    return [
+        f"qdisc replace dev {device} root handle 1: htb default 1",
+        f"class add dev {device} parent 1: classid 1:1 htb {rate} burst {saved} cburst {saved} "
+        f"quantum {_LARGEST_PACKET_BYTES} {_WIRE}",
+        f"qdisc add dev {device} parent 1:1 handle 10: bfifo limit {limit}",
+    ]

@@ -1,0 +1,84 @@
+"""Options of the netns platform type."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from bareline.platforms.hosts.layers.filesystem.options import Networked
+from bareline.platforms.localhost.here import HereOptions
+
+Shaper = Literal["htb", "tbf"]
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
+_SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def parse_rate(text: str) -> int:
+    """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
+    match = _RATE.fullmatch(text)
+    rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
+    if not 1_000_000 <= rate <= 10**13:
+        raise ValueError(
+            f"'{text[:40]}' is not a rate between 1mbit and 10000gbit, such as 1gbit or 10gbit"
+        )
+    return rate
+
+
+class NetnsOptions(HereOptions):
+    """Options of a platform of network namespaces.
+
+    - `hosts`: number of hosts.
+    - `rate`: rate of each link in each direction, e.g. ``1gbit``; not limited by default.
+    - `shaper`: the shaper of that rate: ``htb`` limits the rate from the second packet on; ``tbf``,
+      the simple token bucket, lets two packets outrun the link after every pause.
+    - `mtu`: largest packet of the links, in bytes.
+    - `offloads`: whether the links take packets of up to 64 KiB as a NIC with segmentation offload
+      does; a limited link by default only such as it carries in 12 us, because a packet outruns it,
+      or so long ones (up to 60 us) that this machine can fill the link.
+    - `transport`: ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
+    - `cores`: numbers of the cores to share out among the hosts; all that this process may use by
+      default. Every host is pinned to its own share.
+    - `filesystem`: a file system that is mounted for the trials alone, which then work on it: all
+      hosts see the same one. Its own files are in `io_folder`.
+    """
+
+    hosts: Annotated[int, Field(ge=2, le=16)] = 2
+    rate: str | None = None
+    shaper: Shaper = "htb"
+    mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
+    offloads: bool | None = None
+    transport: Literal["auto", "tcp"] = "auto"
+    filesystem: Networked | None = None
+
+    @property
+    def node_count(self) -> int:
+        return self.hosts
+
+    @property
+    def cores_per_node(self) -> int:
+        cores = self.cores or tuple(sorted(os.sched_getaffinity(0)))
+        return len(share_cores(cores, self.hosts)[0])
+
+    @property
+    def rate_bits_per_s(self) -> int | None:
+        """Rate of a link, None when it is not limited."""
+        return None if self.rate is None else parse_rate(self.rate)
+
+    @field_validator("rate")
+    @classmethod
+    def _check_rate(cls, value: str | None) -> str | None:
+        if value is not None:
+            parse_rate(value)
+        return value
+
+
+def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]:
+    """Share cores out among hosts in equal parts; hosts share a core when there are too few."""
+    each = len(cores) // hosts
+    if each == 0:
+        return tuple((cores[host % len(cores)],) for host in range(hosts))
+    return tuple(tuple(cores[host * each : (host + 1) * each]) for host in range(hosts))

@@ -1,0 +1,375 @@
+"""The resources of a bareline in a cloud, recorded before each request, for removal after a kill.
+
+A process that is killed at any moment leaves a journal that names all it can have left in the
+cloud. Names carry the process's mark, so that they also identify the resources of a lost journal.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bareline.host.locks import file_lock
+from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.platforms.made.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file, sync_folder
+from bareline.vocabulary.units import HOUR_S, count
+
+#: Begins the name of all that bareline makes in a cloud; its owner's mark follows.
+PREFIX = "bareline-"
+#: An instance may still appear so long after its request was sent by a process that was killed.
+SETTLED_S = 120.0
+_NUMBERS = itertools.count(1)
+
+
+def is_abandoned(name: str) -> bool:
+    """Return whether a thing of this name was made by a bareline of this machine that has ended."""
+    return name.startswith(PREFIX) and has_ended(name.removeprefix(PREFIX))
+
+
+@dataclass(slots=True)
+class Story:
+    """A journal as it was read.
+
+    - `owner`: mark of the process that wrote it.
+    - `kind`, `platform`: the platform's type and name.
+    - `account`: how the cloud is reached again, without any secret.
+    - `things`: all that was asked for and is not known to be gone, by name, in the order of asking.
+    - `asked_at`, `up_since`: seconds of the epoch, the latter of instances that are there.
+    """
+
+    owner: str
+    kind: str
+    platform: str
+    account: Mapping[str, str]
+    things: dict[str, Thing] = field(default_factory=dict)
+    asked_at: dict[str, float] = field(default_factory=dict)
+    up_since: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether its process has ended."""
+        return has_ended(self.owner)
+
+    @property
+    def instances(self) -> list[str]:
+        """Names of the instances that are there."""
+        instances = (name for name, thing in self.things.items() if thing.kind == INSTANCE)
+        return [name for name in instances if name in self.up_since]
+
+    def may_appear(self, thing: Thing, now: float) -> bool:
+        """Return whether a thing that cannot be found may still come: its request had no answer."""
+        return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
+
+    def take(self, entry: Mapping[str, Any]) -> None:
+        """Follow one line of the journal."""
+        event = entry["what"]
+        name = str(entry["name"])
+        if event == "asked":
+            self.things[name] = Thing(str(entry["kind"]), name)
+            self.asked_at[name] = float(entry["at"])
+        elif event == "made" and name in self.things:
+            kind = self.things[name].kind
+            self.things[name] = Thing(kind, name, str(entry["id"]))
+            self.up_since[name] = float(entry["at"])
+        elif event == "gone":
+            self.things.pop(name, None)
+
+    def is_of(self, kind: str, account: Mapping[str, str]) -> bool:
+        """Return whether it is about an account of a kind of cloud."""
+        return self.kind == kind and dict(self.account) == dict(account)
+
+
+def folder_of(cache: Path) -> Path:
+    """Return the folder of the journals."""
+    return cache / "cloud" / "journals"
+
+
+class Journal:
+    """The journal of a group of instances, while it is in use."""
+
+    def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
+        folder = folder_of(cache)
+        owner = owner_mark()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # No name is used twice by a process: an earlier resource may still exist.
+        number = next(_NUMBERS)
+        self.path = folder / f"{owner}-{number}.jsonl"
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL
+        self._file = os.open(self.path, flags, 0o600)
+        self._torn = False
+        self.prefix = f"{PREFIX}{owner}-{number}"
+        self.story = Story(owner, kind, platform, dict(account))
+        self._write({"owner": owner, "kind": kind, "platform": platform, "account": dict(account)})
+        sync_folder(folder)
+
+    def _write(self, entry: Mapping[str, Any]) -> None:
+        line = json.dumps(entry) + "\n"
+        if self._torn:
+            line = "\n" + line
+        self._torn = True
+        unwritten = line.encode()
+        while unwritten:
+            written_bytes = os.write(self._file, unwritten)
+            unwritten = unwritten[written_bytes:]
+        self._torn = False
+        os.fsync(self._file)
+
+    def _add(self, event: str, name: str, **more: str) -> None:
+        entry = {"what": event, "name": name, "at": time.time(), **more}
+        self._write(entry)
+        self.story.take(entry)
+
+    def asked(self, thing: Thing) -> None:
+        """Record a request before it is sent."""
+        self._add("asked", thing.name, kind=thing.kind)
+
+    def made(self, thing: Thing, id_: str) -> Thing:
+        """Note that a thing exists, and give it with its id."""
+        self._add("made", thing.name, id=id_)
+        return self.story.things[thing.name]
+
+    def gone(self, thing: Thing) -> None:
+        """Note that a thing does not exist any more."""
+        self._add("gone", thing.name)
+
+    def close(self) -> None:
+        """End the journal; it goes where nothing is left, and stays for `remains` otherwise."""
+        os.close(self._file)
+        if not self.story.things:
+            self.path.unlink(missing_ok=True)
+
+
+def read_journal(path: Path) -> Story | None:
+    """Read a journal; None of one that never got its first line.
+
+    A torn line is one whose request was not sent: it is left out. Further lines may follow it, if
+    its process could write again.
+    """
+    entries = _entries(path)
+    try:
+        head, *rest = entries
+        story = Story(head["owner"], head["kind"], head["platform"], head["account"])
+        for entry in rest:
+            story.take(entry)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return story
+
+
+def _entries(path: Path) -> list[Any]:
+    """Return the values of all whole lines."""
+    entries = []
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for line in text.splitlines():
+        with suppress(ValueError):
+            entries.append(json.loads(line))
+    return entries
+
+
+def journals(cache: Path) -> Iterator[tuple[Path, Story]]:
+    """Read every journal of the cache."""
+    for path in sorted(folder_of(cache).glob("*.jsonl")):
+        try:
+            story = read_journal(path)
+        except OSError:
+            continue
+        if story is not None:
+            yield path, story
+
+
+_LOG = logging.getLogger(__name__)
+#: How long an instance may take to go.
+_GONE_S = 180.0
+_LOOK_S = 1.0
+
+
+def remove(
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
+) -> list[Thing]:
+    """Remove things, and see that they are gone; give those that were there.
+
+    - `things`: in the order of making; those without an id are looked for by their names.
+    """
+    present: list[Thing] = []
+    for thing in things:
+        ids = [thing.id] if thing.id else _ids_of(thing, steward, insist)
+        if not ids:
+            gone(thing)
+        present += [replace(thing, id=id_) for id_ in ids]
+    instances = [thing for thing in present if thing.kind == INSTANCE]
+    _remove(steward, instances, insist, gone)
+    # The resources of instances can only be removed after them.
+    resources = [thing for thing in present if thing.kind != INSTANCE]
+    resources.sort(key=lambda thing: -steward.kinds.index(thing.kind))
+    _remove(steward, resources, insist, gone)
+    return present
+
+
+def _ids_of(thing: Thing, steward: Steward, insist: Insistence) -> list[str]:
+    """Return the ids of all that have the name of a thing."""
+    return insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
+
+
+def _remove(
+    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
+) -> None:
+    """Remove things that are there, and wait until they are gone."""
+    for thing in things:
+        insist.ask(f"removing {thing.name}", partial(steward.delete, thing))
+    left = list(things)
+    deadline = time.monotonic() + _GONE_S
+    while left:
+        for thing in list(left):
+            is_gone = partial(steward.is_gone, thing)
+            if insist.ask(f"looking for {thing.name}", is_gone):
+                left.remove(thing)
+                gone(thing)
+        if left and time.monotonic() > deadline:
+            raise PlatformError(
+                f"the {left[0].kind} is still there {_GONE_S:.0f} s after it was to be removed",
+                where=left[0].name,
+                hint="`bareline platforms clean` tries again; it may cost until then",
+            )
+        if left:
+            time.sleep(_LOOK_S)
+
+
+#: How a cloud is reached again, without any secret.
+Account = Mapping[str, str]
+
+
+def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
+    """Keep (or forget) that a cloud was used, as long as the cache lives: `clean` looks at it."""
+    path = _accounts_file(cache)
+    entry = {"kind": kind, "account": dict(account)}
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with file_lock(path.with_suffix(".lock")):
+        entries = _remembered(path)
+        if (entry in entries) == keep:
+            return
+        remaining = [other for other in entries if other != entry]
+        if keep:
+            remaining.append(entry)
+        replace_file(path, json.dumps(remaining))
+
+
+def _accounts_file(cache: Path) -> Path:
+    return cache / "cloud" / "accounts.json"
+
+
+def _remembered(path: Path) -> list[Any]:
+    """Return the entries of the file of accounts; none if it cannot be read."""
+    with suppress(OSError, ValueError):
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(entries, list):
+            return entries
+    return []
+
+
+def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
+    """Yield each account of a kind that was used or has a journal, once."""
+    entries = _remembered(_accounts_file(cache))
+    entries += [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
+    seen = []
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("kind") != kind:
+            continue
+        account = entry.get("account")
+        if isinstance(account, dict) and account not in seen:
+            seen.append(account)
+            yield {str(key): str(value) for key, value in account.items()}
+
+
+def clean(
+    cache: Path, kind: str, steward_of: Callable[[Account], Steward], only: Account | None = None
+) -> list[str]:
+    """Remove the remains of killed barelines in the clouds of a kind; return a line for each.
+
+    Resources of other barelines, machines and users stay. An account of which no journal is
+    left is looked at this last time, whether it answers or not.
+    """
+    removed: list[str] = []
+    for account in _accounts(cache, kind):
+        if only is not None and account != dict(only):
+            continue
+        try:
+            with file_lock(folder_of(cache) / ".clean"):
+                patience = BackOff(most_s=60.0, waits_for_silent=only is not None)
+                insist = Insistence(_LOG.warning, patience)
+                removed += _clean_account(cache, kind, account, steward_of(account), insist)
+        except PlatformError as error:
+            title = " ".join(account.values())
+            removed.append(f"{kind} {title}: cannot be looked at, nothing is removed: {error}")
+        if only is None and not _has_journal(cache, kind, account):
+            remember(cache, kind, account, keep=False)
+    return removed
+
+
+def _has_journal(cache: Path, kind: str, account: Account) -> bool:
+    return any(story.is_of(kind, account) for _, story in journals(cache))
+
+
+def _clean_account(
+    cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
+) -> list[str]:
+    removed: list[Thing] = []
+    for path, story in journals(cache):
+        if story.is_of(kind, account) and story.is_abandoned:
+            removed += _settle(path, story, steward, insist)
+    marked = insist.ask("listing", lambda: list(steward.named(PREFIX)))
+    stray = [thing for thing in marked if is_abandoned(thing.name)]
+    stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
+    removed += remove(steward, stray, insist, lambda _: None)
+    title = " ".join(account.values())
+    return [f"{title}: {thing.kind} {thing.name} removed" for thing in removed]
+
+
+def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
+    """Remove the resources of a journal; it stays where something may still appear."""
+    things = list(story.things.values())
+    gone: set[str] = set()
+    removed = remove(steward, things, insist, lambda thing: gone.add(thing.name))
+    present = {thing.name for thing in removed}
+    now = time.time()
+    missing = [thing for thing in things if thing.name not in present]
+    expected = {thing.name for thing in missing if story.may_appear(thing, now)}
+    if not expected:
+        path.unlink(missing_ok=True)
+        return removed
+    # Removed resources are not looked for, nor reported, again.
+    with path.open("a", encoding="utf-8") as file:
+        for name in sorted(gone - expected):
+            file.write(json.dumps({"what": "gone", "name": name}) + "\n")
+    return removed
+
+
+def running(cache: Path, kind: str, platform: str, now: float) -> str:
+    """Describe living barelines' resources in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    descriptions = []
+    with suppress(OSError):
+        for _, story in journals(cache):
+            if story.kind != kind or story.platform != platform:
+                continue
+            if story.instances and not story.is_abandoned:
+                descriptions.append(_use_of(story, now))
+    return "; ".join(descriptions)
+
+
+def _use_of(story: Story, now: float) -> str:
+    """Describe the instances of a living process."""
+    names = story.instances
+    first_s = min(story.up_since[name] for name in names)
+    hours = (now - first_s) / HOUR_S
+    instances = count(len(names), "instance")
+    return f"{instances} for {hours:.1f} h (process {owner_pid(story.owner)})"

@@ -1,0 +1,5 @@
+"""Virtual machines that bareline makes: libvirt and QEMU, joined by a private network."""
+
+from bareline.platforms.made.vm.platform import VmPlatform
+
+PLATFORM = VmPlatform

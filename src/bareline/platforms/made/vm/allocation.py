@@ -1,0 +1,274 @@
+"""Guests in use: the measured tenant's and the neighbours', commands and MPI jobs inside them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from bareline.host.load import processor_s
+from bareline.platforms.hosts.launchers.installation import MpiInstallation
+from bareline.platforms.hosts.launchers.job import Job, Network, Node
+from bareline.platforms.hosts.layers.neighbours import busy_neighbours, facts_of, run_against_copies
+from bareline.platforms.hosts.scripts.conversation import script
+from bareline.platforms.hosts.workdir import runs_virtually
+from bareline.platforms.made.vm.domain import Guest
+from bareline.platforms.made.vm.filesystem import mount_in_guests
+from bareline.platforms.made.vm.fleet import ANSWER_S, GuestFleet
+from bareline.platforms.made.vm.guest import DEVICE
+from bareline.platforms.made.vm.remains import read_changes
+from bareline.platforms.reached.remote.allocation import RemoteAllocation
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+
+
+class VmAllocation(RemoteAllocation):
+    """One tenant's guests: the measured one's, whose neighbours are the other tenants'.
+
+    They differ from other nodes that are reached through a connection: bareline has made them, so
+    that they are not shared and their properties are known; their connections do not notice a
+    death and outlast a pause, so that libvirt reports deaths; and a broken one is rebuilt.
+
+    - `server`: the guest that serves them files, where it is one of its own.
+    - `native`: gives the host's folder of native programs, built against the same MPI library.
+    - `doubts`, `about`: caveats of all measurements in them, facts of their definition.
+    - `events`: sentences about events of guests, added to by the fleet.
+    """
+
+    others_use = False
+    lost_hint = "it is rebuilt before the next trial"
+
+    def __init__(
+        self,
+        fleet: GuestFleet,
+        guests: Sequence[Guest],
+        server: Guest | None,
+        *,
+        mpi: MpiInstallation,
+        cache: Path,
+        native: Callable[[], Path],
+        doubts: Sequence[str],
+        about: Mapping[str, Scalar],
+        events: list[str],
+    ) -> None:
+        self.guests = tuple(guests)
+        self._server = server
+        super().__init__(
+            [Node(guest.name, guest.address, fleet.vcpus) for guest in guests],
+            cache=cache,
+            way="copy",
+            native_target="/opt/bareline/native",
+            native_here=native,
+            events=events,
+        )
+        self.options, self.fleet, self.access = fleet.options, fleet, fleet.access
+        self.neighbours: tuple[VmAllocation, ...] = ()
+        self._mpi = mpi
+        self._doubts = tuple(doubts)
+        self._about = about
+        self._joined: set[str] = set()
+        self._broken: dict[str, str] = {}
+        self._pids: dict[str, int] = {}
+
+    @property
+    def _needed(self) -> tuple[Guest, ...]:
+        return (*self.guests, self._server) if self._server else self.guests
+
+    @property
+    def mpi(self) -> MpiInstallation:
+        return self._mpi
+
+    # How programs are started --------------------------------------------------------------------
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        return self.access.argv(self.guests[self._index(node)].name, argv, env, cwd)
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        self._join(layout.nodes)
+        job = Job(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            network=Network(
+                device=DEVICE,
+                subnet=f"{self.options.nic.subnet}.0/24",
+                launch_address=self.nodes[0].address,
+            ),
+            agent="ssh" if layout.nodes > 1 else None,
+            cwd=cwd,
+            as_root=True,
+            starts_on_first=True,
+        )
+        # The launcher carries the mark too: it must not outlive its trial.
+        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        return self.access.argv(self.guests[0].name, self.mpi.argv(job), mark)
+
+    def _join(self, nodes: int) -> None:
+        """Open the connections from the first guest to the rest, once for all jobs."""
+        others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
+        first = self.guests[0].name
+
+        def open_one(guest: Guest) -> None:
+            done = self.access.run(first, ["ssh", "-fNM", guest.address])
+            done.must(f"no ssh from {first}", where=guest.name)
+            self._joined.add(guest.name)
+
+        _at_once(open_one, others)
+
+    def work_folder(self) -> str:
+        return self.mounted.folder if self.mounted else self.options.io_folder
+
+    def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
+        """Check the free space; QEMU may go around the host's page cache, a share never does."""
+        found = super().judge_storage(storage, folder, needed_bytes)
+        targets = [f"{share.target}/" for share in self.options.shares]
+        shared = any(f"{folder}/".startswith(target) for target in targets)
+        direct = self.options.disk.cache in ("none", "directsync") and not shared
+        if direct and not runs_virtually():
+            return tuple(code for code in found if code != "host-cache")
+        return found
+
+    def end_marked(self, token: str) -> None:
+        end_it = script("end_marked") + 'end_marked "$1"'
+        argv = ["sh", "-c", end_it, "sh", f"{TRIAL_VARIABLE}={token}"]
+
+        def end(guest: Guest) -> None:
+            if guest.name not in self._broken:
+                self.access.run(guest.name, argv, timeout_s=ANSWER_S)
+
+        _at_once(end, self.guests)
+
+    # Trials --------------------------------------------------------------------------------------
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        load = self.options.neighbours
+        if not self.neighbours or load is None or not load.busy:
+            return super().run(command, layout, timeout_s=timeout_s)
+        for tenant in self.neighbours:
+            tenant.repair()
+        if load.load == "same":
+            return run_against_copies(super().run, self.neighbours, command, layout, timeout_s)
+        with busy_neighbours(self.neighbours, load, dict(command.env).get(TRIAL_VARIABLE, "")):
+            return super().run(command, layout, timeout_s=timeout_s)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Return a guest that dies or hangs during a trial apart from a failure."""
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+        try:
+            yield
+        except PlatformError as error:
+            self._stop_watching()
+            if not self._broken:
+                self._find_broken(error)
+            raise
+        finally:
+            self._stop_watching()
+
+    def _stop_watching(self) -> None:
+        """Look no more; connections that were cut are there again. Idempotent."""
+        self._over.set()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        """Cut the connection to a guest whose machine ends, which ssh does not notice."""
+        while not self._over.wait(0.5):
+            dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
+            if dead:
+                self._reconnect_without(dead)
+                return
+
+    def _reconnect_without(self, dead: Sequence[Guest]) -> None:
+        """Renew all connections: guests wait for a dead one's answers, and their trial is over."""
+        for guest in self._needed:
+            self.access.disconnect(guest.name)
+        for guest in self._needed:
+            if guest not in dead:
+                self.access.connect(guest.name)
+
+    def explain_failure(self, stderr: str) -> None:
+        # A guest whose connection is just being renewed would seem to hang.
+        self._stop_watching()
+        self._find_broken(None)
+
+    def _find_broken(self, cause: PlatformError | None) -> None:
+        self._broken |= self.fleet.broken(self._needed)
+        for name in self._broken:
+            self.access.disconnect(name)  # its answers must not be waited for
+        if self._broken:
+            name, reason = next(iter(self._broken.items()))
+            raise PlatformError(
+                f"the guest broke during the trial: {reason}", where=name, hint=self.lost_hint
+            ) from cause
+
+    def repair(self) -> None:
+        """Rebuild the guests that were found broken, and those that died between trials."""
+        self.fleet.renew_enclosure()
+        for guest in self._needed:
+            if guest.name not in self._broken and not self.fleet.runs(guest):
+                self._broken[guest.name] = "its virtual machine ended"
+        if not self._broken:
+            return
+        broken = dict(self._broken)
+        self.fleet.rebuild(broken)
+        self._broken.clear()
+        self._native.forget(list(broken))
+        self._joined -= set(broken)
+        if self.guests[0].name in broken:
+            self._joined.clear()
+        self.mount()
+
+    def mount(self) -> None:
+        """Mount the file system that the options ask for in all guests, where it is not yet."""
+        self.mounted = mount_in_guests(self.options, self.guests, self._server, self.access)
+
+    # All tenants ---------------------------------------------------------------------------------
+
+    @property
+    def cores(self) -> int:
+        return super().cores + sum(tenant.cores for tenant in self.neighbours)
+
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        return (*super().caveats(layout), *self._doubts)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        boot_s, load = self.fleet.boot_s, self.options.neighbours
+        facts = {**super().facts(), **(self.mounted.facts if self.mounted else {}), **self._about}
+        if self.options.guest_tuning.settings():
+            said = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
+            for name, (before, after) in read_changes(said).items():
+                facts[f"tuning.guest.{name}"] = f"{before} -> {after}"
+        if load is not None:
+            facts |= facts_of(self.neighbours, load, self.fleet.vcpus)
+            facts["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        facts["vm.boot_s"] = max(boot_s.values())
+        return facts | {f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())}
+
+    def helpers_s(self) -> float | None:
+        for guest in self.fleet.guests:
+            known = self._pids.get(guest.name)
+            if not (known and Path(f"/proc/{known}").exists()) and (pid := self.fleet.pid(guest)):
+                self._pids[guest.name] = pid
+        return processor_s(tuple(self._pids.values()))
+
+    def suspend(self) -> None:
+        self.fleet.pause()
+
+    def resume(self) -> None:
+        self.fleet.resume()
+        for tenant in (self, *self.neighbours):
+            tenant.repair()
+
+
+def _at_once(do: Callable[[Guest], None], guests: Sequence[Guest]) -> None:
+    with ThreadPoolExecutor(max_workers=max(1, len(guests))) as pool:
+        list(pool.map(do, guests))

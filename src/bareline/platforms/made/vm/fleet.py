@@ -1,0 +1,351 @@
+"""The guests of a platform: brought up side by side, checked, replaced, paused, rebuilt."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bareline.platforms.hosts.nodes import bring_up
+from bareline.platforms.made.vm.domain import Accelerator, Guest, Places, domain_xml, moved
+from bareline.platforms.made.vm.guest import (
+    GuestAccess,
+    last_words,
+    read_failure,
+    read_ready,
+    wrong_size,
+)
+from bareline.platforms.made.vm.medium import Medium
+from bareline.platforms.made.vm.options import VmOptions
+from bareline.platforms.made.vm.states import SavedGuest, SavedStates
+from bareline.vocabulary.errors import PlatformError
+
+#: How long a guest may take to answer before it counts as hanging.
+ANSWER_S = 20.0
+#: The interval between ready and first answer is short and its ends are known to 0.2 s.
+_CLOCK_TOLERANCE = 1.5
+
+
+@dataclass(eq=False)
+class GuestFleet:
+    """Every guest of a platform, the neighbours' included.
+
+    - `equip`: sets up a new enclosure: the things that guests find there.
+    - `states`: saved guests, from which guests start; guests without a state are saved.
+    """
+
+    options: VmOptions
+    guests: Sequence[Guest]
+    access: GuestAccess
+    medium: Medium
+    accelerator: Accelerator
+    folder: Path
+    tell: Callable[[str], None]
+    equip: Callable[[], None]
+    states: SavedStates | None = None
+    #: Seconds from start to first answer, by guest name; the latest start counts.
+    boot_s: dict[str, float] = field(default_factory=dict, init=False)
+    #: Names of the guests whose latest start was from a state saved before.
+    restored: set[str] = field(default_factory=set, init=False)
+    #: The report of each guest when it came up.
+    _reports: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
+    _ready_at: dict[str, float] = field(default_factory=dict, init=False)
+    _domains: dict[str, Any] = field(default_factory=dict, init=False)
+    _paused: bool = field(default=False, init=False)
+    _giving_up: threading.Event = field(default_factory=threading.Event, init=False)
+
+    def __post_init__(self) -> None:
+        self.vcpus = self.options.cores_per_node
+        self._hypervisor = self.access.hypervisor
+
+    # Coming up ---------------------------------------------------------------------------------
+
+    def start(self, guests: Iterable[Guest] | None = None) -> None:
+        """Bring up guests side by side, each again until it is as defined, up to the limit."""
+        chosen = tuple(guests if guests is not None else self.guests)
+        self._in_use()
+        memory = self.options.memory
+        if not memory.huge_pages:
+            make_room(needed_bytes(memory.size_bytes, len(chosen), self.accelerator))
+        bring_up(
+            chosen,
+            self._attempt_all,
+            self.destroy,
+            label=lambda guest: guest.name,
+            attempts=self.options.attempts,
+            tell=self.tell,
+            hint="see `bareline doctor`, or give it more time with `boot_timeout_s`",
+            kind=PlatformError,
+        )
+
+    def _attempt_all(self, guests: Sequence[Guest]) -> list[tuple[Guest, str]]:
+        self._giving_up.clear()
+        with ThreadPoolExecutor(max_workers=len(guests)) as pool:
+            running = [(guest, pool.submit(self._attempt, guest)) for guest in guests]
+            try:
+                found = [(guest, future.result()) for guest, future in running]
+            except BaseException:
+                self._giving_up.set()
+                raise
+        return [(guest, reason) for guest, reason in found if reason]
+
+    def _attempt(self, guest: Guest) -> str:
+        """Start a guest and check it; give the reason when it is not as asked."""
+        libvirt, started = self._hypervisor.libvirt, time.monotonic()
+        saved = self.states.find(guest.name) if self.states else None
+        try:
+            if saved is not None:
+                self.restored.add(guest.name)
+                problem = self._restore(guest, saved)
+            else:
+                self.restored.discard(guest.name)
+                problem = self._boot(guest)
+        except libvirt.libvirtError as error:
+            problem = f"not started: {' '.join(str(error).split())}"
+        if problem and self.states is not None:
+            # The next attempt boots: this state would end the same way.
+            self.states.forget(guest.name)
+        self.boot_s[guest.name] = round(time.monotonic() - started, 3)
+        return problem
+
+    def _boot(self, guest: Guest) -> str:
+        console = self._console(guest)
+        console.unlink(missing_ok=True)
+        disk, boot, seed = self.medium(guest, self.folder)
+        places = Places(
+            guest=guest,
+            vcpus=self.vcpus,
+            accelerator=self.accelerator,
+            disk=str(disk),
+            console=str(console),
+            bridge=self._hypervisor.bridge,
+            boot=boot,
+            seed=str(seed) if seed else None,
+            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+        )
+        self._domains[guest.name] = self._hypervisor.connection.createXML(
+            domain_xml(self.options, places), self._hypervisor.libvirt.VIR_DOMAIN_START_VALIDATE
+        )
+        problem = self._wait_ready(guest, console)
+        if problem or self.states is None:
+            return problem or self.access.connect(guest.name) or self._wrong_clock(guest)
+        # Before anybody has talked to it: the saved guest must know of no connection.
+        assert boot is not None and boot.initrd is not None
+        saved = self.states.save(
+            guest.name,
+            self._domains.pop(guest.name),
+            disk=disk,
+            initrd=Path(boot.initrd),
+            report=self._reports[guest.name],
+        )
+        return self._restore(guest, saved)
+
+    def _restore(self, guest: Guest, saved: SavedGuest) -> str:
+        """Start a guest from its saved state, with a disk and a console of its own."""
+        disk = self.folder / f"{guest.name}.qcow2"
+        shutil.copy(saved.disk, disk)
+        libvirt, connection = self._hypervisor.libvirt, self._hypervisor.connection
+        definition = connection.saveImageGetXMLDesc(
+            str(saved.memory), libvirt.VIR_DOMAIN_SAVE_IMAGE_XML_SECURE
+        )
+        connection.restoreFlags(
+            str(saved.memory),
+            moved(definition, disk=disk, initrd=saved.initrd, console=self._console(guest)),
+            libvirt.VIR_DOMAIN_SAVE_RUNNING,
+        )
+        self._domains[guest.name] = connection.lookupByUUIDString(guest.uuid)
+        self._reports[guest.name] = saved.report
+        if problem := self.access.connect(guest.name):
+            return problem
+        said = self.access.run(guest.name, ["date", "-s", f"@{time.time():.3f}"])
+        return f"its clock cannot be set: {said.stderr.strip()}" if said.exit_code else ""
+
+    def _wrong_clock(self, guest: Guest) -> str:
+        """Describe when a guest's time does not pass as fast as the host's.
+
+        A kernel that measures its time stamp counter while the host is busy may get it wrong by a
+        multiple, and with it every time that a benchmark reports. The first interval costs
+        nothing but is short; only when it looks wrong, a longer one decides.
+        """
+        earlier = (float(self._reports[guest.name]["now_s"]), self._ready_at[guest.name])
+        for wait_s in (0.0, 0.0, 3.0):
+            time.sleep(wait_s)
+            said = self.access.run(guest.name, ["cat", "/proc/uptime"])
+            if said.exit_code:
+                return f"no command over ssh: {said.stderr.strip()}"
+            later = (float(said.stdout.split()[0]), time.monotonic() - said.duration_s / 2)
+            rate = (later[0] - earlier[0]) / (later[1] - earlier[1])
+            if 1 / _CLOCK_TOLERANCE < rate < _CLOCK_TOLERANCE:
+                return ""
+            earlier = later
+        return f"wrong clock: it runs {rate:.2f} times as fast as the host's"
+
+    def _console(self, guest: Guest) -> Path:
+        return self.folder / f"{guest.name}.console"
+
+    def _wait_ready(self, guest: Guest, console: Path) -> str:
+        deadline = time.monotonic() + self.options.boot_timeout_s
+        said = ""
+        while time.monotonic() < deadline and not self._giving_up.is_set():
+            with contextlib.suppress(OSError):
+                said = console.read_text(errors="replace")
+            problem = read_failure(said)
+            if problem:
+                return problem
+            ready = read_ready(said)
+            if ready is not None:
+                self._reports[guest.name] = ready
+                self._ready_at[guest.name] = time.monotonic()
+                return wrong_size(ready, self.options, self.vcpus)
+            if not self.runs(guest):
+                return f"it died while booting: {last_words(said)}"
+            time.sleep(0.03)
+        return f"not booted after {self.options.boot_timeout_s:g} s: {last_words(said)}"
+
+    # Being up ----------------------------------------------------------------------------------
+
+    def runs(self, guest: Guest) -> bool:
+        """Return whether the guest's machine exists and has not crashed; costs a millisecond."""
+        domain, libvirt = self._domains.get(guest.name), self._hypervisor.libvirt
+        try:
+            up = (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
+            return domain is not None and domain.state()[0] in up
+        except libvirt.libvirtError:
+            return False
+
+    def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
+        """Return the guests that died, or execute no commands, each with the reason."""
+        found = {}
+        for guest in guests:
+            if not self.runs(guest):
+                found[guest.name] = "its virtual machine ended"
+            elif self.access.run(guest.name, ["true"], timeout_s=ANSWER_S).exit_code:
+                found[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
+        return found
+
+    def renew_enclosure(self) -> None:
+        """Replace an enclosure that has ended (libvirtd was killed); its guests are rebuilt."""
+        if self._hypervisor.alive():
+            return
+        self.tell("libvirtd ended and all guests with it: both are started again")
+        for guest in self.guests:
+            self.access.forget(guest.name)
+        self._domains.clear()
+        self._paused = False
+        self._hypervisor.restart()
+        self.equip()
+
+    def rebuild(self, reasons: Mapping[str, str]) -> None:
+        """Replace broken guests, which are given with the reasons, by new ones."""
+        chosen = [guest for guest in self.guests if guest.name in reasons]
+        for guest in chosen:
+            self.tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
+            self.destroy(guest)
+        self.start(chosen)
+
+    def may_end(self) -> bool:
+        """Return whether the guests are paused, so that they can be ended to make room."""
+        return self._paused and bool(self._domains)
+
+    def end_paused(self) -> None:
+        """End the guests, which are not in use; they are rebuilt when they are used again."""
+        self.tell("its paused guests are ended to make room in memory")
+        for guest in self.guests:
+            self.destroy(guest)
+        self.leave()
+
+    def pause(self) -> None:
+        """Stop every guest's processors; idempotent."""
+        if not self._paused:
+            self._paused = True
+            self._each("suspend")
+
+    def resume(self) -> None:
+        """Let every guest go on; idempotent."""
+        if self._paused:
+            self._paused = False
+            self._each("resume")
+        self._in_use()
+
+    def _in_use(self) -> None:
+        self.leave()
+        _FLEETS.append(self)
+
+    def leave(self) -> None:
+        """Take note that its guests are not up any more; idempotent."""
+        if self in _FLEETS:
+            _FLEETS.remove(self)
+
+    def _each(self, action: str) -> None:
+        for guest in self.guests:
+            if self.runs(guest):
+                # One that ends at this very moment is found broken later.
+                with contextlib.suppress(self._hypervisor.libvirt.libvirtError):
+                    getattr(self._domains[guest.name], action)()
+
+    def destroy(self, guest: Guest) -> None:
+        """End a guest and forget its disk; idempotent."""
+        self.access.disconnect(guest.name)
+        domain = self._domains.pop(guest.name, None)
+        if domain is not None:
+            with contextlib.suppress(self._hypervisor.libvirt.libvirtError):
+                domain.destroy()
+
+    def pid(self, guest: Guest) -> int | None:
+        """Return the process of a guest as the host counts, for those who want to look at it."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if guest.uuid.encode() in words and b"qemu" in words[0]:
+                    return int(entry.name)
+        return None
+
+
+# Memory of this machine -------------------------------------------------------------------------
+
+#: QEMU's memory in addition to a guest's. Under emulation it keeps translated code: a guest of
+#: 1 GiB was seen to take 1.5 to 1.7 GB.
+_QEMU_BYTES = {"kvm": 160 << 20, "tcg": 640 << 20}
+#: Memory that is left to all other programs of this machine.
+_RESERVE_BYTES = 256 << 20
+
+
+#: The platforms of this process whose guests are up, least recently used first.
+_FLEETS: list[GuestFleet] = []
+
+
+def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
+    """Estimate the memory of this machine that guests take."""
+    return guests * (guest_bytes + _QEMU_BYTES[accelerator])
+
+
+def available_bytes() -> int:
+    """Return the memory that this machine has available without swapping."""
+    text = Path("/proc/meminfo").read_text(encoding="ascii")
+    if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
+        return int(match[1]) << 10
+    raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
+
+
+def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
+    """End paused guests until memory is available: a run may keep guests of many platforms."""
+    for fleet in tuple(_FLEETS if fleets is None else fleets):
+        if available_bytes() - _RESERVE_BYTES >= needed:
+            return
+        if fleet.may_end():
+            fleet.end_paused()
+    if (available := available_bytes() - _RESERVE_BYTES) < needed:
+        raise PlatformError(
+            f"the guests need {needed >> 20} MiB with QEMU's own memory, "
+            f"{max(0, available) >> 20} MiB are available",
+            where="memory.size_bytes",
+            hint="use fewer or smaller guests, or end other programs that use memory here",
+        )

@@ -1,0 +1,300 @@
+"""A guest: its identity, its connection, its input, and its report when it is up.
+
+A handshake costs an emulated processor most of a second, so every command goes through the
+connection that was made when the guest came up. The local end of that connection lives in the
+guests' network; clients only need its socket.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from itertools import chain
+from pathlib import Path
+
+from bareline.platforms.hosts.process import Finished, local_environment, remote_line, run_process
+from bareline.platforms.made.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, Guest, share_tag
+from bareline.platforms.made.vm.hardware import Nic
+from bareline.platforms.made.vm.hypervisor import Hypervisor
+from bareline.platforms.made.vm.kernel import File
+from bareline.platforms.made.vm.options import VmOptions
+from bareline.platforms.made.vm.remains import SET_AND_SHOW
+from bareline.platforms.reached.remote.keys import Keys, client_config, known_hosts
+from bareline.vocabulary.files import replace_file
+
+#: Cheapest key exchange for a processor without wide multiplication.
+_KEX = "curve25519-sha256"
+_HANDSHAKE_S = 60.0
+_REFUSED_S, _PAUSE_S = 60.0, 0.5
+
+
+def server_config() -> str:
+    """Return the configuration of the guests' sshd."""
+    return (
+        "HostKey /run/bareline/host_key\n"
+        "AuthorizedKeysFile /run/bareline/authorized_keys\n"
+        "PermitRootLogin prohibit-password\n"
+        "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+        "UsePAM no\nUseDNS no\nStrictModes no\nPrintMotd no\nPrintLastLog no\n"
+        "MaxSessions 500\nMaxStartups 100\n"
+        # A paused guest must find its connections again.
+        "TCPKeepAlive no\nClientAliveInterval 0\n"
+        f"KexAlgorithms {_KEX}\nPidFile /run/sshd.pid\n"
+    )
+
+
+#: Options of ssh that survive a pause of the guest and never prompt.
+_PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgorithms {_KEX}")
+
+
+class GuestAccess:
+    """The connections to one platform's guests; `folder` is private, with a short path."""
+
+    def __init__(
+        self, hypervisor: Hypervisor, folder: Path, keys: Keys, guests: Sequence[Guest]
+    ) -> None:
+        self.hypervisor = hypervisor
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        client, known = folder / "client_key", folder / "known_hosts"
+        replace_file(client, keys.client, mode=0o600, durable=False)
+        addresses = {guest.name: guest.management_address for guest in guests}
+        replace_file(known, known_hosts(keys, list(addresses.values())), durable=False)
+        own = ("User root", "ServerAliveInterval 0", f"ControlPath {folder}/%n")
+        self._config = folder / "config"
+        replace_file(
+            self._config,
+            client_config(addresses, *_PATIENT, *own, key=str(client), known=str(known)),
+            durable=False,
+        )
+
+    def connect(self, name: str) -> str:
+        """Open the connection to a guest; give the reason when that fails, else nothing.
+
+        A guest that refuses is up, and its server is about to start: a system with its own init
+        starts it at the same time as the program that reports readiness.
+        """
+        deadline = time.monotonic() + _REFUSED_S
+        while reason := self._connect(name):
+            if "refused" not in reason or time.monotonic() > deadline:
+                break
+            time.sleep(_PAUSE_S)
+        return reason
+
+    def _connect(self, name: str) -> str:
+        self.disconnect(name)
+        argv = ["ssh", "-F", str(self._config), "-M", "-N", "-f", name]
+        log = self._folder / f"{name}.log"
+        # Not through pipes: the part that stays behind would keep them open.
+        with log.open("wb") as file:
+            try:
+                done = subprocess.run(
+                    self.hypervisor.inside(argv),
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=file,
+                    env=local_environment(),
+                    timeout=_HANDSHAKE_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return f"no ssh within {_HANDSHAKE_S:.0f} s"
+        if done.returncode == 0:
+            return ""
+        said = log.read_text(errors="replace").strip().splitlines()
+        return f"no ssh: {said[-1] if said else f'exit code {done.returncode}'}"
+
+    def disconnect(self, name: str) -> None:
+        """Close the connection, which ends every command that runs through it; idempotent."""
+        socket = self._folder / name
+        if not socket.exists():
+            return
+        run_process(["ssh", "-F", str(self._config), "-O", "exit", name], timeout_s=10.0)
+        socket.unlink(missing_ok=True)
+
+    def forget(self, name: str) -> None:
+        """Drop a connection whose other end is known to be gone; idempotent."""
+        (self._folder / name).unlink(missing_ok=True)
+
+    def argv(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> list[str]:
+        """Return the local command line that runs `argv` in a guest."""
+        line = remote_line(argv, env, cwd)
+        # Without the open connection there is to be none: the address may be another's outside.
+        return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
+
+    def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
+        """Run a housekeeping command in a guest."""
+        return run_process(self.argv(name, argv), timeout_s=timeout_s)
+
+
+#: Name of the measured network interface in every guest.
+DEVICE = "net0"
+#: Tenant of the guest that serves files to all other guests.
+SERVER = -1
+#: Network of the second NIC through which a guest is reached when the first one is the host's.
+MANAGEMENT_SUBNET = "10.94.6"
+
+
+def make_guests(
+    options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
+) -> list[Guest]:
+    """Name each tenant's `nodes` guests and the file server's; `identity` gives a UUID by name."""
+    names = [
+        (tenant, f"t{tenant + 1}g{node + 1}" if options.tenants > 1 else f"g{node + 1}")
+        for tenant in range(options.tenants)
+        for node in range(nodes)
+    ]
+    names += [(SERVER, "server")] * options.file_servers
+    guests, outside = [], options.nic.outside
+    for index, (tenant, name) in enumerate(names):
+        last = 11 + index  # of its address; the host has 1
+        address = f"{options.nic.subnet}.{last}"
+        guests.append(
+            Guest(
+                index=index,
+                tenant=tenant,
+                name=name,
+                uuid=identity(name) if identity else str(uuid.uuid4()),
+                mac=f"{MEASURED_MAC}:{last:02x}",
+                address=address,
+                management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
+                management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
+            )
+        )
+    return guests
+
+
+def host_address(nic: Nic) -> str:
+    """Return the host's address on the private bridge."""
+    return f"{MANAGEMENT_SUBNET if nic.outside else nic.subnet}.1"
+
+
+def settings_files(
+    options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
+) -> dict[str, File]:
+    """Return the files of ``/run/bareline`` in a guest, by name."""
+    run = "/run/bareline"
+    between = client_config(
+        {},
+        *_PATIENT,
+        f"ControlPath {run}/to-%h",
+        key=f"{run}/client_key",
+        known=f"{run}/known_hosts",
+    )
+    hosts = "".join(f"{other.address} {other.name}\n" for other in guests)
+    files = {
+        "node": File(_node_settings(options, guest).encode()),
+        "setup": File(guest_script("setup")),
+        "tune": File(_tune_script(options).encode(), 0o755),
+        "host_key": File(keys.host.encode(), 0o600),
+        "authorized_keys": File(keys.client_public.encode(), 0o600),
+        "client_key": File(keys.client.encode(), 0o600),
+        # With which guests log in to each other, for MPI's launchers.
+        "client_config": File(between.encode(), 0o600),
+        "known_hosts": File(known_hosts(keys, [other.address for other in guests]).encode()),
+        "sshd_config": File(server_config().encode(), 0o600),
+        "hosts": File(f"127.0.0.1 localhost\n{hosts}".encode()),
+    }
+    if options.shares:
+        files["shares"] = File(_mounts(options).encode())
+    return files
+
+
+def guest_script(name: str) -> bytes:
+    """Return a script of the folder ``scripts``."""
+    return (resources.files("bareline.platforms.made.vm") / "scripts" / name).read_bytes()
+
+
+def _node_settings(options: VmOptions, guest: Guest) -> str:
+    # Every value is bareline's own or was checked to be a word.
+    values = {
+        "node_name": guest.name,
+        "measured_mac": "" if options.nic.attach == "adapter" else guest.mac,
+        "measured_name": DEVICE,
+        "measured_address": guest.address,
+        "measured_mtu": str(options.nic.mtu),
+        "soft_roce": "yes" if options.nic.soft_roce else "",
+        "management_mac": guest.management_mac or "",
+        "management_address": guest.management_address,
+        "clock_source": options.clock.source,
+        "queues": str(options.nic.queues),
+        "probe_modules": "yes" if options.nic.passed_through else "",
+    }
+    return "".join(f"{name}='{value}'\n" for name, value in values.items())
+
+
+def _tune_script(options: VmOptions) -> str:
+    settings, congestion = options.guest_tuning.settings(), options.guest_tuning.congestion
+    if not settings:
+        return "#!/bin/sh\n"
+    load = f"modprobe -q tcp_{congestion}\n" if congestion not in (None, "cubic", "reno") else ""
+    return (
+        f"#!/bin/sh\n{load}set -- {shlex.join(chain(*settings.items()))}\n"
+        f"{{ {SET_AND_SHOW}; }} > /run/bareline/tuned\n"
+    )
+
+
+def _mounts(options: VmOptions) -> str:
+    lines, host = [], host_address(options.nic)
+    for number, share in enumerate(options.shares):
+        tag, own = share_tag(number), share.options
+        kind, source, how = {
+            "9p": ("9p", tag, f"trans=virtio,version=9p2000.L,{own or 'msize=262144'}"),
+            "virtiofs": ("virtiofs", tag, own),
+            "nfs": ("nfs4", f"{host}:/{tag}", own or "vers=4.2,hard"),
+        }[share.kind]
+        how = ",".join(filter(None, ("ro" if share.read_only else "rw", how)))
+        lines.append(f"{kind} {source} {share.target} {how}\n")
+    return "".join(lines)
+
+
+# A guest's report; a line counts when it is complete ---------------------------------------------
+
+
+def read_ready(console: str) -> dict[str, str] | None:
+    """Read the line with which a guest reports, None before it did."""
+    match = re.search(r"(?m)^bareline-ready (.+)\n", console.replace("\r", ""))
+    return dict(word.partition("=")[::2] for word in match[1].split()) if match else None
+
+
+def read_failure(console: str) -> str:
+    """Return the failure that a guest reported; empty without one."""
+    signs = {
+        r"(?m)^bareline-failed (.+)\n": "",
+        r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",
+    }
+    for sign, said in signs.items():
+        if match := re.search(sign, console.replace("\r", "")):
+            return said + match[1].strip()
+    return ""
+
+
+def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
+    """Return the difference of a guest from its definition; empty without one."""
+    cores = int(ready["cores"])
+    if cores != vcpus:
+        return f"wrong size: {cores} cores instead of {vcpus}"
+    memory_bytes = int(ready["memory_kib"]) << 10
+    # A guest's kernel takes at most 18 % of its memory and 96 MiB for itself.
+    if memory_bytes <= 0.82 * options.memory.size_bytes - (96 << 20):
+        return f"wrong size: {memory_bytes >> 20} MiB instead of {options.memory.size_bytes >> 20}"
+    if int(ready["mtu"]) != options.nic.mtu:
+        return f"wrong network: an MTU of {ready['mtu']} instead of {options.nic.mtu}"
+    return ""
+
+
+def last_words(console: str) -> str:
+    """Return the last line of a guest's console, for a guest that never reported."""
+    lines = [line.strip() for line in console.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1][:160] if lines else "the console stayed empty"

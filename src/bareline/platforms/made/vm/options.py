@@ -1,0 +1,251 @@
+"""Options of the platform type ``vm``, checked as a whole before anything starts.
+
+References
+----------
+ESnet, fasterdata.es.net, "Linux Tuning": buffers for paths of 10 Gb/s.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from bareline.platforms.hosts.layers.filesystem.options import Gluster, Guests, Nfs
+from bareline.platforms.hosts.layers.neighbours import Neighbours
+from bareline.platforms.made.vm.hardware import (
+    Cpu,
+    Disk,
+    GuestClock,
+    GuestPart,
+    Image,
+    Memory,
+    Nic,
+    Ruled,
+    SharedFolder,
+)
+from bareline.vocabulary.platform import PinningOptions
+
+#: The path of a kernel, or a package, perhaps of another release.
+_KERNEL = r"^(/.+|linux-image-[a-z0-9.+~-]+(/[a-z]+)?)$"
+#: Guests are numbered into the last part of an address, next to the host's own.
+MAX_GUESTS = 200
+
+
+def _not_xen(value: object) -> object:
+    if value == "xen":
+        raise ValueError(
+            'the package bareline-contrib brings type = "xen", which makes definitions'
+        )
+    return value
+
+
+_MIB = 1 << 20
+#: Settings of each profile. ``lan`` keeps the kernel's buffers and only lengthens the backlog.
+PROFILES: Mapping[str, Mapping[str, str]] = {
+    "default": {},
+    "10g": {
+        "net.core.rmem_max": str(64 * _MIB),
+        "net.core.wmem_max": str(64 * _MIB),
+        "net.ipv4.tcp_rmem": f"4096 87380 {32 * _MIB}",
+        "net.ipv4.tcp_wmem": f"4096 65536 {32 * _MIB}",
+        "net.core.netdev_max_backlog": "30000",
+        "net.ipv4.tcp_mtu_probing": "1",
+        "net.ipv4.tcp_no_metrics_save": "1",
+    },
+    "lan": {"net.core.netdev_max_backlog": "30000", "net.ipv4.tcp_no_metrics_save": "1"},
+}
+
+
+def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
+    for key, value in settings.items():
+        if not re.fullmatch(r"net(\.[a-z0-9_]+)+", key):
+            raise ValueError(f"'{key}' is not a network setting like net.core.rmem_max")
+        if not re.fullmatch(r"[A-Za-z0-9_ -]+", value):
+            raise ValueError(f"{value!r} is not a value for {key}")
+    return settings
+
+
+class Tuning(GuestPart):
+    """TCP settings of one side.
+
+    - `profile`: a set of settings; ``default`` changes nothing.
+    - `congestion`: congestion control, e.g. ``cubic``, ``bbr``.
+    - `sysctl`: settings on top, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
+    """
+
+    profile: Literal["default", "10g", "lan"] = "default"
+    congestion: Literal["cubic", "reno", "bbr", "dctcp", "htcp"] | None = None
+    sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field(default={})
+
+    def settings(self) -> dict[str, str]:
+        """Return every setting that is changed, in the order in which they are set."""
+        chosen = dict(PROFILES[self.profile])
+        if self.congestion:
+            chosen["net.ipv4.tcp_congestion_control"] = self.congestion
+        return chosen | self.sysctl
+
+
+class VmOptions(PinningOptions, Ruled):
+    """Options of a platform of virtual machines.
+
+    - `guests`: the nodes of the platform; every neighbour has as many.
+    - `image`: ``auto`` builds a minimal guest out of the host's own package sources; otherwise a
+      cloud image.
+    - `release`: release of the host's distribution that the built image is of, such as ``trixie``;
+      the host's own by default.
+    - `kernel`: kernel of the built image's guests: a package (``linux-image-6.12-amd64``), one of
+      another release (``linux-image-amd64/bullseye``), or the path of a kernel; the image's by
+      default.
+    - `modules`: folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a
+      path.
+    - `packages`: packages of the host's distribution that the built image also contains: programs
+      to run.
+    - `mpi`: MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
+    - `acceleration`: ``auto`` uses hardware virtualization where a guest has really been seen to
+      boot with it, ``kvm`` insists on it, ``tcg`` emulates.
+    - `hypervisor`: libvirt's driver.
+    - `machine`: QEMU's board.
+    - `nic`, `cpu`, `memory`, `clock`, `disk`: the guests' hardware; see each.
+    - `neighbours`: other tenants with guests of the same hardware on this host; see `Neighbours`.
+    - `shares`: folders of the host that the guests see.
+    - `host_tuning`, `guest_tuning`: TCP settings.
+    - `kernel_args`: added to the guest kernel's command line.
+    - `attempts`: how often each guest is started again until it comes up as defined.
+    - `boot_timeout_s`: how long a guest may take to its first answer.
+    - `io_folder`: folder of the guests in which trials make their working directories: I/O probes
+      measure its file system. It may be on a share.
+    - `filesystem`: a file system that the guests mount for the trials, which then work on it; its
+      own files are in `io_folder` of the guests, or on the host.
+    - `saved_state`: start guests from a saved state, made at the first start of a configuration.
+    """
+
+    guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
+    image: Literal["auto"] | Image = "auto"
+    release: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
+    kernel: Annotated[str, Field(pattern=_KERNEL)] | None = None
+    modules: Annotated[str, Field(pattern=r"^/")] | None = None
+    packages: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...] = ()
+    mpi: str = "auto"
+    acceleration: Literal["auto", "kvm", "tcg"] = "auto"
+    hypervisor: Annotated[Literal["qemu"], BeforeValidator(_not_xen)] = "qemu"
+    machine: Literal["q35", "pc"] = "q35"
+    nic: Nic = Nic()
+    cpu: Cpu = Cpu()
+    memory: Memory = Memory()
+    clock: GuestClock = GuestClock()
+    disk: Disk = Disk()
+    neighbours: Neighbours | None = None
+    shares: tuple[SharedFolder, ...] = ()
+    host_tuning: Tuning = Tuning()
+    guest_tuning: Tuning = Tuning()
+    kernel_args: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,=: /-]*$")] = ""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    boot_timeout_s: Annotated[float, Field(gt=0, le=1800)] = 180.0
+    saved_state: bool = False
+    io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/var/tmp/bareline"
+    filesystem: Guests | None = None
+
+    @property
+    def node_count(self) -> int:
+        return self.guests
+
+    @property
+    def cores_per_node(self) -> int:
+        """Processors of each guest: as asked, or the host's shared out as if without neighbours."""
+        if self.cpu.count is not None:
+            return self.cpu.count
+        return max(1, len(os.sched_getaffinity(0)) // self.guests)
+
+    @property
+    def guest_total(self) -> int:
+        """Guests on the host, the neighbours' and the file server's included."""
+        return self.guests * self.tenants + self.file_servers
+
+    @property
+    def file_servers(self) -> int:
+        """Guests that do nothing but serve files: one, or none."""
+        return int(isinstance(self.filesystem, Nfs) and self.filesystem.server == "own")
+
+    @property
+    def tenants(self) -> int:
+        """Sets of guests on the host."""
+        if self.neighbours is None:
+            return 1
+        return 1 + self.neighbours.count
+
+    @property
+    def image_packages(self) -> tuple[str, ...]:
+        """Packages of the built image that are the user's, or that other options need."""
+        loads = self.neighbours.programs if self.neighbours else ()
+        gluster = ("glusterfs-server", "glusterfs-client")
+        served = gluster if isinstance(self.filesystem, Gluster) else ()
+        return (*self.packages, *loads, *served)
+
+    def _rules(self) -> Iterator[tuple[object, str]]:
+        total = self.guest_total
+        yield total > MAX_GUESTS, f"{total} guests on one host are more than {MAX_GUESTS}"
+        addresses = len(self.nic.addresses)
+        message = f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}"
+        yield 0 < addresses < total, message
+        targets = [share.target for share in self.shares]
+        yield len(set(targets)) != len(targets), "two shares have the same target"
+        yield from self._pin_rules()
+        if self.acceleration == "tcg":
+            yield from self._emulation_rules()
+        if self.memory.guest_numa_nodes > 1:
+            yield from self._numa_rules()
+        message = 'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"'
+        yield self.disk.bus == "ide" and self.machine == "q35", message
+        if self.saved_state:
+            yield self.image != "auto", 'saved_state needs image = "auto"'
+            message = "a guest with shares, mounts or a NIC of the host's cannot be saved"
+            yield self.nic.outside or self.shares or self.filesystem, message
+        yield from self._image_rules()
+        message = "neighbours of guests are guests: cpu.pin sets the cores of all of them"
+        yield self.neighbours and self.neighbours.cores, message
+
+    def _pin_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of a list of pins: an entry for each virtual processor on the host."""
+        cpu = self.cpu
+        if not isinstance(cpu.pin, tuple):
+            return
+        yield cpu.count is None, "cpu.pin as a list needs cpu.count"
+        entries = len(cpu.pin)
+        vcpus = self.guest_total * (cpu.count or 0)
+        message = f"cpu.pin has {entries} entries for {vcpus} virtual processors"
+        yield entries != vcpus, message
+
+    def _emulation_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of guests whose processors are emulated."""
+        message = 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
+        yield self.cpu.model == "host-passthrough", message
+        yield self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock"
+        yield self.nic.vhost, "vhost needs hardware virtualization (acceleration)"
+        message = "hardware can only be passed to a guest with hardware virtualization"
+        yield self.nic.passed_through, message
+
+    def _numa_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of guests that see several NUMA nodes."""
+        nodes = self.memory.guest_numa_nodes
+        message = f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
+        yield self.cpu.count is None or self.cpu.count % nodes, message
+        memory_mib = self.memory.size_bytes >> 20
+        message = f"the memory cannot be shared out over {nodes} guest NUMA nodes"
+        yield memory_mib % nodes, message
+
+    def _image_rules(self) -> Iterator[tuple[object, str]]:
+        """Yield the rules of the built image, and of kernels that are not its own."""
+        if self.image != "auto":
+            start = 'for image = "auto" alone; an image of your own'
+            yield self.packages, f"packages: {start} has its own"
+            yield self.release, f"release: {start} has its own"
+            yield self.kernel, f"kernel: {start} give it as image.kernel"
+        kernel = self.kernel or ""
+        message = "modules belong to a kernel that is given as a path"
+        yield self.modules and not kernel.startswith("/"), message
+        message = "the guest's disk has no modules of another kernel for this adapter"
+        yield kernel and (self.nic.passed_through or self.nic.soft_roce), message

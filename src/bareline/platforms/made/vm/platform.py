@@ -1,0 +1,338 @@
+"""The platform type ``vm``: its requirements, and the life of its guests."""
+
+from __future__ import annotations
+
+import os
+import platform as python_platform
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from uuid import NAMESPACE_OID, uuid5
+
+from bareline.build.native import ensure_native
+from bareline.build.record import NativeBuild
+from bareline.host.cache import cache_folder
+from bareline.host.tools import require
+from bareline.platforms.base import Allocation, Availability, Platform
+from bareline.platforms.hosts.launchers.installation import (
+    LAUNCHERS,
+    MpiInstallation,
+    find_mpi,
+    identify,
+)
+from bareline.platforms.hosts.process import Finished
+from bareline.platforms.localhost.here import build_here, core_facts
+from bareline.platforms.made.vm import remains
+from bareline.platforms.made.vm.allocation import VmAllocation
+from bareline.platforms.made.vm.domain import (
+    Accelerator,
+    Boot,
+    Guest,
+    Places,
+    domain_xml,
+    pool_xml,
+    vcpu_pins,
+)
+from bareline.platforms.made.vm.filesystem import start_exports, with_share
+from bareline.platforms.made.vm.fleet import GuestFleet
+from bareline.platforms.made.vm.guest import SERVER, GuestAccess, host_address, make_guests
+from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
+from bareline.platforms.made.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
+from bareline.platforms.made.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
+from bareline.platforms.made.vm.medium import built_medium, cloud_medium
+from bareline.platforms.made.vm.options import VmOptions
+from bareline.platforms.made.vm.preflight import (
+    check_host,
+    choose_accelerator,
+    known_verdict,
+    physical_function,
+)
+from bareline.platforms.made.vm.states import states_of
+from bareline.platforms.reached.remote.keys import make_keys
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout, Scalar
+from bareline.vocabulary.platform import PlatformSpec
+
+#: Name of the private bridge, in a network of its own.
+BRIDGE = "bareline0"
+
+
+class VmPlatform(Platform[VmOptions]):
+    """Virtual machines on this host."""
+
+    type_name = "vm"
+    summary = "virtual machines on this host, made by bareline (libvirt, QEMU)"
+    options = VmOptions
+    boots = True
+    here = True
+
+    @classmethod
+    def check(cls, spec: PlatformSpec[VmOptions]) -> None:
+        _check_tools(spec.options)
+        # The file system is looked for as a share of a folder that is there.
+        check_host(with_share(spec.options, Path("/tmp")), spec.options.cores_per_node)
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
+        found, why = super().available(spec), cls.emulated(spec)
+        if found.ok and why and spec.options.acceleration == "auto":
+            return Availability(True, f"processors are emulated: {why}")
+        return found
+
+    @classmethod
+    def emulated(cls, spec: PlatformSpec[VmOptions]) -> str:
+        if spec.options.acceleration == "tcg":
+            return 'its file has acceleration = "tcg"'
+        verdict = known_verdict(cache_folder())
+        tried = spec.options.acceleration == "auto" and verdict is not None
+        return verdict.reason if tried and verdict and not verdict.works else ""
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        return remains.clean(cache_folder())
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[VmOptions], cache: Path) -> NativeBuild:
+        return build_here(spec.options.mpi, cache)
+
+    @classmethod
+    def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
+        return domain_xml(*first_guest(spec.options, "console=ttyS0"))
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        with ExitStack() as stack:
+            with self.starting(layout):
+                remains.clean(self.context.cache)
+                allocation = self._bring_up(max(1, layout.nodes), stack)
+            yield allocation
+
+    def _bring_up(self, nodes: int, stack: ExitStack) -> VmAllocation:
+        cache, disks = self.context.cache, self.context.scratch / "guests"
+        shared = disks / "shared"
+        shared.mkdir(parents=True, exist_ok=True)
+        options = with_share(self.spec.options, shared.absolute())
+        events: list[str] = []
+        image = None
+        if options.image == "auto":
+            image = built_image(cache, events.append, options.image_packages, options.release)
+            if options.kernel:
+                image = with_kernel(image, options.kernel, options.modules, cache)
+        accelerator = _accelerator(options, image, cache)
+        states = None
+        if options.saved_state and image is not None:
+            states = states_of(options, nodes, image, accelerator, cache, events.append)
+        guests = make_guests(options, nodes, states.identity if states else None)
+        enclosure, nic = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp")), options.nic
+        claim, hypervisor = self._enclosed(nic, enclosure, disks, stack)
+        tuned: dict[str, Scalar] = {}
+
+        def equip() -> None:
+            start_exports(options.shares, hypervisor)
+            tuned.update(remains.tune_host(options.host_tuning, hypervisor, claim))
+            if nic.attach == "vf" and nic.device:
+                pool = pool_xml(physical_function(nic.device))
+                hypervisor.connection.networkCreateXML(pool)
+
+        equip()
+        keys = states.keys() if states else make_keys(enclosure / "keys")
+        if isinstance(options.image, Image):
+            medium = cloud_medium(options.image, options, guests, keys)
+        else:
+            assert image is not None
+            emulated = accelerator == "tcg"
+            medium = built_medium(image, options, guests, keys, emulated=emulated)
+        fleet = GuestFleet(
+            options,
+            guests,
+            GuestAccess(hypervisor, enclosure / "ssh", keys, guests),
+            medium,
+            accelerator=accelerator,
+            folder=disks,
+            tell=events.append,
+            equip=equip,
+            states=states,
+        )
+        stack.callback(fleet.leave)
+        fleet.start()
+        return self._allocation(fleet, image, events, tuned | _describe(fleet, image))
+
+    def _enclosed(
+        self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
+    ) -> tuple[remains.Claim, Hypervisor]:
+        """Open the enclosure of the guests, and their hypervisor with its bridge."""
+        bridge, cache = f"bl{enclosure.name[-8:]}" if nic.outside else None, self.context.cache
+        claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge)
+        hypervisor = Hypervisor(
+            folder=enclosure,
+            cache_folder=cache,
+            bridge=bridge or BRIDGE,
+            address=host_address(nic),
+            mtu=1500 if nic.outside else nic.mtu,
+            own_network=not nic.outside,
+        )
+        return stack.enter_context(claimed), stack.enter_context(hypervisor)
+
+    def _allocation(
+        self,
+        fleet: GuestFleet,
+        image: AutoImage | None,
+        events: list[str],
+        about: Mapping[str, Scalar],
+    ) -> VmAllocation:
+        try:
+            host: MpiInstallation | None = find_mpi(fleet.options.mpi)
+        except ToolMissing:
+            host = None  # Probes without MPI can still be measured.
+        inside = _guest_mpi(host, partial(fleet.access.run, fleet.guests[0].name), image)
+        tenants: dict[int, list[Guest]] = {}
+        for guest in fleet.guests:
+            tenants.setdefault(guest.tenant, []).append(guest)
+        (server,) = tenants.pop(SERVER, [None])
+        measured, *neighbours = [
+            VmAllocation(
+                fleet,
+                guests,
+                server,
+                mpi=inside,
+                cache=self.context.cache,
+                native=partial(ensure_native, host, self.context.cache),
+                doubts=(*_caveats(fleet), *_mpi_caveats(host, inside)),
+                about=about,
+                events=events,
+            )
+            for guests in tenants.values()
+        ]
+        for tenant in (measured, *neighbours):
+            tenant.mount()
+        measured.neighbours = tuple(neighbours)
+        return measured
+
+
+def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Accelerator:
+    own_kernel = options.image != "auto" and options.image.kernel is not None
+    accelerator = choose_accelerator(options.acceleration, cache, image, own_kernel=own_kernel)
+    if accelerator == "tcg" and options.nic.needs_kvm:
+        raise PlatformError(
+            f"its adapter ({options.nic.title}) needs hardware virtualization, and no guest "
+            "boots with that here",
+            hint="see `bareline doctor`",
+        )
+    return accelerator
+
+
+def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
+    options = fleet.options
+    return {
+        "vm.accelerator": fleet.accelerator,
+        "vm.guests": len(fleet.guests),
+        "vm.vcpus": fleet.vcpus,
+        "vm.vcpus_per_core": _promised(fleet),
+        **_core_facts(fleet),
+        "vm.memory_bytes": options.memory.size_bytes,
+        "vm.nic": options.nic.title,
+        "vm.mtu_bytes": options.nic.mtu,
+        "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
+        "vm.from_saved_state": fleet.restored == {guest.name for guest in fleet.guests},
+        **({"vm.image_build_s": image.build_s} if image else {}),
+    }
+
+
+def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
+    """Return the parts of the first guest's definition, before anything is made."""
+    options = with_share(options, Path("/GUEST/shared"))
+    # The same at every call, so that two definitions can be compared.
+    guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
+    wanted, verdict = options.acceleration, known_verdict(cache_folder())
+    proven = wanted == "auto" and verdict is not None and verdict.works
+    kvm = wanted == "kvm" or options.nic.needs_kvm or proven
+    direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=arguments)
+    places = Places(
+        guest=guest,
+        vcpus=options.cores_per_node,
+        accelerator="kvm" if kvm else "tcg",
+        disk="/GUEST/disk.qcow2",
+        console="/GUEST/console",
+        bridge=BRIDGE,
+        boot=direct if options.image == "auto" else None,
+        seed=None if options.image == "auto" else "/GUEST/seed.iso",
+        host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+    )
+    return options, places
+
+
+def _core_facts(fleet: GuestFleet) -> dict[str, Scalar]:
+    cores, host_cpus = {}, sorted(os.sched_getaffinity(0))
+    for guest in fleet.guests:
+        pins = vcpu_pins(fleet.options.cpu, guest.index, fleet.vcpus, host_cpus)
+        if not pins:
+            return {"cpu.pinned_to": "not pinned: the host's scheduler moves the guests"}
+        cores[guest.name] = [core for pin in pins for core in parse_cpu_set(pin)]
+    return core_facts(cores)
+
+
+def _caveats(fleet: GuestFleet) -> Iterator[str]:
+    if fleet.accelerator == "tcg":
+        yield "emulated-cpu"
+    if len(fleet.guests) > 1:
+        yield "shared-host"
+    if _promised(fleet) > 1:
+        yield "oversubscribed"
+
+
+def _promised(fleet: GuestFleet) -> float:
+    """Return how many virtual processors the host promises for each of its cores."""
+    return round(fleet.vcpus * len(fleet.guests) / len(os.sched_getaffinity(0)), 3)
+
+
+def _check_tools(options: VmOptions) -> None:
+    if python_platform.machine() != "x86_64":
+        raise PlatformError("virtual machines are made on x86_64 hosts only")
+    if os.geteuid() != 0:
+        raise PlatformError(
+            "virtual machines need root: bridges and namespaces are made",
+            hint="run bareline with sudo",
+        )
+    require(*TOOLS, *(IMAGE_TOOLS if options.image == "auto" else ()))
+    import_libvirt()
+
+
+#: Debian package of each library's launcher, and the launcher's name in a guest.
+_PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+#: Where Fedora's kin and SUSE's put launchers, off the path until a module is loaded.
+_ELSEWHERE = {
+    "openmpi": ("/usr/lib64/openmpi/bin/mpirun", "/usr/lib64/mpi/gcc/openmpi4/bin/mpirun"),
+    "mpich": ("/usr/lib64/mpich/bin/mpirun", "/usr/lib64/mpi/gcc/mpich/bin/mpirun"),
+}
+
+
+def _guest_mpi(
+    host: MpiInstallation | None, run: Callable[[list[str]], Finished], image: AutoImage | None
+) -> MpiInstallation:
+    """Find the host's library in a guest, where `run` acts; `image` names its packages."""
+    flavour = host.flavour if host else "openmpi"
+    if image is not None and flavour in _PACKAGES:
+        version = image.packages[_PACKAGES[flavour]]
+        return MpiInstallation(flavour, upstream_version(version), f"mpirun.{flavour}")
+    for name in (f"mpirun.{flavour}", "mpirun", *_ELSEWHERE.get(flavour, ())):
+        done = run([name, "--version"])
+        known = identify(done.stdout + done.stderr) if done.exit_code == 0 else None
+        if known is not None and known[0] == flavour:
+            return MpiInstallation(flavour, known[1], name)
+    return MpiInstallation(flavour, "0", "mpirun")
+
+
+def upstream_version(version: str) -> str:
+    """Return a library's own version out of its Debian package's, e.g. 4.1.4 of 4.1.4-3+b1."""
+    return version.rpartition(":")[2].partition("-")[0].partition("+")[0]
+
+
+def _mpi_caveats(host: MpiInstallation | None, inside: MpiInstallation) -> tuple[str, ...]:
+    if host is None or host.version == inside.version:
+        return ()
+    title = LAUNCHERS[inside.flavour].title
+    if inside.version == "0":
+        return (f"the guests have no {title}",)
+    return (f"the guests run {title} {inside.version}, the host {host.version}",)

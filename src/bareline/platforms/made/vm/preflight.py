@@ -1,0 +1,288 @@
+"""The requirements of a platform's options on this host, and whether its KVM works.
+
+``/dev/kvm`` may be there and every guest still die in early boot, for instance inside a virtual
+machine whose own hypervisor does not nest. So a guest is tried; the answer is kept until the host
+is started again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+
+from bareline.host.load import memory_bytes
+from bareline.host.locks import file_lock
+from bareline.platforms.hosts.layers.filesystem.mounted import PROGRAM
+from bareline.platforms.hosts.process import run_process
+from bareline.platforms.made.vm.domain import Accelerator
+from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
+from bareline.platforms.made.vm.image import AutoImage
+from bareline.platforms.made.vm.kernel import File, archive
+from bareline.platforms.made.vm.options import VmOptions
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.files import replace_file
+
+_PCI = Path("/sys/bus/pci/devices")
+_NETWORK = Path("/sys/class/net")
+_VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/virtiofsd")
+_MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`"
+
+
+#: The problem, its option, and the next step.
+_Problem = tuple[str, str, str | None]
+
+
+def check_host(options: VmOptions, vcpus: int) -> None:
+    """Check that the host has everything that the options name."""
+    for what, where, hint in chain(
+        _of_processors(options, vcpus),
+        _of_memory(options),
+        _of_files(options),
+        _of_nic(options.nic, options.guest_total),
+    ):
+        raise PlatformError(what, where=where, hint=hint)
+
+
+def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
+    allowed, total = os.sched_getaffinity(0), vcpus * options.guest_total
+    some = f"use some of {', '.join(map(str, sorted(allowed)))}"
+    pins = options.cpu.pin if isinstance(options.cpu.pin, tuple) else ()
+    named = [*pins, *filter(None, [options.cpu.emulator_pin])]
+    for cpu in sorted({cpu for text in named for cpu in parse_cpu_set(text)}):
+        if cpu not in allowed:
+            yield f"this process may not use processor {cpu}", "cpu", some
+    if options.cpu.pin == "spread" and total > len(allowed):
+        what = f"{total} virtual processors cannot have a core each, the host has {len(allowed)}"
+        yield what, "cpu.pin", 'use fewer guests, a smaller cpu.count, or pin = "none"'
+    if options.acceleration == "kvm" and not Path("/dev/kvm").exists():
+        hint = "load kvm_intel or kvm_amd, or enable virtualization in the firmware"
+        yield "/dev/kvm does not exist", 'acceleration = "kvm"', hint
+
+
+def _of_memory(options: VmOptions) -> Iterator[_Problem]:
+    memory, guests = options.memory, options.guest_total
+    wanted, have = memory.size_bytes * guests, memory_bytes()
+    if wanted > have - (512 << 20):  # which the host itself keeps
+        what = f"{guests} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB"
+        yield what, "memory.size_bytes", "use fewer or smaller guests"
+    if memory.huge_pages:
+        pages = f"/sys/kernel/mm/hugepages/hugepages-{memory.huge_page_bytes >> 10}kB"
+        free, needed = _number(Path(pages, "free_hugepages")), wanted // memory.huge_page_bytes
+        if free < needed:
+            what = f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}"
+            yield what, "memory.huge_pages", f"reserve them: {pages}/nr_hugepages"
+        if " hugetlbfs " not in Path("/proc/mounts").read_text(encoding="utf-8"):
+            hint = "run `mount -t hugetlbfs hugetlbfs /dev/hugepages`"
+            yield "no file system of huge pages is mounted", "memory.huge_pages", hint
+    for node in parse_cpu_set(memory.numa_nodes) if memory.numa_nodes else ():
+        if not Path(f"/sys/devices/system/node/node{node}").exists():
+            what = f"the host has no NUMA node {node}"
+            yield what, "memory.numa_nodes", "see `numactl --hardware`"
+
+
+def _of_files(options: VmOptions) -> Iterator[_Problem]:
+    """Check the files of a user's image, and shares with their servers."""
+    for name in ("path", "kernel", "initrd") if isinstance(options.image, Image) else ():
+        path = getattr(options.image, name)
+        if path and not Path(path).expanduser().is_file():
+            yield f"there is no file '{path}'", f"image.{name}", "give its full path"
+    for share in options.shares:
+        if not Path(share.source).is_dir():
+            yield f"there is no folder '{share.source}'", "shares.source", None
+        if share.kind == "virtiofs" and not any(Path(path).exists() for path in _VIRTIOFSD):
+            hint = 'install virtiofsd, or use kind = "9p"'
+            yield "virtiofsd is not installed", "shares.kind", hint
+        if share.kind == "nfs" and shutil.which(PROGRAM) is None:
+            what = "no NFS server that runs in a network of its own is installed"
+            hint = 'install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"'
+            yield what, "shares.kind", hint
+
+
+def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
+    if nic.vhost and not Path("/dev/vhost-net").exists():
+        yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
+    if nic.device:
+        yield from _of_adapter(nic, nic.device, guests)
+    for address in nic.addresses:
+        if not (_PCI / address).exists():
+            yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
+        if nic.attach == "vf" and not (_PCI / address / "physfn").exists():
+            yield f"{address} is not a virtual function", "nic.addresses", _MAKE_FUNCTIONS
+    if nic.passed_through and not any(Path("/sys/class/iommu").glob("*")):
+        what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
+        hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
+        yield what, "nic.attach", hint
+
+
+def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
+    """Check the host's adapter of this name: its MTU and its virtual functions."""
+    folder = _NETWORK / physical_function(name)
+    if not folder.exists():
+        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+    mtu = _number(folder / "mtu")
+    functions = _number(folder / "device" / "sriov_numvfs")
+    if nic.mtu > mtu:
+        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+    if nic.attach == "vf" and functions < guests:
+        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
+        yield what, "nic.device", hint
+
+
+def physical_function(device: str) -> str:
+    """Return the named adapter, or for ``auto`` the first one that has virtual functions."""
+    if device != "auto":
+        return device
+    for folder in sorted(_NETWORK.iterdir()):
+        if _number(folder / "device" / "sriov_numvfs"):
+            return folder.name
+    raise PlatformError(
+        "no adapter of this host has SR-IOV virtual functions",
+        where="nic.device",
+        hint=_MAKE_FUNCTIONS,
+    )
+
+
+def _number(path: Path) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return int(path.read_text(encoding="ascii"))
+    return 0
+
+
+_DEVICE = Path("/dev/kvm")
+_MODULES = Path("/sys/module")
+_WORD = "bareline-proof"
+_TIMEOUT_S = 25.0
+_INIT = f"""\
+#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+echo {_WORD} > /dev/console
+/bin/busybox poweroff -f
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KvmVerdict:
+    """Whether a guest was seen to boot with KVM; `reason` is the obstacle."""
+
+    works: bool
+    reason: str = ""
+
+
+def module_behind() -> str:
+    """Return the kernel module that runs guests behind the device; empty if unknown."""
+    kinds = ("kvm_intel", "kvm_amd", "kvm_pvm")
+    return next((name for name in kinds if (_MODULES / name).is_dir()), "")
+
+
+def device_problem(*, own_kernel: bool = False) -> str:
+    """Describe why KVM is out of the question without trying; empty when it is worth a try.
+
+    - `own_kernel`: guests have a kernel that the user has chosen for this machine.
+    """
+    if not _DEVICE.exists():
+        return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
+    if module_behind() == "kvm_pvm" and not own_kernel:
+        return (
+            f"{_DEVICE} belongs to kvm_pvm, which interprets kernels that are not made for it, "
+            "so that guests never come up"
+        )
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"{_DEVICE} may not be opened by this user"
+    return ""
+
+
+def known_verdict(cache_folder: Path) -> KvmVerdict | None:
+    """Return the known verdict without starting a guest; None when it was never tried."""
+    if problem := device_problem():
+        return KvmVerdict(False, problem)
+    with contextlib.suppress(OSError, ValueError):
+        stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
+        if stored.get("key") == _key():
+            return KvmVerdict(**stored["verdict"])
+    return None
+
+
+def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
+    """Try a guest with KVM, once per start of the host; without an image no kernel can be tried."""
+    with file_lock(_store(cache_folder).with_suffix(".lock")):
+        known = known_verdict(cache_folder)
+        if known is not None:
+            return known
+        if image is None:
+            return KvmVerdict(False, 'not tried yet: a platform with image = "auto" tries it')
+        verdict = _try_guest(image)
+        stored = {"key": _key(), "verdict": asdict(verdict)}
+        replace_file(_store(cache_folder), json.dumps(stored), durable=False)
+    return verdict
+
+
+def choose_accelerator(
+    wanted: str, cache_folder: Path, image: AutoImage | None, *, own_kernel: bool = False
+) -> Accelerator:
+    """Turn ``auto``, ``kvm`` or ``tcg`` into the accelerator of guests.
+
+    A user who requests ``kvm`` with a kernel of their own has it: only that kernel could prove it.
+    """
+    if wanted == "tcg":
+        return "tcg"
+    if wanted == "kvm" and own_kernel:
+        problem = device_problem(own_kernel=True)
+        verdict = KvmVerdict(not problem, problem)
+    else:
+        verdict = kvm_verdict(cache_folder, image)
+    if verdict.works:
+        return "kvm"
+    if wanted == "kvm":
+        raise PlatformError(
+            f"guests do not run with KVM here: {verdict.reason}",
+            where='acceleration = "kvm"',
+            hint='use acceleration = "auto": it emulates the processor where KVM does not work',
+        )
+    return "tcg"
+
+
+def _store(cache_folder: Path) -> Path:
+    return cache_folder / "vm" / "kvm.json"
+
+
+def _key() -> list[str]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return [boot, qemu_version()]
+
+
+def qemu_version() -> str:
+    """Return the version that QEMU prints."""
+    done = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
+    return done.stdout.partition("\n")[0]
+
+
+def _try_guest(image: AutoImage) -> KvmVerdict:
+    with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
+        initrd = Path(name) / "initrd"
+        busybox, init = File(image.busybox.read_bytes(), 0o755), File(_INIT.encode(), 0o755)
+        replace_file(
+            initrd, archive({"bin/busybox": busybox, "init": init}, ("dev",)), durable=False
+        )
+        argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
+        argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
+        argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]
+        argv += ["-append", "console=ttyS0 panic=-1"]
+        done = run_process(argv, timeout_s=_TIMEOUT_S)
+    if _WORD in done.stdout:
+        return KvmVerdict(True)
+    for line in done.stderr.splitlines():
+        if "KVM" in line or "kvm" in line:
+            return KvmVerdict(False, f"a guest died at once: {line.strip()}")
+    if done.timed_out:
+        return KvmVerdict(False, f"a guest printed nothing for {_TIMEOUT_S:.0f} s")
+    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return KvmVerdict(False, f"a guest ended early: {said[-1] if said else 'it printed nothing'}")

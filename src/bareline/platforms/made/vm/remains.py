@@ -1,0 +1,164 @@
+"""The remains of a killed bareline: a small file for each platform in use lists them.
+
+Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). A
+folder remains, and, where the host's own network is used, a bridge and settings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bareline.host.owner import has_ended, owner_mark, owner_pid
+from bareline.platforms.hosts.process import run_process
+from bareline.vocabulary.files import replace_file
+from bareline.vocabulary.model import Scalar
+
+if TYPE_CHECKING:
+    from bareline.platforms.made.vm.hypervisor import Hypervisor
+    from bareline.platforms.made.vm.options import Tuning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The things that a platform in use has put on this machine; its file may grow.
+
+    - `folders`: the enclosure's folder and that of the guests' disks.
+    - `settings`: settings of the host that were changed, with their former values.
+    """
+
+    path: Path
+    owner: str
+    folders: Sequence[str]
+    bridge: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def write(self) -> None:
+        """Put it on file as it is now."""
+        content = asdict(self)
+        del content["path"]
+        replace_file(self.path, json.dumps(content), durable=False)
+
+    def add_setting(self, name: str, former: str) -> None:
+        """Note the former value of a host setting, before it is changed."""
+        self.settings[name] = former
+        self.write()
+
+
+def claims_folder(cache_folder: Path) -> Path:
+    """Return the folder of the claims."""
+    return cache_folder / "vm" / "claims"
+
+
+@contextmanager
+def claimed(
+    cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
+) -> Iterator[Claim]:
+    """Keep a claim while a platform is in use; the first folder's name is the claim's."""
+    path = claims_folder(cache_folder) / f"{folders[0].name}.json"
+    on_disk = tuple(map(str, folders))
+    claim = Claim(path=path, owner=owner_mark(), folders=on_disk, bridge=bridge)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    claim.write()
+    try:
+        yield claim
+    finally:
+        _release(claim)
+        path.unlink(missing_ok=True)
+
+
+def clean(cache_folder: Path) -> list[str]:
+    """Remove the remains of dead processes' platforms; return a line for each."""
+    removed = []
+    for path in sorted(claims_folder(cache_folder).glob("*.json")):
+        try:
+            claim = Claim(path=path, **json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            continue
+        if not has_ended(claim.owner):
+            continue
+        process = owner_pid(claim.owner)
+        removed += [f"virtual machines of process {process}: {what}" for what in _release(claim)]
+        path.unlink(missing_ok=True)
+    return removed
+
+
+def _release(claim: Claim) -> list[str]:
+    undone = []
+    for name, value in claim.settings.items():
+        with contextlib.suppress(OSError):
+            _place_of(name).write_text(value, encoding="ascii")
+            undone.append(f"setting {name} is {value} again")
+    if claim.bridge and Path("/sys/class/net", claim.bridge).exists():
+        subprocess.run(["ip", "link", "delete", claim.bridge], capture_output=True, check=False)
+        undone.append(f"bridge {claim.bridge} removed")
+    for folder in claim.folders:
+        if Path(folder).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            undone.append(f"folder {folder} removed")
+    return undone
+
+
+def _place_of(setting: str) -> Path:
+    return Path("/proc/sys", *setting.split("."))
+
+
+#: A shell script that sets values and prints ``name=before|after`` for each. Names and values come
+#: as its arguments, never as script. A setting that does not exist in this network namespace, or
+#: refuses, prints ``after`` as it stays.
+SET_AND_SHOW = (
+    'while [ $# -gt 1 ]; do f=/proc/sys/$(echo "$1" | tr . /); '
+    'b=$(cat "$f" 2>/dev/null); echo "$2" > "$f" 2>/dev/null; '
+    'echo "$1=$b|$(cat "$f" 2>/dev/null)"; shift 2; done'
+)
+
+
+def read_changes(text: str) -> dict[str, tuple[str, str]]:
+    """Read the output of `SET_AND_SHOW`: name to (before, after)."""
+    changes = {}
+    for line in text.splitlines():
+        name, _, values = line.partition("=")
+        before, bar, after = values.partition("|")
+        if bar:
+            changes[name] = (" ".join(before.split()), " ".join(after.split()))
+    return changes
+
+
+def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: Claim) -> dict[str, Scalar]:
+    """Apply settings on the host's side; return the changes as facts.
+
+    Most settings belong to a network namespace, and the guests' one is their own. A setting that
+    the kernel has only once is changed for the whole host and restored afterwards.
+    """
+    settings = tuning.settings()
+    if not settings:
+        return {}
+    line = ["sh", "-c", SET_AND_SHOW, "sh", *chain(*settings.items())]
+    changes = read_changes(run_process(hypervisor.inside(line), timeout_s=20.0).stdout)
+    facts: dict[str, Scalar] = {}
+    for name, value in settings.items():
+        before, after = changes.get(name, ("", ""))
+        if not before:
+            before, after = _set_on_host(name, value, claim)
+        facts[f"tuning.host.{name}"] = f"{before} -> {after}"
+    return facts
+
+
+def _set_on_host(name: str, value: str, claim: Claim) -> tuple[str, str]:
+    path = _place_of(name)
+    try:
+        before = " ".join(path.read_text(encoding="ascii").split())
+    except OSError:
+        return "absent", "absent"
+    claim.add_setting(name, before)
+    with contextlib.suppress(OSError):
+        path.write_text(value, encoding="ascii")
+    return before, " ".join(path.read_text(encoding="ascii").split())

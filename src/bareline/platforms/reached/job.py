@@ -1,0 +1,87 @@
+"""The platform type ``job``: nodes of the batch job that bareline runs in, reached by ssh.
+
+PBS, Torque, LSF and Flux tell a job its nodes; Slurm has a type of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from bareline.platforms.hosts.process import run_process
+from bareline.platforms.reached.ssh.options import SshOptions
+from bareline.platforms.reached.ssh.platform import SshPlatform
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import unfold
+from bareline.vocabulary.platform import PlatformSpec
+
+#: Variables that name a file with a node in each line, as often as it has processors for the job.
+_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
+
+
+def job_hosts() -> tuple[str, ...]:
+    """Return the nodes of the batch job that this process is part of, each once, in its order."""
+    for variable in _FILES:
+        if variable in os.environ:
+            try:
+                words = Path(os.environ[variable]).read_text(encoding="utf-8").split()
+            except OSError as error:
+                raise PlatformError(f"{variable}: {error.strerror}", where="job") from error
+            return tuple(dict.fromkeys(words))
+    if "LSB_HOSTS" in os.environ:
+        return tuple(dict.fromkeys(os.environ["LSB_HOSTS"].split()))
+    if "FLUX_URI" in os.environ:
+        argv = ["flux", "getattr", "hostlist"]
+        done = run_process(argv, timeout_s=20.0)
+        try:
+            return tuple(unfold(done.stdout.strip()))
+        except ValueError as error:
+            raise PlatformError(f"`{' '.join(argv)}`: {error}", where="job") from error
+    return ()
+
+
+class JobOptions(SshOptions):
+    """Options of nodes of the batch job that bareline runs in: the same as of hosts reached by ssh.
+
+    - `nodes`: their number, which `bareline submit` requests.
+    """
+
+    nodes: Annotated[int, Field(ge=1, le=10_000)] = 2
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return job_hosts()
+
+    @property
+    def node_count(self) -> int:
+        return self.nodes
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> JobOptions:
+        if self.hosts or self.inventory is not None or self.group is not None:
+            raise ValueError("the job names the hosts; leave out `hosts`, `inventory` and `group`")
+        return self
+
+
+class JobPlatform(SshPlatform):
+    """Nodes of the batch job that bareline runs in."""
+
+    type_name = "job"
+    summary = "nodes of the PBS, LSF or Flux job that bareline runs in, reached by ssh"
+    options = JobOptions
+    borrows = True
+
+    @classmethod
+    def check(cls, spec: PlatformSpec[SshOptions]) -> None:
+        if not job_hosts():
+            raise PlatformError(
+                "bareline does not run inside a job of PBS, LSF or Flux",
+                hint="use `bareline submit --with pbs` (or lsf, flux), or run it in a job script",
+            )
+        super().check(spec)
+
+
+PLATFORM = JobPlatform

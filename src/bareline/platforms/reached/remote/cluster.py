@@ -1,0 +1,122 @@
+"""Options of a cluster's nodes: nodes that are left out, and the nodes of each switch."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from bareline.platforms.hosts.launchers.job import Transport
+from bareline.platforms.hosts.layers.container.options import ContainerKeys
+from bareline.platforms.reached.remote.native import Way
+from bareline.platforms.reached.remote.software import ModuleName, SoftwareName
+from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.nodeset import fold, unfold
+from bareline.vocabulary.platform import PinningOptions
+
+#: A switch of ``scontrol show topology``; switches of higher levels have switches instead of nodes.
+_SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE)
+
+
+def _folded(value: Any) -> Any:
+    """Take one list of nodes, ``n[1-3],n7``, or several, and check the names."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = ",".join(map(str, value))
+    return fold(unfold(value)) if isinstance(value, str) and value else value
+
+
+#: Names of nodes as ``n[1-3],n7``; a list of such texts is also accepted.
+NodeList = Annotated[str, BeforeValidator(_folded)]
+
+
+_Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
+
+
+class ClusterOptions(ContainerKeys, PinningOptions):
+    """Options of a platform that is some of a cluster's nodes.
+
+    - `exclude`: nodes that are left out, as ``n[1-3],n7``: bad ones by a survey.
+    - `switches`: the nodes of each switch, where no batch system reports them: ``{leaf1 =
+      "n[1-16]"}``.
+    - `software`: modules and environments that the nodes load first, in this order:
+      ``module:openmpi/4.1``, ``spack:/path/of/an/environment``, ``conda:name``.
+    - `modules`: the same for environment modules alone, by their names, before `software`.
+    - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the nodes.
+    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
+      ``ib0``; the library chooses without either.
+    - `transport`: how ranks talk.
+    - `native`: whether bareline's own programs are copied to the nodes, or the folder that they are
+      built in is ``shared`` by all of them.
+    - `folder`: folder of the nodes in which bareline makes its own, gone afterwards.
+    - `io_folder`: folder of the nodes whose file system I/O probes measure; `folder` without it.
+    """
+
+    exclude: NodeList = ""
+    switches: dict[str, NodeList] = Field(default_factory=dict)
+    software: tuple[SoftwareName, ...] = ()
+    modules: tuple[ModuleName, ...] = ()
+    mpi: str = "auto"
+    subnet: str | None = None
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
+    transport: Transport = "auto"
+    native: Way = "copy"
+    folder: _Path = "/tmp"
+    io_folder: _Path | None = None
+
+    @field_validator("subnet")
+    @classmethod
+    def _check_subnet(cls, value: str | None) -> str | None:
+        if value is not None:
+            ipaddress.ip_network(value)
+        return value
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """All that is to be loaded, each as in `software`."""
+        return (*(f"module:{name}" for name in self.modules), *self.software)
+
+    @property
+    def excluded(self) -> list[str]:
+        """Names of the nodes that are left out."""
+        return unfold(self.exclude) if self.exclude else []
+
+
+def cluster_facts(
+    names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
+) -> dict[str, Scalar]:
+    """Return the nodes, their switches and the excluded nodes; `switches`: nodes by switch."""
+    used, listing = set(names), []
+    for switch, listed in switches.items():
+        if nodes := [node for node in unfold(listed) if node in used]:
+            listing.append(f"{switch}: {fold(nodes)}")
+    left_out = fold(sorted(set(excluded)))
+    return {
+        NODES_NAMES: fold(names),
+        **({NODES_SWITCHES: "; ".join(listing)} if listing else {}),
+        **({NODES_EXCLUDED: left_out} if left_out else {}),
+    }
+
+
+def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
+    """Explain that nodes hang on more switches than `asked`, as Slurm takes it: ``1@60``.
+
+    "" if not.
+    """
+    count = str(facts.get(NODES_SWITCHES, "")).count(":")
+    most = int(asked.partition("@")[0]) if asked else count
+    return f"the nodes hang on {count} switches, {most} asked for" if count > most else ""
+
+
+def read_topology(text: str) -> dict[str, str]:
+    """Read the switches that have nodes out of ``scontrol show topology``."""
+    found = {}
+    for name, nodes in _SWITCH.findall(text):
+        with suppress(ValueError):
+            if unfold(nodes):
+                found[name] = nodes
+    return found

@@ -1,0 +1,49 @@
+"""The requirements of bareline on nodes, checked before any of them is reserved."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from bareline.build.sources import source_folder, sources_key
+from bareline.platforms.base import NodeLook
+from bareline.platforms.hosts.nodes import Nodes
+from bareline.platforms.hosts.scripts.conversation import script
+from bareline.platforms.hosts.scripts.description import number_of
+
+
+def needs_line() -> list[str]:
+    """Return the command whose output `read_needs` reads."""
+    return ["sh", "-c", script("needs"), "sh", *_arguments()]
+
+
+def read_needs(text: str, name: str = "") -> NodeLook:
+    """Read the output of the script ``needs`` on a node.
+
+    - `name`: the node's name here; its own name for itself by default.
+
+    Raises PlatformError: the node reports no number of cores.
+    """
+    said: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        word, _, rest = line.partition(" ")
+        said.setdefault(word, []).append(rest)
+    name = name or said.get("node", ["the node"])[0]
+    return NodeLook(
+        name=name,
+        cores=number_of(said.get("cores", [""])[0], name, "cores"),
+        has_python="python" in said,
+        lacking=tuple(said.get("lacks", ())),
+        has_build="built" in said,
+    )
+
+
+def look_at(nodes: Nodes) -> tuple[NodeLook, ...]:
+    """Look at every node of an allocation."""
+    answers = nodes.on_every_node(script("needs"), [_arguments() for _ in nodes.nodes])
+    named = zip(nodes.nodes, answers, strict=True)
+    return tuple(read_needs(answer.stdout, node.name) for node, answer in named)
+
+
+def _arguments() -> Sequence[str]:
+    return [sys.executable, sources_key(source_folder())]

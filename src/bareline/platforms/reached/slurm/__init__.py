@@ -1,0 +1,5 @@
+"""Nodes of a Slurm cluster."""
+
+from bareline.platforms.reached.slurm.platform import SlurmPlatform
+
+PLATFORM = SlurmPlatform

@@ -1,0 +1,198 @@
+"""An allocation of nodes, made by bareline or inherited, and released on every exit."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from bareline.host.owner import has_ended, owner_mark
+from bareline.platforms.hosts.process import Finished, run_process
+from bareline.platforms.hosts.workdir import session_folder
+from bareline.platforms.reached.slurm import commands
+from bareline.platforms.reached.slurm.options import SlurmOptions
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
+from bareline.vocabulary.nodeset import fold
+from bareline.vocabulary.units import count
+
+_NAME = "bareline-"
+#: Waits for a word or for the end of its input, which is the end of bareline, and gives the
+#: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once:
+#: their files are removed before by a step on all of $2 nodes, or on each that is
+#: left, by the patterns $3...
+_HOLD = """\
+if ! read -r _; then
+    job=$1 nodes=$2
+    shift 2
+    remove() {
+        count=$1
+        shift
+        timeout 10 srun --jobid="$job" --overlap --mpi=none --nodes="$count" --ntasks="$count" \\
+            --ntasks-per-node=1 --chdir=/ "$@"
+    }
+    if ! remove "$nodes" sh -c 'rm -rf -- $*' sh "$@"; then
+        for node in $(scontrol show hostnames "$(squeue -hj "$job" -o %N)"); do
+            remove 1 --nodelist="$node" sh -c 'rm -rf -- $*' sh "$@" &
+        done
+        wait
+    fi
+    set -- "$job"
+fi
+exec scancel "$1"
+"""
+
+_LOG = logging.getLogger(__name__)
+#: How long after one look into the queue the next one comes: longer and longer.
+_LOOK_S, _LONGEST_LOOK_S = 1.0, 30.0
+#: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
+_KILLED_WITHIN_S = 60.0
+#: salloc's lines about a granted allocation, and about a waiting one.
+_GRANTED = re.compile(r"Granted job allocation (\d+)")
+_PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
+
+#: How many allocations this process has asked for, by the platform's name.
+_ASKED: Counter[str] = Counter()
+
+
+class _Queue:
+    """Checks, now and then, why a job waits, and reports each new `reason` in Slurm's word."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._pause_s = _LOOK_S
+        self._next = time.monotonic() + _LOOK_S
+        self.reason = ""
+        self.is_hopeless = False
+
+    def look(self) -> bool:
+        """Return whether the job can never start, by two equal reasons."""
+        if time.monotonic() < self._next:
+            return self.is_hopeless
+        reason, before = commands.waiting(self._job), self.reason
+        if reason and reason != before:
+            _LOG.warning("the allocation waits in the queue: %s", reason)
+            self.reason, self._pause_s = reason, _LOOK_S
+        self.is_hopeless = reason == before and bool(commands.NEVER.fullmatch(reason))
+        self._next = time.monotonic() + self._pause_s
+        self._pause_s = min(2 * self._pause_s, _LONGEST_LOOK_S)
+        return self.is_hopeless
+
+
+class SlurmJob:
+    """An allocation in use; `name` is that of the platform whose `max_jobs` counts."""
+
+    def __init__(self, options: SlurmOptions, name: str = "") -> None:
+        self._options, self._name = options, name
+        self._holder: subprocess.Popen[bytes] | None = None
+        self.number, self.waited_s = "", 0.0
+
+    @property
+    def inherited(self) -> bool:
+        """Whether its release is not up to bareline."""
+        return self._options.allocation == "inherit"
+
+    def begin(self, nodes: int, excluded: Sequence[str] = ()) -> commands.JobState:
+        """Get nodes."""
+        if self.inherited:
+            self.number = commands.own_job()
+        else:
+            self._allocate(nodes, excluded)
+        state = commands.job_state(self.number)
+        self.see_own_end(state)
+        if not state.runs or len(state.nodes) < nodes:
+            self.end()
+            raise PlatformError(
+                f"the allocation {self.number} is {state.state} with {len(state.nodes)} of {nodes} "
+                f"nodes: {state.reason}"
+            )
+        return state
+
+    def _allocate(self, nodes: int, excluded: Sequence[str]) -> None:
+        most = self._options.max_jobs
+        if most is not None and _ASKED[self._name] >= most:
+            raise PlatformError(
+                f"asked for {count(most, 'allocation')}, and no more are allowed",
+                hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
+            )
+        _ASKED[self._name] += 1
+        left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
+        options = self._options.model_copy(update={"nodes": nodes, "exclude": left_out})
+        # --no-kill: a node that dies is found here; the other nodes go on.
+        name = f"{_NAME}{owner_mark()}"
+        words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
+        started, queue, env = time.monotonic(), _Queue(name), commands.outside_environment()
+        salloc = ["salloc", *words]
+        done = run_process(salloc, env=env, timeout_s=options.queue_s, lost=queue.look)
+        self.waited_s = time.monotonic() - started
+        granted = _GRANTED.search(done.stderr)
+        if granted is None:
+            if pending := _PENDING.search(done.stderr):
+                commands.ask("scancel", pending[1])
+            raise _refusal(done, queue, options.queue_s)
+        self.number, mark = granted[1], owner_mark()
+        # Patterns of the files that this bareline makes on nodes.
+        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
+        left = [*(f"{folder}/bareline-*{mark}*" for folder in folders), session_folder(f"{mark}*")]
+        self._holder = subprocess.Popen(
+            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *left],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=env,
+            start_new_session=True,
+        )
+
+    def see_own_end(self, state: commands.JobState) -> None:
+        """Wait for the end of the job that this process is part of; raise TimeUp if it is late."""
+        if self.inherited and not state.runs:
+            # Slurm starts it again where the job was requeued. Until it has ended it, every trial
+            # that is left would fail at once, and then there was nothing left to do.
+            time.sleep(_KILLED_WITHIN_S)
+            clause, hint = state.ending
+            raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
+
+    def end(self, *, orderly: bool = True) -> None:
+        """Release the nodes; idempotent. `orderly`: every step ended and removed its files."""
+        holder, self._holder = self._holder, None
+        if holder is not None:
+            assert holder.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                holder.stdin.write(b"ended\n" if orderly else b"")
+                holder.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                holder.wait(20.0)
+
+
+def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
+    if queue.is_hopeless:
+        return PlatformError(
+            f"Slurm never starts this request: {queue.reason}",
+            hint="see `scontrol show partition`, and ask for less time, fewer nodes or another "
+            "partition",
+        )
+    why = f" ({queue.reason})" if queue.reason else ""
+    what = (
+        f"no nodes after {queue_s:.0f} s in the queue{why}"
+        if done.timed_out
+        else f"no allocation: {commands.last_line(done.stderr).removeprefix('salloc: error: ')}"
+    )
+    temporary = ("Unable to contact", "Socket timed out", "revoked")
+    later = done.timed_out or any(words in done.stderr for words in temporary)
+    return (NotNow if later else PlatformError)(what, hint="see `sinfo` and `squeue --me`")
+
+
+def clean() -> list[str]:
+    """Release the allocations of this machine's killed barelines; return a line for each."""
+    removed: list[str] = []
+    with contextlib.suppress(PlatformError):
+        jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")
+        for line in commands.ask(*jobs, timeout_s=10.0).stdout.splitlines():
+            number, name = line[:20].strip(), line[20:].strip()
+            if name.startswith(_NAME) and has_ended(name.removeprefix(_NAME)):
+                commands.ask("scancel", number)
+                removed.append(f"Slurm allocation {number} given back")
+    return removed

@@ -1,5 +1,0 @@
-"""Nodes of a Slurm cluster."""
-
-from bareline.platforms.slurm.platform import SlurmPlatform
-
-PLATFORM = SlurmPlatform

@@ -1,5 +1,0 @@
-"""Hosts that are reached by ssh: a cluster in the basement, without a batch system."""
-
-from bareline.platforms.ssh.platform import SshPlatform
-
-PLATFORM = SshPlatform
