@@ -265,6 +265,13 @@ class Chosen:
         return points_for(self.document.published, self.spec, self.cells, self.document.baseline)
 
     @cached_property
+    def planned(self) -> frozenset[str]:
+        """The platforms with a row, or with a case of the probe that was planned."""
+        probes = {row.cell.place.probe for row in self.rows}
+        platforms = {row.cell.platform for row in self.rows}
+        return frozenset(platforms) | self.document.planned_on(probes)
+
+    @cached_property
     def scale(self) -> Scale:
         """The unit of the cells' values."""
         medians = (cell.median for cell in self.cells)
