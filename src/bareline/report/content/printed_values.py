@@ -1,4 +1,4 @@
-"""Values that a publication prints of a platform, in the unit of a run's cell."""
+"""Absolute values that publications print, in the unit of a cell of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bareline.published.catalogue import conditions, publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.published.places import meets
 from bareline.published.quantities import UNITS
-from bareline.report.content.published import SIZES, agrees
+from bareline.report.content.published import SIZE_CONDITIONS, agrees
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.place import Place
 
@@ -70,9 +70,12 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
 
 def _sizes_met(result: Result, place: Place) -> int:
     """Return how many conditions on the size of another system a place meets."""
-    known = place.coordinates
-    sizes = {name: size for name, size in result.at.items() if name in SIZES and name in known}
-    return sum(meets(size, known[name]) for name, size in sizes.items())
+    coordinates = place.coordinates
+    met = 0
+    for name, size in result.at.items():
+        if name in SIZE_CONDITIONS and name in coordinates:
+            met += meets(size, coordinates[name])
+    return met
 
 
 def _value_words(result: Result, place: Place) -> str:

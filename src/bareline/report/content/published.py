@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any
+from typing import Any, TypeGuard
 
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
@@ -24,7 +24,7 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
-SIZES = frozenset(
+SIZE_CONDITIONS = frozenset(
     {"ranks", "nodes", "threads", "cores", "streams", "n", "nb", "files", "directories", "test"}
 )
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
@@ -110,16 +110,19 @@ class PublishedPoint:
             high = math.inf if condition.high is None else float(condition.high)
             return [(low, high)]
         values = condition if isinstance(condition, list) else [condition]
-        whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
-        return [(float(value), float(value)) for value in whole]
+        return [(float(value), float(value)) for value in values if _is_whole(value)]
 
     def repeats(self, other: PublishedPoint) -> bool:
         """Whether it is another printing of one number, e.g. a factor and the loss in percent."""
-        same = (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform) == (
-            other.ratio.benchmark, other.ratio.metric, other.ratio.at, other.platform
-        )  # fmt: skip
-        single = self.low == self.high and other.low == other.high
-        return same and single and abs(math.log(self.middle / other.middle)) < _ROUNDED
+        if self._subject != other._subject:
+            return False
+        if self.low != self.high or other.low != other.high:
+            return False
+        return abs(math.log(self.middle / other.middle)) < _ROUNDED
+
+    @property
+    def _subject(self) -> tuple[object, ...]:
+        return (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform)
 
     def about(self, cell: Row) -> bool:
         """Return whether it applies to the quantity of a cell, on that cell's platform.
@@ -137,16 +140,19 @@ class PublishedPoint:
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
         printed = dict(self.ratio.at)
-        other: dict[str, Any] = {
-            name: printed[name]
-            for name in _NUMBERS
-            if name in printed and not holds_at({name: printed[name]}, place)
-        }
-        return conditions(other) or "ranks not printed"
+        different: dict[str, Any] = {}
+        for name in _NUMBERS:
+            if name in printed and not holds_at({name: printed[name]}, place):
+                different[name] = printed[name]
+        return conditions(different) or "ranks not printed"
 
     def measures(self, probe: str, metric: str) -> bool:
         """Return whether it measured a probe's metric."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
@@ -160,18 +166,22 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     return agrees(ratio.conditions, place)
 
 
-def agrees(at: Mapping[str, Condition], place: Place) -> bool:
+def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     """Return whether sizes, modes and placement agree, as far as the place has them."""
-    known = place.coordinates
+    coordinates = place.coordinates
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-    if ("directories" in at) != ("directories" in known):
+    if ("directories" in printed) != ("directories" in coordinates):
         return False
-    for name, condition in at.items():
+    for name, condition in printed.items():
         if name == "placement":
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
                 return False
-        elif name not in SIZES and name in known and not meets(condition, known[name]):
+        elif (
+            name not in SIZE_CONDITIONS
+            and name in coordinates
+            and not meets(condition, coordinates[name])
+        ):
             return False
     return True
 
@@ -179,7 +189,7 @@ def agrees(at: Mapping[str, Condition], place: Place) -> bool:
 def size_in_words(ratio: PublishedRatio) -> str:
     """Return the document's words for sizes of which it prints no number; empty without such."""
     for name, condition in ratio.at:
-        if name in SIZES or not isinstance(condition, Spread):
+        if name in SIZE_CONDITIONS or not isinstance(condition, Spread):
             continue
         if not condition.has_ends and condition.inferred is None:
             return condition.label or ""
@@ -221,7 +231,8 @@ def published_points(
         if role.get("platform"):
             for name in role.get("published", ()):
                 cast.setdefault(name, []).append(str(role["platform"]))
-    for name in dict.fromkeys(name.partition(":")[0] for name in cast):
+    names = [platform.partition(":")[0] for platform in cast]
+    for name in dict.fromkeys(names):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
             own = _cast_in(study, cast)
@@ -251,7 +262,8 @@ def _points_of_study(
     study: PublishedStudy, cast: Mapping[str, Sequence[str]], ratios: Sequence[PublishedRatio]
 ) -> Iterator[PublishedPoint]:
     for ratio in ratios:
-        if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
+        ends = (ratio.span.low, ratio.span.high)
+        if not any(end is not None and end > 0 for end in ends):
             continue
         label = study.part(ratio.part.partition(":")[2]).label
         platforms = cast.get(ratio.platform, ())
@@ -267,13 +279,14 @@ def points_for(
     """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
     parts = set(spec.published)
-    return [
-        point
-        for point in points
-        if point.baseline == baseline
-        and (not parts or point.ratio.part in parts)
-        and any(point.measures(*kind) for kind in kinds)
-    ]
+    chosen: list[PublishedPoint] = []
+    for point in points:
+        is_of_part = not parts or point.ratio.part in parts
+        if point.baseline != baseline or not is_of_part:
+            continue
+        if any(point.measures(probe, metric) for probe, metric in kinds):
+            chosen.append(point)
+    return chosen
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
