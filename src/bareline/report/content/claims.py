@@ -31,7 +31,6 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.published.catalogue import conditions, publications
 from bareline.published.findings import ClaimCheck, Expectation, PublishedFinding
 from bareline.published.model import PEAK, PublishedStudy
-from bareline.published.places import holds_at
 from bareline.published.ratios import (
     PublishedRatio,
     again_printed,
@@ -54,6 +53,8 @@ from bareline.report.content.claim_words import (
     where_words,
 )
 from bareline.report.content.published import (
+    printed_at,
+    printed_of_ranks,
     same_place,
     size_in_words,
     speaks_of,
@@ -229,9 +230,9 @@ class _Judge:
             return end.over(begin) if begin and end else _degree(check)
 
         places = PrintedPlaces(
-            partial(_printed_at, last),
-            partial(_printed_at, first),
-            partial(_printed_of_ranks, last),
+            partial(printed_at, last),
+            partial(printed_at, first),
+            partial(printed_of_ranks, last),
         )
         outcome = self._replication.outcome(check, places, effect, about)
         return _Tried(check, outcome, first, last)
@@ -297,21 +298,6 @@ class _Tried:
             bars=tuple(bar for bar in (first, last) if bar is not None),
             dots=tuple(dots),
         )
-
-
-def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
-    return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
-
-
-def _printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether one of the ratios is printed of a program for the ranks of a place."""
-    return any(
-        ratio.measured_by(place.probe)
-        and "ranks" in ratio.conditions
-        and holds_at({"ranks": ratio.conditions["ranks"]}, place)
-        for ratio in ratios
-    )
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:

@@ -206,6 +206,21 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
     return named and not ratio.leaves_out(place.probe) and holds_at(places, place)
 
 
+def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
+    return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
+
+
+def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program for the ranks of a place."""
+    return any(
+        ratio.measured_by(place.probe)
+        and "ranks" in ratio.conditions
+        and holds_at({"ranks": ratio.conditions["ranks"]}, place)
+        for ratio in ratios
+    )
+
+
 def where_printed(ratio: PublishedRatio) -> str:
     """Format the ranks and nodes that a figure is printed for; empty where it names none."""
     return conditions(_places(ratio))
