@@ -194,14 +194,15 @@ def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
             hint="see `scontrol show partition`, and ask for less time, fewer nodes or another "
             "partition",
         )
-    hint = "see `sinfo` and `squeue --me`"
     if ended.timed_out:
         reason = f" ({queue.reason})" if queue.reason else ""
-        return NotNow(f"no nodes after {queue_s:.0f} s in the queue{reason}", hint=hint)
-    complaint = commands.last_line(ended.stderr).removeprefix("salloc: error: ")
+        text = f"no nodes after {queue_s:.0f} s in the queue{reason}"
+    else:
+        complaint = commands.last_line(ended.stderr).removeprefix("salloc: error: ")
+        text = f"no allocation: {complaint}"
     is_temporary = any(words in ended.stderr for words in _TEMPORARY)
-    kind = NotNow if is_temporary else PlatformError
-    return kind(f"no allocation: {complaint}", hint=hint)
+    kind = NotNow if ended.timed_out or is_temporary else PlatformError
+    return kind(text, hint="see `sinfo` and `squeue --me`")
 
 
 def clean() -> list[str]:

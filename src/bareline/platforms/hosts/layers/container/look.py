@@ -69,34 +69,33 @@ def check_mpi(
     launcher = f"and ranks are started by {mpi.title}"
     versions = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
     wanted = f"{title} {_minor(mpi.version)}"
+    inside_pmix = inside.answers.get("pmix", "")
+    outside_pmix = outside.answers.get("pmix", "")
     if not versions:
         others = [f"{LAUNCHERS[name].title} {version}" for name, version in inside.libraries]
-        raise PlatformError(
-            f"the image has {', '.join(others) or 'no MPI library'}, {launcher}",
-            where=where,
-            hint=f"install {wanted} in the image, or choose another `mpi`",
+        text = f"the image has {', '.join(others) or 'no MPI library'}, {launcher}"
+        hint = f"install {wanted} in the image, or choose another `mpi`"
+    elif _minor(versions[0]) != _minor(mpi.version):
+        version = versions[0]
+        text = f"the image has {title} {version}, {launcher}"
+        hint = (
+            f"use an image with {wanted}, or install {version} outside and give its path as `mpi`"
         )
-    version = versions[0]
-    if _minor(version) != _minor(mpi.version):
-        raise PlatformError(
-            f"the image has {title} {version}, {launcher}",
-            where=where,
-            hint=f"use an image with {wanted}, or install {version} outside and give its path as "
-            "`mpi`",
+    elif mpi.flavour == "openmpi" and _are_other_pmix(inside_pmix, outside_pmix):
+        text = (
+            f"the image's PMIx is {inside_pmix}, and the launcher outside talks by {outside_pmix}"
         )
-    if mpi.flavour == "openmpi":
-        _check_pmix(inside.answers.get("pmix", ""), outside.answers.get("pmix", ""), where)
-
-
-def _check_pmix(inside: str, outside: str, where: str) -> None:
-    """Refuse another major version of PMIx; names like libpmix.so.2.5.2, "" where unknown."""
-    if not inside or not outside or _pmix_major(inside) == _pmix_major(outside):
+        hint = "use an image with the same PMIx"
+    else:
         return
-    raise PlatformError(
-        f"the image's PMIx is {inside}, and the launcher outside talks by {outside}",
-        where=where,
-        hint="use an image with the same PMIx",
-    )
+    raise PlatformError(text, where=where, hint=hint)
+
+
+def _are_other_pmix(inside: str, outside: str) -> bool:
+    """Whether two names like libpmix.so.2.5.2 have other major versions; "" is unknown."""
+    if not inside or not outside:
+        return False
+    return _pmix_major(inside) != _pmix_major(outside)
 
 
 def _pmix_major(name: str) -> str:
@@ -110,17 +109,12 @@ def check_libc(inside: ContainerView, needed: str, where: str) -> None:
     """Refuse an image whose C library is older than bareline's own programs need."""
     if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
+    text = f"the image has another C library than glibc, of which programs need {needed}"
+    hint = "use an image of Debian, Ubuntu, a RedHat or SUSE"
     if inside.libc:
-        raise PlatformError(
-            f"the image has glibc {inside.libc}, and bareline's programs need {needed}",
-            where=where,
-            hint="use a newer image, or run bareline on a system as old as the image's",
-        )
-    raise PlatformError(
-        f"the image has another C library than glibc, of which programs need {needed}",
-        where=where,
-        hint="use an image of Debian, Ubuntu, a RedHat or SUSE",
-    )
+        text = f"the image has glibc {inside.libc}, and bareline's programs need {needed}"
+        hint = "use a newer image, or run bareline on a system as old as the image's"
+    raise PlatformError(text, where=where, hint=hint)
 
 
 def _minor(version: str) -> str:
