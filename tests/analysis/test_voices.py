@@ -7,7 +7,7 @@ import pytest
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
-from bareline.analysis.words.answer import AnswerScope
+from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.analysis.words.verdict import glance, layer_line

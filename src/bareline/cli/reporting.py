@@ -207,11 +207,10 @@ def trend(
     from bareline.analysis.words.conditions import check_trend
     from bareline.analysis.words.references import reference_outcomes
     from bareline.report.terminal.histories import trend_blocks
-    from bareline.store.naming import distinct_runs
 
     level.check()
     conditions = [parse_condition(text) for text in fail_if or []]
-    runs = distinct_runs(chain.from_iterable(map(_runs_at, paths)))
+    runs = list(chain.from_iterable(map(_runs_at, paths)))
     against = level.since if level.last is None else level.last
     history = trend_of(runs, margin, only.selection(), against)
     if level.accept is not None and level.reason is not None:

@@ -14,6 +14,8 @@ Found = dict[str, Scalar | None]
 Sections = Mapping[str, str]
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+#: A number with as many characters is not one that a machine has.
+_MOST_DIGITS = 19
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -28,32 +30,36 @@ def split_sections(raw: str) -> dict[str, str]:
 
 def files_of(sections: Sections, name: str) -> dict[str, str]:
     """Return the files of a section by path; several lines stay several lines."""
-    found: dict[str, list[str]] = defaultdict(list)
+    lines_of: dict[str, list[str]] = defaultdict(list)
     for line in sections.get(name, "").splitlines():
         path, colon, content = line.partition(":")
         if colon and path.startswith("/"):
-            found[path].append(content)
-    return {path: "\n".join(lines).strip() for path, lines in found.items()}
+            lines_of[path].append(content)
+    return {path: "\n".join(lines).strip() for path, lines in lines_of.items()}
 
 
 def pairs(text: str, separator: str = ":") -> Iterator[tuple[str, str]]:
     """Yield the ``name: value`` lines of a text, stripped."""
     for line in text.splitlines():
-        name, found, value = line.partition(separator)
-        if found:
+        name, separated, value = line.partition(separator)
+        if separated:
             yield name.strip(), value.strip()
 
 
 def integer(text: str | None) -> int | None:
     """Read a whole number that is all of a text."""
     text = (text or "").strip()
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < 19 else None
+    if not text.isdecimal() or not text.isascii() or len(text) >= _MOST_DIGITS:
+        return None
+    return int(text)
 
 
 def number(text: str | None) -> float | None:
     """Read the first number of a text."""
     match = _NUMBER.search(text or "")
-    return float(match[0]) if match and len(match[0]) < 19 else None
+    if match is None or len(match[0]) >= _MOST_DIGITS:
+        return None
+    return float(match[0])
 
 
 def version(text: str) -> str | None:
@@ -65,7 +71,9 @@ def version(text: str) -> str | None:
 def chosen(text: str | None) -> str | None:
     """Return the bracketed word of a kernel's choice, e.g. ``always [madvise] never``."""
     match = re.search(r"\[([^\]\s]+)\]", text or "")
-    return match[1] if match else (text or "").strip() or None
+    if match:
+        return match[1]
+    return (text or "").strip() or None
 
 
 def list_count(text: str | None) -> int | None:
@@ -73,7 +81,8 @@ def list_count(text: str | None) -> int | None:
     total = 0
     for part in (text or "").strip().split(","):
         first, dash, last = part.partition("-")
-        low, high = integer(first), integer(last) if dash else integer(first)
+        low = integer(first)
+        high = integer(last) if dash else low
         if low is None or high is None or high < low:
             return None
         total += high - low + 1

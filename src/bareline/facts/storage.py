@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, known, times
 
@@ -21,7 +22,7 @@ def parse_storage(sections: Sections) -> Facts:
     columns = rows[-1].split() if len(rows) > 1 else []
     if len(columns) < 7:
         columns = [""] * 7
-    number, point, options, kind, source = _mount_of(sections) or [""] * 5
+    mount = _mount_of(sections)
     facts = known(
         {
             "fs.device": columns[0],
@@ -30,14 +31,14 @@ def parse_storage(sections: Sections) -> Facts:
             "fs.free_bytes": times(integer(columns[4]), 1024),
             "fs.block_bytes": integer(sections.get("statfs", "").strip()),
             "fs.striping": _striping(sections.get("striping", "")),
-            "fs.mount": point,
-            "fs.options": options,
+            "fs.mount": mount.point if mount else None,
+            "fs.options": mount.options if mount else None,
         }
     )
-    if point:
-        facts.setdefault("fs.type", kind)
-        facts.setdefault("fs.device", source)
-        facts |= _disk(sections, number)
+    if mount:
+        facts.setdefault("fs.type", mount.kind)
+        facts.setdefault("fs.device", mount.source)
+        facts |= _disk(sections, mount.device_number)
     return facts
 
 
@@ -49,48 +50,81 @@ def _striping(text: str) -> str | None:
     Lustre Operations Manual, ``lfs getstripe``; BeeGFS documentation, "Striping"; IBM Storage
     Scale, ``mmlsattr``. Read from their printed examples: none of the three was there to ask.
     """
-    said = dict(_ATTRIBUTE.findall(text))
-    if "lcm_entry_count" in said:
-        return f"a layout of {said['lcm_entry_count']} components"
-    if "stripe_count" in said:
-        count, size = said["stripe_count"], said.get("stripe_size", "?")
-        return f"over {'all' if count == '-1' else count} targets, {size} B each"
-    if "Chunksize" in said:
-        count = re.search(r"storage targets: desired: (\d+)", text)
-        over = f"over {count[1]} targets, " if count else ""
-        return f"{over}chunks of {said['Chunksize']}"
-    if "data replication" in said:
-        pool = said.get("storage pool name", "?")
-        return f"pool {pool}, data replication {said['data replication']}"
+    attributes = dict(_ATTRIBUTE.findall(text))
+    if "lcm_entry_count" in attributes:
+        return f"a layout of {attributes['lcm_entry_count']} components"
+    if "stripe_count" in attributes:
+        count = attributes["stripe_count"]
+        targets = "all" if count == "-1" else count
+        size = attributes.get("stripe_size", "?")
+        return f"over {targets} targets, {size} B each"
+    if "Chunksize" in attributes:
+        desired = re.search(r"storage targets: desired: (\d+)", text)
+        over = f"over {desired[1]} targets, " if desired else ""
+        return f"{over}chunks of {attributes['Chunksize']}"
+    if "data replication" in attributes:
+        pool = attributes.get("storage pool name", "?")
+        return f"pool {pool}, data replication {attributes['data replication']}"
     return None
 
 
-def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
-    """Find the mount of the working folder: device number, point, options, type, source."""
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A mounted file system, as a line of mountinfo describes it."""
+
+    device_number: str
+    point: str
+    options: str
+    kind: str
+    source: str
+
+    @classmethod
+    def read(cls, line: str) -> _Mount | None:
+        """Read a line; None where it has another form."""
+        before, dash, after = line.partition(" - ")
+        mount = before.split()
+        file_system = after.split()
+        if not dash or len(mount) < 6 or len(file_system) < 3:
+            return None
+        options = dict.fromkeys([*mount[5].split(","), *file_system[2].split(",")])
+        without_addresses = [name for name in options if not name.startswith(_ADDRESSES)]
+        return cls(
+            device_number=mount[2],
+            point=mount[4].replace("\\040", " "),
+            options=",".join(without_addresses),
+            kind=file_system[0],
+            source=file_system[1],
+        )
+
+    def contains(self, folder: str) -> bool:
+        """Whether a folder is in it, unless it is mounted over."""
+        return self.point in ("/", folder) or folder.startswith(self.point + "/")
+
+
+def _mount_of(sections: Sections) -> _Mount | None:
+    """Find the mount of the working folder: the one with the longest path above it."""
     folder = sections.get("folder", "").strip()
-    best: tuple[str, str, str, str, str] | None = None
+    if not folder:
+        return None
+    longest: _Mount | None = None
     for line in sections.get("mountinfo", "").splitlines():
-        left, dash, right = line.partition(" - ")
-        mine, its = left.split(), right.split()
-        if not dash or len(mine) < 6 or len(its) < 3:
+        mount = _Mount.read(line)
+        if mount is None or not mount.contains(folder):
             continue
-        point = mine[4].replace("\\040", " ")
-        inside = point in ("/", folder) or folder.startswith(point + "/")
         # A later mount on the same point hides the earlier one.
-        if folder and inside and (best is None or len(point) >= len(best[1])):
-            every = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
-            options = [one for one in every if not one.startswith(_ADDRESSES)]
-            best = (mine[2], point, ",".join(options), its[0], its[1])
-    return best
+        if longest is None or len(mount.point) >= len(longest.point):
+            longest = mount
+    return longest
 
 
 def _disk(sections: Sections, device_number: str) -> Facts:
-    link = re.search(
-        rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)", sections.get("blocks", "")
-    )
+    """Return the facts of the disk with a device number; none where there is no such disk."""
+    pattern = rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)"
+    link = re.search(pattern, sections.get("blocks", ""))
     if link is None:
         return {}
-    files, base = files_of(sections, "disks"), f"/sys/block/{link[1]}/"
+    files = files_of(sections, "disks")
+    base = f"/sys/block/{link[1]}/"
     rotational = files.get(base + "queue/rotational")
     return known(
         {

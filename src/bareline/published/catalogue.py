@@ -26,12 +26,12 @@ from bareline.vocabulary.units import format_size, listing
 @cache
 def publications() -> dict[str, PublishedStudy]:
     """Return all publications by their id."""
-    found = {}
+    studies = {}
     for entry in sorted(resources.files(__package__).iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml") and entry.name != CODES_FILE:
             study = read_publication(entry.read_text(encoding="utf-8"), where=entry.name)
-            found[study.id] = study
-    return found
+            studies[study.id] = study
+    return studies
 
 
 def read_publication(text: str, *, where: str) -> PublishedStudy:
@@ -45,8 +45,8 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
         raise UsageError(f"not valid TOML: {error}", where=where) from error
     except ValidationError as error:
         problem = problem_of(error)
-        said = f"'{problem.key}': {problem.said}" if problem.place else problem.said
-        raise UsageError(said, where=where) from error
+        text = f"'{problem.key}': {problem.said}" if problem.place else problem.said
+        raise UsageError(text, where=where) from error
 
 
 def find_publications(name: str) -> list[PublishedStudy]:
@@ -57,14 +57,13 @@ def find_publications(name: str) -> list[PublishedStudy]:
     everything = publications()
     if name in everything and everything[name].publication.study != name:
         return [everything[name]]
-    found = [row for row in everything.values() if name in (row.publication.study, row.id)]
-    if not found:
-        known = dict.fromkeys(
-            [*everything, *(row.publication.study for row in everything.values())]
-        )
-        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+    studies = everything.values()
+    chosen = [study for study in studies if name in (study.publication.study, study.id)]
+    if not chosen:
+        names = dict.fromkeys([*everything, *(study.publication.study for study in studies)])
+        hint = did_you_mean(name, names, f"there are: {', '.join(names)}")
         raise UsageError(f"no publication or study is named '{name}'", hint=hint)
-    return found
+    return chosen
 
 
 def find_part(reference: str) -> tuple[PublishedStudy, Part]:
@@ -78,13 +77,13 @@ def find_part(reference: str) -> tuple[PublishedStudy, Part]:
         hint = did_you_mean(name, everything, f"there are: {', '.join(everything)}")
         raise UsageError(f"no publication is named '{name}'", where=reference, hint=hint)
     study = everything[name]
-    known = {row.id: row for row in study.parts}
-    if part not in known:
-        hint = did_you_mean(part, known, f"it has: {', '.join(known)}")
+    parts = {row.id: row for row in study.parts}
+    if part not in parts:
+        hint = did_you_mean(part, parts, f"it has: {', '.join(parts)}")
         raise UsageError(
             f"{study.publication.short} has no part '{part}'", where=reference, hint=hint
         )
-    return study, known[part]
+    return study, parts[part]
 
 
 class PublishedFigure(TypedDict):
@@ -125,11 +124,14 @@ class PublishedFigure(TypedDict):
 
 def published_rows(name: str | None = None) -> list[PublishedFigure]:
     """List the published figures, one row per result, for ``bareline published``."""
-    studies = list(publications().values()) if name is None else find_publications(name)
+    studies = list(publications().values())
+    if name is not None:
+        studies = find_publications(name)
     rows = []
     for study in studies:
         rows += [_result_row(study, result) for result in study.results]
-        rows += [row for trials in study.trials for row in _trial_rows(study, trials)]
+        for trials in study.trials:
+            rows += _trial_rows(study, trials)
     return rows
 
 
@@ -176,13 +178,13 @@ def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
 
 
 def _row(study: PublishedStudy, printed: Result | Trials, **given: Any) -> PublishedFigure:
-    found = study.benchmark(printed.benchmark)
+    benchmark = study.benchmark(printed.benchmark)
     return row_of(
         PublishedFigure,
         printed,
         publication=study.id,
-        probe=found.probe if found else None,
-        probe_metric=found.metrics.get(printed.metric) if found else None,
+        probe=benchmark.probe if benchmark else None,
+        probe_metric=benchmark.metrics.get(printed.metric) if benchmark else None,
         part=f"{study.id}:{printed.part}",
         label=study.part(printed.part).label,
         **given,
@@ -226,14 +228,20 @@ def _condition(key: str, value: Any) -> str:
         return "not synced" if value == "none" else "synced"
     if key == "placement":
         return "inside a node" if value == "intra_node" else "between nodes"
-    if isinstance(value, Spread):
-        text = value.text(format_size if key.endswith("_bytes") else str)
-        if value.label is not None and key == "size_bytes":
-            return text
-    elif isinstance(value, list):
-        text = listing([str(item) for item in value])
-    else:
-        text = format_size(value) if key.endswith("_bytes") else str(value)
+    text = _value_text(key, value)
+    if key == "size_bytes" and isinstance(value, Spread) and value.label is not None:
+        return text
     if key in _FORMS:
         return _FORMS[key].format(text)
-    return f"{text} {key.removesuffix('s') if value == 1 else key}"
+    noun = key.removesuffix("s") if value == 1 else key
+    return f"{text} {noun}"
+
+
+def _value_text(key: str, value: Any) -> str:
+    """Write the value of a condition; sizes in binary units."""
+    write = format_size if key.endswith("_bytes") else str
+    if isinstance(value, Spread):
+        return value.text(write)
+    if isinstance(value, list):
+        return listing([str(item) for item in value])
+    return write(value)

@@ -27,12 +27,25 @@ class Span:
     high: Decimal | None
 
     def __str__(self) -> str:
-        low, high = (None if end is None else f"{end:.3g}" for end in (self.low, self.high))
-        if low is None:
-            return f"at most {high}"
-        if high is None:
-            return f"at least {low}"
+        if self.low is None:
+            return f"at most {self.high:.3g}"
+        if self.high is None:
+            return f"at least {self.low:.3g}"
+        low = f"{self.low:.3g}"
+        high = f"{self.high:.3g}"
         return low if low == high else f"{low} to {high}"
+
+    def each(self, change: Callable[[Decimal], Decimal]) -> Span:
+        """Return the span with both ends changed, where they are known."""
+        low = None if self.low is None else change(self.low)
+        high = None if self.high is None else change(self.high)
+        return Span(low, high)
+
+    def inverse(self) -> Span:
+        """Return the span of the reciprocal ratios."""
+        low = None if self.high is None else 1 / self.high
+        high = None if self.low is None else 1 / self.low
+        return Span(low, high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,22 +103,32 @@ def span_of(result: Result) -> Span | None:
 
 def _times_worse(result: Result) -> Span:
     """Return how many times worse than its baseline, which may be a peak, a result is."""
-
-    def span(form: Callable[[Decimal], Decimal]) -> Span:
-        return Span(*(None if end is None else form(end) for end in result.ends))
-
-    def inverse(form: Callable[[Decimal], Decimal]) -> Span:
-        return Span(*(None if end is None else 1 / form(end) for end in reversed(result.ends)))
-
+    printed = Span(*result.ends)
     if result.kind == "factor":
-        return (span if result.relation == "worse_by" else inverse)(lambda end: end)
+        return printed if result.relation == "worse_by" else printed.inverse()
     if result.kind == "percent_increase":
-        return span(lambda end: 1 + end / 100)
+        return printed.each(_more_time)
     if result.kind == "efficiency":
-        return inverse(lambda end: end / 100)
+        return printed.each(_share).inverse()
     # A loss of performance: the rest is a share of the baseline.
-    rates = span(lambda end: 1 / (1 - end / 100))
-    return Span(span(lambda end: 1 + end / 100).low, rates.high) if result.unclear else rates
+    rates = printed.each(_less_rate)
+    if result.unclear:
+        return Span(printed.each(_more_time).low, rates.high)
+    return rates
+
+
+def _more_time(percent: Decimal) -> Decimal:
+    """Return the ratio of times of so many per cent more."""
+    return 1 + percent / 100
+
+
+def _less_rate(percent: Decimal) -> Decimal:
+    """Return the ratio of rates, inverted, of so many per cent less."""
+    return 1 / (1 - percent / 100)
+
+
+def _share(percent: Decimal) -> Decimal:
+    return percent / 100
 
 
 def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
@@ -129,7 +152,9 @@ def peak_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
             continue
         ratio = _ratio(study, result, result.platform, PEAK, _times_worse(result), result.words)
         benchmark = study.benchmark(result.benchmark)
-        share = benchmark.shares.get(result.metric) if benchmark else None
+        share = None
+        if benchmark:
+            share = benchmark.shares.get(result.metric)
         yield replace(ratio, probe_metric=share)
 
 
@@ -167,13 +192,14 @@ def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
         base = values.get(_key(result, platform.against))
         if base is None or base.value is None or result.value is None:
             continue
-        what = (result.benchmark, result.metric, result.platform, platform.against)
-        if (*what, *_texts(result.at)) in printed:
+        key = (result.benchmark, result.metric, result.platform, platform.against)
+        if (*key, *_texts(result.at)) in printed:
             continue
-        ratio = worse(result.value, base.value, better=result.better)
+        times_worse = worse(result.value, base.value, better=result.better)
+        span = Span(times_worse, times_worse)
         text = f"{result.words} against {base.words}"
-        found = _ratio(study, result, result.platform, platform.against, Span(ratio, ratio), text)
-        yield replace(found, computed=True, results=(result.id, base.id))
+        ratio = _ratio(study, result, result.platform, platform.against, span, text)
+        yield replace(ratio, computed=True, results=(result.id, base.id))
     yield from _trial_ratios(study)
 
 
@@ -201,34 +227,52 @@ def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> Iterat
 
 
 def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+    """Yield the ratios of the medians of listed trials."""
     by_platform = {(row.benchmark, row.platform): row for row in study.trials}
     for trials in study.trials:
         platform = study.platform(trials.platform)
-        base = by_platform.get((trials.benchmark, (platform and platform.against) or ""))
+        if platform is None or platform.against is None:
+            continue
+        base = by_platform.get((trials.benchmark, platform.against))
         if base is None:
             continue
-        own, other = median(trials.values), median(base.values)
-        ratio = worse(own, other, better=trials.better)
+        value = median(trials.values)
+        base_value = median(base.values)
+        times_worse = worse(value, base_value, better=trials.better)
+        span = Span(times_worse, times_worse)
         unit = trials.unit
-        text = f"median of {len(trials.values)} trials {own} {unit} against {other} {unit}"
-        found = _ratio(study, trials, trials.platform, base.platform, Span(ratio, ratio), text)
-        yield replace(found, computed=True, results=(trials.id, base.id))
+        text = f"median of {len(trials.values)} trials {value} {unit} against {base_value} {unit}"
+        ratio = _ratio(study, trials, trials.platform, base.platform, span, text)
+        yield replace(ratio, computed=True, results=(trials.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
     """Return all ratios of a publication between two platforms, once for each probe of them."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
-    return [*ratios, *(again for ratio in ratios for again in likewise(study, ratio))]
+    of_other_probes: list[PublishedRatio] = []
+    for ratio in ratios:
+        of_other_probes += likewise(study, ratio)
+    return [*ratios, *of_other_probes]
 
 
 def likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
     """Yield a ratio for each other probe of its benchmark that measures it."""
     benchmark = study.benchmark(ratio.benchmark)
-    for other in benchmark.also if benchmark else ():
+    if benchmark is None:
+        return
+    for other in benchmark.also:
         if ratio.metric in other.metrics:
-            at = tuple(sorted({**ratio.conditions, **other.at}.items(), key=lambda item: item[0]))
-            metric = other.metrics[ratio.metric]
-            yield replace(ratio, probe=other.probe, probe_metric=metric, at=at)
+            yield replace(
+                ratio,
+                probe=other.probe,
+                probe_metric=other.metrics[ratio.metric],
+                at=_by_name({**ratio.conditions, **other.at}),
+            )
+
+
+def _by_name(given: Mapping[str, Condition]) -> tuple[tuple[str, Condition], ...]:
+    """Return conditions in the order of their names."""
+    return tuple((name, given[name]) for name in sorted(given))
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
@@ -249,7 +293,7 @@ def _ratio(
     span: Span,
     text: str,
 ) -> PublishedRatio:
-    found = study.benchmark(printed.benchmark)
+    benchmark = study.benchmark(printed.benchmark)
     ratio = PublishedRatio(
         publication=study.id,
         benchmark=printed.benchmark,
@@ -258,8 +302,8 @@ def _ratio(
         baseline=baseline,
         span=span,
         text=text,
-        probe=found.probe if found else None,
-        probe_metric=found.metrics.get(printed.metric) if found else None,
+        probe=benchmark.probe if benchmark else None,
+        probe_metric=benchmark.metrics.get(printed.metric) if benchmark else None,
         results=(printed.id,),
         part=f"{study.id}:{printed.part}",
         where=printed.where,
@@ -270,18 +314,18 @@ def _ratio(
         ratio,
         approx=printed.approx,
         cited=printed.cited,
-        at=tuple(sorted(printed.at.items(), key=lambda item: item[0])),
+        at=_by_name(printed.at),
         excludes=tuple(printed.excludes),
         note=printed.note,
         doubts=tuple(study.doubts(printed.id)),
     )
 
 
-def _texts(at: Mapping[str, Condition]) -> tuple[str, ...]:
-    return tuple(sorted(f"{key}={value}" for key, value in at.items()))
+def _texts(given: Mapping[str, Condition]) -> tuple[str, ...]:
+    return tuple(sorted(f"{name}={value}" for name, value in given.items()))
 
 
 def _key(result: Result, platform: str) -> tuple[object, ...]:
     """Return the key that two absolute values must share to be compared, and the platform."""
-    at = {key: value for key, value in result.at.items() if key not in _OWN}
-    return result.benchmark, result.metric, result.unit, *_texts(at), platform
+    shared = {name: value for name, value in result.at.items() if name not in _OWN}
+    return result.benchmark, result.metric, result.unit, *_texts(shared), platform

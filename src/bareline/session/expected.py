@@ -10,7 +10,7 @@ from enum import StrEnum
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.platforms.base import load_platform_types
 from bareline.platforms.config import platforms_from_toml
-from bareline.study.plan import Choice, PlanCell, choose
+from bareline.study.plan import Cell, Choice, PlanCell, choose
 from bareline.study.study import Study
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Scalar, format_point
@@ -133,7 +133,7 @@ class _Pair:
             if case.profile:
                 continue  # compared without the profiler
             own, base = (
-                self.choice.cells.get((side.number, numbers.get(case, -1)))
+                self.choice.cells.get(Cell(side.number, numbers.get(case, -1)))
                 for side in (self.own, self.base)
             )
             left_out = [

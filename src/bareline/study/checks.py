@@ -19,7 +19,9 @@ def check_programs(names: Iterable[str]) -> None:
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:
     """Raise PublicationError for a figure of an exhibit that no publication has."""
-    references = [one for exhibit in exhibits for one in exhibit.published]
+    references: list[str] = []
+    for exhibit in exhibits:
+        references += exhibit.published
     if references:
         from bareline.published.catalogue import find_part
 
@@ -31,24 +33,38 @@ def check_roles(roles: Mapping[str, Role], measures: Sequence[Measure]) -> None:
     """Raise StudyError for a role that does not exist, or that no publication describes."""
     if not roles and all(measure.roles is None for measure in measures):
         return
+    for name, role in roles.items():
+        _check_role(name, role)
+    for number, measure in enumerate(measures, 1):
+        _check_roles_of(measure, roles, where=f"measure {number} ({measure.probe})")
+
+
+def _check_role(name: str, role: Role) -> None:
+    """Raise StudyError for a role that represents a platform that no publication describes."""
     from bareline.published.catalogue import publications
 
-    published = [f"{one.id}:{row.id}" for one in publications().values() for row in one.platforms]
-    for name, reference in ((n, one) for n, role in roles.items() for one in role.published):
+    published = []
+    for publication in publications().values():
+        published += [f"{publication.id}:{platform.id}" for platform in publication.platforms]
+    for reference in role.published:
         if reference not in published:
             raise StudyError(
                 f"no publication describes a platform '{reference}'",
                 where=f"[role.{name}]",
                 hint=did_you_mean(reference, published, "`bareline published` lists the figures"),
             )
-    for number, measure in enumerate(measures, 1):
-        where = f"measure {number} ({measure.probe})"
-        if measure.roles is not None and measure.platforms is not None:
-            raise StudyError("'roles' and 'platforms' exclude each other", where=where)
-        for name in measure.roles or []:
-            if name not in roles:
-                hint = did_you_mean(name, roles, f"add a table [role.{name}]")
-                raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+
+
+def _check_roles_of(measure: Measure, roles: Mapping[str, Role], *, where: str) -> None:
+    """Raise StudyError for a measure of roles that do not exist, or of platforms as well."""
+    if measure.roles is None:
+        return
+    if measure.platforms is not None:
+        raise StudyError("'roles' and 'platforms' exclude each other", where=where)
+    for name in measure.roles:
+        if name not in roles:
+            hint = did_you_mean(name, roles, f"add a table [role.{name}]")
+            raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
 
 
 def check_scales(scales: Collection[str], measures: Sequence[Measure]) -> None:

@@ -47,10 +47,23 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
         raise UsageError(f"{named} not a launcher of an MPI program", hint=form)
     if ":" in argv:
         raise UsageError("a launch of several programs cannot be forecast", hint=form)
+    words = list(argv[1:])
+    ranks = _take_ranks(words, form)
+    if not ranks:
+        raise UsageError("the number of ranks is not given", hint=form)
+    if not words:
+        raise UsageError("the launcher is given no program", hint=form)
+    return MpiProgram(tuple(words), ranks)
+
+
+def _take_ranks(words: list[str], form: str) -> int:
+    """Remove the launcher's options from the words, and return the number of ranks; 0 without one.
+
+    - `form`: the next step of an error.
+    """
     ranks = 0
-    rest = list(argv[1:])
-    while rest and rest[0].startswith("-"):
-        name, equals, value = rest.pop(0).partition("=")
+    while words and words[0].startswith("-"):
+        name, equals, value = words.pop(0).partition("=")
         if name in _NEEDLESS:
             continue
         if name not in _COUNTS:
@@ -58,15 +71,13 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
                 f"'{name[:40]}' of the launcher would be lost: the platform starts the ranks",
                 hint=f"leave it out; pinning is an option of a platform; {form}",
             )
-        text = value if equals else (rest.pop(0) if rest else "")
+        text = value
+        if not equals:
+            text = words.pop(0) if words else ""
         if not text.isdecimal() or not 0 < int(text) <= _MOST_RANKS:
             raise UsageError(f"'{name} {text[:20]}' is not a number of ranks", hint=form)
         ranks = int(text)
-    if not ranks:
-        raise UsageError("the number of ranks is not given", hint=form)
-    if not rest:
-        raise UsageError("the launcher is given no program", hint=form)
-    return MpiProgram(tuple(rest), ranks)
+    return ranks
 
 
 def program_study(program: MpiProgram, folder: Path, launches: int) -> Study:

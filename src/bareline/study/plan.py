@@ -23,6 +23,7 @@ import random
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from bareline.study.measure import Measure
 from bareline.study.study import OrderKind, Study
@@ -39,8 +40,12 @@ _MOST_REASONS = 3
 #: One platform alone is compared with nothing.
 _FEWEST = 2
 
-#: A cell of a block: number of the platform, number of the case.
-Cell = tuple[int, int]
+
+class Cell(NamedTuple):
+    """A cell of a block: number of the platform, number of the case."""
+
+    platform: int
+    case: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,33 +80,47 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     left_out: dict[tuple[int, Case], LeftOut] = {}
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
-        probe = study.find_probe(case.probe)
         command = study.command_of(case)
-        for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
+        for number, spec in enumerate(platforms):
             if not measure.asks(spec.name):
                 continue
-            reason = spec.refuses(command) or _refusal(study, case, spec)
             layout = None
+            reason = spec.refuses(command) or _refusal(study, case, spec)
             if not reason:
-                layout, lacking = lay_out(
-                    case, capacity, probe.nodes, within_cores=measure.shapes().within_cores
-                )
-                reason = f"does not fit: {lacking}"
+                layout, reason = _fitting(study, measure, case, capacities[number])
             if layout is None:
                 left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=reason)
-            else:
-                at = numbers.setdefault(case, len(numbers))
-                asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
-                placed = replace(layout, pinning=asked) if command.mpi else layout
-                launches = _launches_of(study, measure, case, platforms)
-                cell = PlanCell(placed, measure.timeout_s, launches)
-                cells.setdefault((number, at), cell)
-    missing = (
-        row
-        for (number, case), row in left_out.items()
-        if (number, numbers.get(case, -1)) not in cells
-    )
+                continue
+            if command.mpi:
+                layout = replace(layout, pinning=_pinning(case, spec))
+            launches = _launches_of(study, measure, case, platforms)
+            cell = Cell(number, numbers.setdefault(case, len(numbers)))
+            cells.setdefault(cell, PlanCell(layout, measure.timeout_s, launches))
+    missing = []
+    for (number, case), omitted in left_out.items():
+        if Cell(number, numbers.get(case, -1)) not in cells:
+            missing.append(omitted)
     return Choice(tuple(numbers), cells, tuple(missing))
+
+
+def _fitting(
+    study: Study, measure: Measure, case: Case, capacity: Capacity
+) -> tuple[Layout | None, str]:
+    """Return the layout of a case on a platform and "", or None and why it does not fit."""
+    layout, lacking = lay_out(
+        case,
+        capacity,
+        study.find_probe(case.probe).nodes,
+        within_cores=measure.shapes().within_cores,
+    )
+    if layout is None:
+        return None, f"does not fit: {lacking}"
+    return layout, ""
+
+
+def _pinning(case: Case, spec: PlatformSpec) -> Pinning:
+    """Return how ranks are pinned: by the case, or by the platform's option."""
+    return Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
 
 
 def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
@@ -133,8 +152,10 @@ def _reasons(study: Study, platforms: Sequence[PlatformSpec], choice: Choice) ->
     """Return why nothing of a study is measured, and the scale at which something would be."""
     reasons = left_out_lines(choice.left_out)[:_MOST_REASONS]
     if study.scale is None:
-        fitting = [name for name in study.scales if choose(study.at_scale(name), platforms).cells]
-        reasons += [f"--scale {name} fits" for name in fitting[:1]]
+        for name in study.scales:
+            if choose(study.at_scale(name), platforms).cells:
+                reasons.append(f"--scale {name} fits")
+                break
     return "; ".join(reasons) or None
 
 
@@ -150,8 +171,9 @@ def make_plan(
     """
     choice = choose(study, platforms)
     if not choice.cells:
+        names = ", ".join(spec.name for spec in platforms)
         raise StudyError(
-            f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
+            f"nothing of the study '{study.name}' runs on {names}",
             hint=_reasons(study, platforms, choice),
         )
     count = sum(cell.launches for cell in choice.cells.values())
@@ -160,29 +182,31 @@ def make_plan(
             f"the study '{study.name}' has {count:,} trials, more than {MOST_TRIALS:,}",
             hint="lower `launches`, or sweep fewer values",
         )
-    seed = (study.seed or 0) if seed is None else seed
-    order = (
-        (block, number, case)
-        for block in range(study.launches)
-        for number, case in order_block(
-            [at for at, cell in choice.cells.items() if block < cell.launches],
+    if seed is None:
+        seed = study.seed or 0
+    trials: list[Trial] = []
+    for block in range(study.launches):
+        launched = [cell for cell, planned in choice.cells.items() if block < planned.launches]
+        order = order_block(
+            launched,
             seed=seed,
             block=block,
             kind=study.order,
             cases_per_turn=study.cases_per_turn or 1,
         )
-    )
-    return tuple(
-        Trial(
-            index=index,
-            block=block,
-            platform=platforms[number].name,
-            case=choice.cases[case],
-            layout=choice.cells[number, case].layout,
-            timeout_s=choice.cells[number, case].timeout_s,
-        )
-        for index, (block, number, case) in enumerate(order)
-    )
+        for cell in order:
+            planned = choice.cells[cell]
+            trials.append(
+                Trial(
+                    index=len(trials),
+                    block=block,
+                    platform=platforms[cell.platform].name,
+                    case=choice.cases[cell.case],
+                    layout=planned.layout,
+                    timeout_s=planned.timeout_s,
+                )
+            )
+    return tuple(trials)
 
 
 def order_block(
@@ -193,34 +217,40 @@ def order_block(
         order = list(cells)
         random.Random(f"{seed}:{block}").shuffle(order)
         return order
-    ordered = []
-    on: dict[int, set[int]] = {}
+    platforms_of: dict[int, set[int]] = {}
     for platform, case in cells:
-        on.setdefault(case, set()).add(platform)
-    # Cases that share a turn are the same in every block.
-    together = sorted(on)
-    if cases_per_turn > 1:
-        random.Random(f"{seed}:groups").shuffle(together)
-    groups = [together[at : at + cases_per_turn] for at in range(0, len(together), cases_per_turn)]
+        platforms_of.setdefault(case, set()).add(platform)
+    groups = _groups(sorted(platforms_of), seed, cases_per_turn)
     numbers = list(range(len(groups)))
     random.Random(f"{seed}:{block}:cases").shuffle(numbers)
+    ordered = []
     for number in numbers:
         cases = list(groups[number])
         random.Random(f"{seed}:{block}:{number}").shuffle(cases)
-        platforms = sorted(set().union(*(on[case] for case in cases)))
+        platforms = sorted(set().union(*(platforms_of[case] for case in cases)))
         for platform in _turns(platforms, seed, block, number):
-            ordered += [(platform, case) for case in cases if platform in on[case]]
+            ordered += [Cell(platform, case) for case in cases if platform in platforms_of[case]]
     return ordered
+
+
+def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]:
+    """Return the cases that share a turn, which are the same in every block."""
+    if cases_per_turn > 1:
+        random.Random(f"{seed}:groups").shuffle(cases)
+    starts = range(0, len(cases), cases_per_turn)
+    return [cases[start : start + cases_per_turn] for start in starts]
 
 
 def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
     """Order the platforms of a group: a Latin square over as many blocks as there are platforms."""
     square, row = divmod(block, len(platforms))
     generator = random.Random(f"{seed}:{square}:{group}:turns")
-    first, shifts = list(platforms), list(range(len(platforms)))
+    first = list(platforms)
+    shifts = list(range(len(platforms)))
     generator.shuffle(first)
     generator.shuffle(shifts)
-    return first[shifts[row] :] + first[: shifts[row]]
+    shift = shifts[row]
+    return first[shift:] + first[:shift]
 
 
 def fresh_seed() -> int:
@@ -241,14 +271,21 @@ def lay_out(
     exact = case.nodes or wanted
     if exact is not None and exact > capacity.nodes:
         return None, f"needs {exact} nodes, the platform has {capacity.nodes}"
-    most = 1 if case.placement is Placement.PACK else min(capacity.nodes, case.ranks)
-    # The largest number of nodes that gives every node the same number of ranks.
-    nodes = exact or next(n for n in range(most, 0, -1) if case.ranks % n == 0)
+    nodes = exact or _even_nodes(case, capacity)
     layout = Layout(nodes, case.ranks // nodes, case.threads)
-    cores, busy = capacity.cores_per_node, layout.cores_per_node
+    cores = capacity.cores_per_node
+    busy = layout.cores_per_node
     if within_cores and cores is not None and busy > cores:
         return None, f"needs {busy} cores on a node, the platform has {cores}"
     return layout, ""
+
+
+def _even_nodes(case: Case, capacity: Capacity) -> int:
+    """Return the largest number of nodes that gives every node the same number of ranks."""
+    most = min(capacity.nodes, case.ranks)
+    if case.placement is Placement.PACK:
+        most = 1
+    return next(nodes for nodes in range(most, 0, -1) if case.ranks % nodes == 0)
 
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
@@ -267,22 +304,25 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     for row in left_out:
         cases = probes.setdefault((row.platform, row.reason), {})
         cases.setdefault(row.case.probe, []).append(row.case.ranks)
-    alike: dict[tuple[str, str], list[str]] = {}
+    platforms_of: dict[tuple[str, str], list[str]] = {}
     for (platform, reason), cases in probes.items():
-        text = f"{cases_words(cases)}{':' if len(cases) > 1 else ''} {reason}"
-        alike.setdefault((reason, text), []).append(platform)
-    return [f"{listing(platforms)}: {text}" for (_, text), platforms in alike.items()]
+        words = cases_words(cases)
+        text = f"{words}: {reason}" if len(cases) > 1 else f"{words} {reason}"
+        platforms_of.setdefault((reason, text), []).append(platform)
+    return [f"{listing(platforms)}: {text}" for (_, text), platforms in platforms_of.items()]
 
 
 def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
     """Name cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
-    alike: dict[tuple[int, ...], list[str]] = {}
+    probes_with: dict[tuple[int, ...], list[str]] = {}
     for probe, numbers in ranks.items():
-        alike.setdefault(tuple(sorted(set(numbers))), []).append(probe)
+        probes_with.setdefault(tuple(sorted(set(numbers))), []).append(probe)
     words = []
-    for counts, probes in alike.items():
-        with_ranks = f" with {listing([str(count) for count in counts])} ranks"
-        words.append(listing(probes) + ("" if counts == (1,) else with_ranks))
+    for counts, probes in probes_with.items():
+        names = listing(probes)
+        if counts != (1,):
+            names += f" with {listing([str(count) for count in counts])} ranks"
+        words.append(names)
     return listing(words)
 
 
@@ -293,36 +333,53 @@ def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> li
     choice = choose(study, platforms)
     names = [spec.name for spec in platforms]
     base = names.index(baseline)
-    groups: dict[tuple[str, str, str], dict[str, list[int]]] = {}
-    alike: set[str] = set()
+    groups: dict[_UnlikeLayouts, dict[str, list[int]]] = {}
+    with_equal: set[str] = set()
     nodes: set[int] = set()
-    for (number, at), cell in choice.cells.items():
-        other = choice.cells.get((base, at))
-        if number == base or other is None:
+    for cell, planned in choice.cells.items():
+        base_planned = choice.cells.get(Cell(base, cell.case))
+        if cell.platform == base or base_planned is None:
             continue
-        if cell.layout == other.layout:
-            alike.add(names[number])
+        name = names[cell.platform]
+        if planned.layout == base_planned.layout:
+            with_equal.add(name)
             continue
-        nodes |= {cell.layout.nodes, other.layout.nodes}
-        case = choice.cases[at]
-        group = groups.setdefault((names[number], *_worded(cell.layout, other.layout)), {})
+        nodes |= {planned.layout.nodes, base_planned.layout.nodes}
+        case = choice.cases[cell.case]
+        unlike_layouts = _UnlikeLayouts.of(name, planned.layout, base_planned.layout)
+        group = groups.setdefault(unlike_layouts, {})
         group.setdefault(case.probe, []).append(case.ranks)
     if not groups:
         return []
     lines = []
-    for (name, own, theirs), probes in groups.items():
-        what = cases_words(probes)
-        lines.append(f"{what} cannot be compared: {own} on {name}, {theirs} on {baseline}")
-    nothing = [name for name in dict.fromkeys(key[0] for key in groups) if name not in alike]
+    for key, probes in groups.items():
+        lines.append(
+            f"{cases_words(probes)} cannot be compared: {key.layout} on {key.platform}, "
+            f"{key.base_layout} on {baseline}"
+        )
+    affected = dict.fromkeys(key.platform for key in groups)
+    nothing = [name for name in affected if name not in with_equal]
     if nothing:
         lines.append(f"nothing of this study can be compared on {listing(nothing)}")
-    mend = (
+    remedy = (
         "to compare, choose platforms of as many nodes (bare-pair is this machine as two hosts), "
         f'write `nodes = {min(nodes)}` into the [[measure]], or `layouts = "any"` into [study]'
     )
-    return [*lines, mend]
+    return [*lines, remedy]
 
 
-def _worded(own: Layout, base: Layout) -> tuple[str, str]:
-    first, second = nodes_words(own.nodes), nodes_words(base.nodes)
-    return (first, second) if first != second else (str(own), str(base))
+class _UnlikeLayouts(NamedTuple):
+    """A platform's layout of some cases, and the baseline's, in words that differ."""
+
+    platform: str
+    layout: str
+    base_layout: str
+
+    @classmethod
+    def of(cls, platform: str, layout: Layout, base_layout: Layout) -> _UnlikeLayouts:
+        """Describe two layouts by their nodes where these differ, or in full."""
+        words = nodes_words(layout.nodes)
+        base_words = nodes_words(base_layout.nodes)
+        if words == base_words:
+            return cls(platform, str(layout), str(base_layout))
+        return cls(platform, words, base_words)

@@ -34,23 +34,40 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     """Describe the errors of a study in the words of its file, and with its keys."""
     problem = problem_of(error)
     place = list(problem.place)
-    table = next((table for table, (key, _) in TABLES.items() if place[:1] == [key]), "")
-    model = TABLES[table][1] if table else study
-    message, hint = problem.said, None
-    if not table:
-        key = f"[study], key '{'.'.join(place)}'" if place else "[study]"
-    elif table in LISTED:
-        key = f"[[{table}]] number {int(place[1]) + 1}" if len(place) > 1 else f"[[{table}]]"
-        model = MeasureScale if place[2:3] == ["scale"] else model
-    else:
-        key = f"[{table}.{place[1]}]" if len(place) > 1 else f"[{table}]"
-    if table and len(place) > 2:
-        key += f", key '{'.'.join(place[2:])}'"
+    table = next((name for name, (key, _) in TABLES.items() if place[:1] == [key]), "")
+    message = problem.said
+    hint = None
     if problem.kind == "extra_forbidden":
-        hint = suggest(place[-1], set(model.model_fields) - {key for key, _ in TABLES.values()})
+        listed_keys = {key for key, _ in TABLES.values()}
+        hint = suggest(place[-1], set(_model_of(table, place, study).model_fields) - listed_keys)
     elif problem.kind == "too_short" and place == ["measures"]:
-        message, hint = "the study measures nothing", "add a [[measure]] table"
-    return StudyError(f"{key}: {message}", where=where, hint=hint)
+        message = "the study measures nothing"
+        hint = "add a [[measure]] table"
+    return StudyError(f"{_key_words(table, place)}: {message}", where=where, hint=hint)
+
+
+def _model_of(table: str, place: Sequence[str], study: type[BaseModel]) -> type[BaseModel]:
+    """Return the model that checks the table of a key; the study without a table."""
+    if not table:
+        return study
+    if table in LISTED and place[2:3] == ["scale"]:
+        return MeasureScale
+    _, model = TABLES[table]
+    return model
+
+
+def _key_words(table: str, place: Sequence[str]) -> str:
+    """Name a key as the file does: ``[[measure]] number 2, key 'ranks'``."""
+    if not table:
+        return f"[study], key '{'.'.join(place)}'" if place else "[study]"
+    head = f"[[{table}]]" if table in LISTED else f"[{table}]"
+    if len(place) > 1:
+        head = f"[{table}.{place[1]}]"
+        if table in LISTED:
+            head = f"[[{table}]] number {int(place[1]) + 1}"
+    if len(place) > 2:
+        head += f", key '{'.'.join(place[2:])}'"
+    return head
 
 
 def suggest(wrong: str, known: set[str]) -> str:
@@ -80,8 +97,9 @@ def check_question(
     for probe in probes:
         metrics[probe.name] = list(probe.metrics)
         metrics.setdefault(probe.layer, []).extend(probe.metrics)
-    answers = {subject: subject for subject in metrics}
-    answers |= {f"{subject}.{one}": subject for subject, of in metrics.items() for one in of}
+    answers = set(metrics)
+    for subject, names in metrics.items():
+        answers.update(f"{subject}.{name}" for name in names)
     for text in question:
         platform, colon, name = ".".join(text.split()).rpartition(":")
         if colon and platforms and platform not in platforms:
@@ -90,15 +108,35 @@ def check_question(
                 where=where,
                 hint=did_you_mean(platform, platforms, f"it has: {', '.join(platforms)}"),
             )
-        if name in answers:
-            continue
-        subject = next((one for one in metrics if name.startswith(f"{one}.")), "")
-        lacking = f"{subject} has no such metric" if subject else "nothing of that is measured"
-        known = metrics[subject] if subject else metrics
-        raise StudyError(
-            f"'{text}' cannot be answered: {lacking}",
-            where=where,
-            hint=did_you_mean(
-                name.removeprefix(f"{subject}."), known, f"ask e.g. {', '.join(list(known)[:6])}"
-            ),
-        )
+        if name not in answers:
+            raise _unanswerable(text, name, metrics, where)
+
+
+def subjects_of(probe: Probe[Any]) -> set[str]:
+    """Return the texts of a question that a probe answers: its name, layer and metrics."""
+    layer = probe.layer.value
+    subjects = {probe.name, layer}
+    for metric in probe.metrics:
+        subjects |= {f"{probe.name}.{metric}", f"{layer}.{metric}"}
+    return subjects
+
+
+def _unanswerable(
+    text: str, name: str, metrics: Mapping[str, Sequence[str]], where: str
+) -> StudyError:
+    """Return the error for a text of a question, with the closest possible answer.
+
+    - `name`: the probe or layer of the text, and its metric.
+    """
+    subject = next((subject for subject in metrics if name.startswith(f"{subject}.")), "")
+    lacking = "nothing of that is measured"
+    possible = list(metrics)
+    if subject:
+        lacking = f"{subject} has no such metric"
+        possible = list(metrics[subject])
+    examples = f"ask e.g. {', '.join(possible[:6])}"
+    return StudyError(
+        f"'{text}' cannot be answered: {lacking}",
+        where=where,
+        hint=did_you_mean(name.removeprefix(f"{subject}."), possible, examples),
+    )

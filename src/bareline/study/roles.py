@@ -65,19 +65,7 @@ def cast_roles(
     Raises StudyError: a role does not exist, or one platform would take two.
     """
     named = dict(_assignment(text, roles, where) for text in given)
-    chosen: dict[str, str] = {}
-    for name, role in roles.items():
-        default = role.platform if not on or role.platform in on else None
-        platform = named.get(name, default)
-        if platform and name not in named and platform in named.values():
-            continue  # its default plays another role
-        if platform:
-            chosen[name] = platform
-    for name, role in roles.items():
-        stand_in = next((p for p in role.instead if p in on and p not in named.values()), None)
-        if stand_in and name not in chosen and name not in named:
-            chosen = {other: p for other, p in chosen.items() if p != stand_in}
-            chosen[name] = stand_in
+    chosen = _with_substitutes(_defaults(roles, named, on), roles, named, on)
     chosen = {name: chosen[name] for name in roles if name in chosen}
     taken = list(chosen.values())
     for platform in taken:
@@ -89,6 +77,47 @@ def cast_roles(
                 hint="give each role a platform of its own, or define it twice under two names",
             )
     return Cast(chosen, [platform for platform in on if platform not in taken])
+
+
+def _defaults(
+    roles: Mapping[str, Role], named: Mapping[str, str], on: Sequence[str]
+) -> dict[str, str]:
+    """Return the platform of each role: the named one, or its default if that is free.
+
+    - `named`: the platform of each role that the command line gives, "" for none.
+    """
+    chosen: dict[str, str] = {}
+    for name, role in roles.items():
+        if name in named:
+            platform: str | None = named[name]
+        elif on and role.platform not in on:
+            platform = None
+        else:
+            platform = role.platform
+            if platform in named.values():
+                continue  # its default plays another role
+        if platform:
+            chosen[name] = platform
+    return chosen
+
+
+def _with_substitutes(
+    chosen: Mapping[str, str],
+    roles: Mapping[str, Role],
+    named: Mapping[str, str],
+    on: Sequence[str],
+) -> dict[str, str]:
+    """Give roles that are left over the best substitute of their default, also from other roles."""
+    platforms = dict(chosen)
+    for name, role in roles.items():
+        free = [platform for platform in role.instead if platform in on]
+        free = [platform for platform in free if platform not in named.values()]
+        if free and name not in platforms and name not in named:
+            stand_in = free[0]
+            for other in [other for other, taken in platforms.items() if taken == stand_in]:
+                del platforms[other]
+            platforms[name] = stand_in
+    return platforms
 
 
 def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, str]:

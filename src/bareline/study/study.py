@@ -17,14 +17,21 @@ from bareline.study.checks import (
     check_roles,
     check_scales,
 )
+from bareline.study.looks import with_looks
 from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
-from bareline.study.problems import LISTED, TABLES, check_question, study_error, suggest
+from bareline.study.problems import (
+    LISTED,
+    TABLES,
+    check_question,
+    study_error,
+    subjects_of,
+    suggest,
+)
 from bareline.study.programs import declared_programs
 from bareline.study.roles import Role, cast_roles
 from bareline.study.variant import Variant
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.limits import Limits
-from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -91,18 +98,7 @@ class Study(Limits, BaseModel):
     @classmethod
     def _with_looks(cls, content: Any) -> Any:
         """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
-        if not isinstance(content, Mapping):
-            return content
-        looks, launches = content.get("looks"), content.get("launches")
-        if looks is None and launches is not None:
-            return content
-        planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
-        if launches is not None and launches != planned[-1]:
-            raise ValueError(
-                f"launches = {launches}, but the last look is after {planned[-1]} blocks; remove "
-                "one of both"
-            )
-        return {**content, "looks": list(planned), "launches": planned[-1]}
+        return with_looks(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:
@@ -123,21 +119,24 @@ class Study(Limits, BaseModel):
 
         Raises StudyError: a case appears twice, or a measure's request is impossible for its probe.
         """
-        seen: set[tuple[Case, str]] = set()
-        alike: dict[Case, Case] = {}
+        on_platforms: set[tuple[Case, str]] = set()
+        first_of: dict[Case, Case] = {}
         for number, measure in enumerate(self.measures, 1):
             where = f"study '{self.name}', measure {number} ({measure.probe})"
             probe = self.find_probe(measure.probe, where=where)
             room = {spec.name: spec.capacity for spec in platforms if measure.asks(spec.name)}
             defaults = self._defaults_of(probe)
+            names = measure.platforms or [""]
+            if measure.shapes().follows_platforms:
+                names = []
             for case in measure.cases(where=where, probe=probe, room=room, defaults=defaults):
-                whole = format_point({**defaults, **parse_point(case.params)})
-                case = alike.setdefault(replace(case, params=whole), case)
-                for name in () if measure.shapes().follows_platforms else measure.platforms or [""]:
-                    if (case, name) in seen:
-                        raise StudyError(f"the case '{case.label}' appears twice", where=where)
-                    seen.add((case, name))
-                yield measure, case
+                params = format_point({**defaults, **parse_point(case.params)})
+                first = first_of.setdefault(replace(case, params=params), case)
+                for name in names:
+                    if (first, name) in on_platforms:
+                        raise StudyError(f"the case '{first.label}' appears twice", where=where)
+                    on_platforms.add((first, name))
+                yield measure, first
 
     def params_of(self, case: Case) -> Any:
         """Return the checked parameters of a case; omitted ones have the defaults of the run.
@@ -151,15 +150,17 @@ class Study(Limits, BaseModel):
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
         """Return a case's command, by default on one node; `budgets` scales its time budget."""
-        probe, params = self.find_probe(case.probe), self.params_of(case)
+        probe = self.find_probe(case.probe)
+        params = self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
             params = replace(params, budget_s=params.budget_s * budgets)
         return probe.command(params, layout or Layout(1, case.ranks))
 
     def trace_bytes(self, case: Case) -> int:
         """Return the size limit of a profiled case's trace, from its probe's measures."""
-        profiled = [one for one in self.measures if one.probe == case.probe and one.profile]
-        return max((one.trace_bytes for one in profiled), default=TRACE_BYTES)
+        of_probe = [measure for measure in self.measures if measure.probe == case.probe]
+        limits = [measure.trace_bytes for measure in of_probe if measure.profile]
+        return max(limits, default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
         """Return the study with the measures of one platform for further platforms."""
@@ -189,10 +190,11 @@ class Study(Limits, BaseModel):
 
     @cached_property
     def _own_probes(self) -> Mapping[str, Probe[Any]]:
-        return {
-            f"app.{name}": program_probe(f"app.{name}", program)
-            for name, program in self.programs.items()
-        }
+        """The probes of the study's own programs."""
+        probes: dict[str, Probe[Any]] = {}
+        for name, program in self.programs.items():
+            probes[f"app.{name}"] = program_probe(f"app.{name}", program)
+        return probes
 
     def find_probe(self, name: str, *, where: str | None = None) -> Probe[Any]:
         """Return the probe of this name: one of the study's own programs, or a known one.
@@ -207,8 +209,9 @@ class Study(Limits, BaseModel):
 
     def source_lines(self) -> list[str]:
         """Describe, a line each, the search for its programs and possible installations."""
-        found = {name: self.source_of(name) for name in self.probes}
-        return [f"{name}: each platform is asked for {one}" for name, one in found.items() if one]
+        sources = {name: self.source_of(name) for name in self.probes}
+        used = {name: source for name, source in sources.items() if source}
+        return [f"{name}: each platform is asked for {source}" for name, source in used.items()]
 
     @property
     def required_launches(self) -> int:
@@ -220,14 +223,8 @@ class Study(Limits, BaseModel):
         """The probes of the question; without one the programs, and all where there is none."""
         names = {".".join(text.split()).rpartition(":")[2] for text in self.question}
         names = names or {Layer.NPB.value, Layer.APP.value}
-        asked = set()
-        for name in self.probes:
-            probe = self.find_probe(name)
-            subjects = {name, probe.layer.value}
-            subjects |= {f"{subject}.{metric}" for subject in subjects for metric in probe.metrics}
-            if subjects & names:
-                asked.add(name)
-        return frozenset(asked or self.probes)
+        probes = [name for name in self.probes if names & subjects_of(self.find_probe(name))]
+        return frozenset(probes or self.probes)
 
     def launches_of(self, case: Case) -> int:
         """Return how often a case is launched: after the first look only for the question."""
@@ -269,7 +266,8 @@ class Study(Limits, BaseModel):
             hint = f"it has: {known}" if known else "it has none; run it without --scale"
             raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
         content = self.to_toml()
-        measures, changes = [], []
+        measures = []
+        changes: list[str] = []
         for measure, table in zip(self.measures, content["measure"], strict=True):
             change = measure.scale.get(name, MeasureScale())
             # Where it asks for nodes, another measure of the probe may not.
@@ -302,10 +300,9 @@ class Study(Limits, BaseModel):
                 there = {"roles": None, "platforms": [*played, *cast.others]}
                 measure = measure.model_copy(update=there)
             measures.append(measure)
-        roles = {
-            name: role.model_copy(update={"platform": cast.roles.get(name)})
-            for name, role in self.roles.items()
-        }
+        roles = {}
+        for name, role in self.roles.items():
+            roles[name] = role.model_copy(update={"platform": cast.roles.get(name)})
         changed = {"roles": roles, "measures": measures, "platforms": cast.platforms}
         baseline = cast.roles.get(self.baseline or "")
         return self.model_copy(update={**changed, "baseline": baseline})
@@ -313,8 +310,12 @@ class Study(Limits, BaseModel):
     @property
     def publications(self) -> list[str]:
         """Ids of the publications whose platforms its roles represent."""
-        named = (name for role in self.roles.values() for name in role.published)
-        return list(dict.fromkeys(name.partition(":")[0] for name in named))
+        publications: dict[str, None] = {}
+        for role in self.roles.values():
+            for reference in role.published:
+                publication, _, _ = reference.partition(":")
+                publications[publication] = None
+        return list(publications)
 
     def without_computing_on(self, names: Sequence[str]) -> Study:
         """Return the study without computations on platforms with emulated processors."""
@@ -348,16 +349,17 @@ def study_from_toml(
     - `own_names`: whether bareline itself named the programs: no probe has such a name, and probes
       are not imported to see that.
     """
-    known = {"study", *TABLES}
+    allowed = {"study", *TABLES}
     for key in content:
-        if key not in known:
-            raise StudyError(f"unknown table '{key}'", where=where, hint=suggest(key, known))
+        if key not in allowed:
+            raise StudyError(f"unknown table '{key}'", where=where, hint=suggest(key, allowed))
     head = content.get("study")
     if not isinstance(head, Mapping):
         raise StudyError("the table [study] is missing", where=where)
-    tables = {
-        key: content.get(table, [] if table in LISTED else {}) for table, (key, _) in TABLES.items()
-    }
+    tables = {}
+    for table, (key, _) in TABLES.items():
+        empty: Any = [] if table in LISTED else {}
+        tables[key] = content.get(table, empty)
     given = {**head, **tables, **declared_programs(content)}
     try:
         study = Study.model_validate(given)

@@ -22,19 +22,27 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 
 def fold(names: Iterable[str]) -> str:
     """Write names in their order, runs of numbers as ranges, for `unfold`: ``n[1-3,7],login``."""
-    numbered = [(_NUMBERED.fullmatch(name), name) for name in names]
-    parts = []
-    for stem, group in groupby(numbered, lambda one: one[0] and (one[0][1], one[0][3])):
-        own = list(group)
-        if not stem or len(own) == 1:
-            parts += [name for _, name in own]
-        else:
-            ranges = ",".join(_ranges([match[2] for match, _ in own if match]))
-            parts.append(f"{stem[0]}[{ranges}]{stem[1]}")
+    parts: list[str] = []
+    for stem, group in groupby(names, _stem):
+        alike = list(group)
+        if stem is None or len(alike) == 1:
+            parts += alike
+            continue
+        before, after = stem
+        matches = [_NUMBERED.fullmatch(name) for name in alike]
+        numbers = [match[2] for match in matches if match]
+        parts.append(f"{before}[{','.join(_ranges(numbers))}]{after}")
     return ",".join(parts)
 
 
+def _stem(name: str) -> tuple[str, str] | None:
+    """Return the texts before and after the last number of a name; None without a number."""
+    match = _NUMBERED.fullmatch(name)
+    return (match[1], match[3]) if match else None
+
+
 def _ranges(numbers: list[str]) -> Iterator[str]:
+    """Yield runs of numbers as ranges: ``1-3``, ``7``."""
     first = last = numbers[0]
     for text in [*numbers[1:], ""]:
         if text and text == f"{int(last) + 1:0{len(first)}d}":
@@ -59,7 +67,10 @@ def unfold(text: str) -> list[str]:
 
     Raises ValueError: no names, or too many.
     """
-    return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
+    names: list[str] = []
+    for part in _BETWEEN.split(text):
+        names += _hosts(part)
+    return names
 
 
 def _hosts(text: str) -> list[str]:
@@ -68,14 +79,15 @@ def _hosts(text: str) -> list[str]:
         if not _HOST.fullmatch(text):
             raise ValueError(f"{text[:60]!r} is not a host name; write n1, user@n1 or n[1-4]")
         return [text]
-    before, after = text[: match.start()], text[match.end() :]
-    inside = match[3] or f"{match[1]}-{match[2]}"
-    found = []
-    for number in _numbers(inside):
-        found += _hosts(f"{before}{number}{after}")
-        if len(found) > MOST_HOSTS:
+    before = text[: match.start()]
+    after = text[match.end() :]
+    numbers = match[3] or f"{match[1]}-{match[2]}"
+    names: list[str] = []
+    for number in _numbers(numbers):
+        names += _hosts(f"{before}{number}{after}")
+        if len(names) > MOST_HOSTS:
             raise ValueError(f"{text[:60]!r} names more than {MOST_HOSTS} hosts")
-    return found
+    return names
 
 
 def _numbers(text: str) -> Iterator[str]:
@@ -84,9 +96,11 @@ def _numbers(text: str) -> Iterator[str]:
         if not first.isdigit() or (dash and not last.isdigit()):
             raise ValueError(f"[{text[:60]}] is not a range; write [1-4] or [01,03-05]")
         width = len(first)
-        if dash and int(last) - int(first) >= MOST_HOSTS:
+        lowest = int(first)
+        highest = int(last or first)
+        if highest - lowest >= MOST_HOSTS:
             raise ValueError(f"[{text[:60]}] names more than {MOST_HOSTS} hosts")
-        for number in range(int(first), int(last or first) + 1):
+        for number in range(lowest, highest + 1):
             yield f"{number:0{width}d}"
 
 
@@ -101,8 +115,13 @@ def numbers_text(numbers: Iterable[int], most: int = 8) -> str:
     return "".join(_cut(list(numbers), fold_numbers, most))
 
 
-def _cut(known: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
+def _cut(names: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
     """Write as many as need no more than some ranges, and how many are left."""
-    count = bisect_right(range(len(known) + 1), most, key=lambda n: write(known[:n]).count(",") + 1)
-    left = len(known) - (count - 1)
-    return write(known[: count - 1]), f" and {left} more" if left else ""
+
+    def ranges(count: int) -> int:
+        return write(names[:count]).count(",") + 1
+
+    fitting = bisect_right(range(len(names) + 1), most, key=ranges) - 1
+    left = len(names) - fitting
+    more = f" and {left} more" if left else ""
+    return write(names[:fitting]), more

@@ -23,6 +23,7 @@ from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
     LaunchKey,
+    ReplayedLoss,
     application_of,
     launch_values,
     profiles_of,
@@ -64,7 +65,9 @@ class Call:
     extra: float
 
     def __str__(self) -> str:
-        text = self.name + (f" of {format_size(self.size_bytes)}" if self.size_bytes else "")
+        text = self.name
+        if self.size_bytes:
+            text += f" of {format_size(self.size_bytes)}"
         if self.times is not None and self.times >= _NAMED_FROM:
             text += f", {significant(self.times, 2)} times dearer"
         return text
@@ -116,9 +119,13 @@ class Breakdown:
     def residual(self) -> Estimate:
         """The loss minus the sum of the pieces, with the interval of the loss."""
         explained = 1 + sum(piece.extra for piece in self.pieces)
-        ends = (self.ratio.lo, self.ratio.hi)
-        left = (None if end is None else end - explained for end in ends)
-        return Estimate(self.ratio.value - explained, *left)
+        lo = self.ratio.lo
+        hi = self.ratio.hi
+        return Estimate(
+            value=self.ratio.value - explained,
+            lo=None if lo is None else lo - explained,
+            hi=None if hi is None else hi - explained,
+        )
 
     @property
     def largest(self) -> Piece | None:
@@ -133,58 +140,113 @@ def breakdowns(
 
     Raises ProfileError: a profile that the run keeps is damaged.
     """
-    found = []
+    splits = []
     replayed = replayed_losses(records, cells[0].baseline) if cells else {}
     for cell in cells:
-        program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
-        # The time at a point, as of one rank, is not the time of the launch that is split.
-        whole = cell.place.metric == "time" and not cell.place.point
-        claimed = cell.grade is not None and cell.grade.is_claim
-        if program and whole and claimed and cell.ratio and cell.ratio.value > 1 and cell.base:
-            title = titles.get(cell.place.probe, cell.place.probe)
-            terms = replayed.get((cell.platform, application_of(cell.place)))
-            if terms is not None:
-                pieces = tuple(Piece(one.name, one.extra, one.lo, one.hi) for one in terms[0])
-                base_s = cell.base.value
-                found.append(Breakdown(title, cell, cell.ratio, base_s, pieces, "replay", terms[1]))
-            elif split := _split(records, cell, cell.ratio, cell.base.value, title):
-                found.append(split)
-    return sorted(found, key=lambda one: -one.ratio.value)
+        if not _is_claimed_loss(cell) or cell.ratio is None or cell.base is None:
+            continue
+        title = titles.get(cell.place.probe, cell.place.probe)
+        loss = replayed.get((cell.platform, application_of(cell.place)))
+        if loss is not None:
+            split: Breakdown | None = _by_replay(cell, cell.ratio, cell.base.value, title, loss)
+        else:
+            split = _by_launches(records, cell, cell.ratio, cell.base.value, title)
+        if split is not None:
+            splits.append(split)
+    return sorted(splits, key=lambda split: -split.ratio.value)
 
 
-def _split(
+def _is_claimed_loss(cell: Row) -> bool:
+    """Whether a cell is the time of a program that is certainly or likely slower."""
+    is_program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
+    # The time at a point, as of one rank, is not the time of the launch that is split.
+    is_whole = cell.place.metric == "time" and not cell.place.point
+    is_claimed = cell.grade is not None and cell.grade.is_claim
+    is_worse = cell.ratio is not None and cell.ratio.value > 1
+    return is_program and is_whole and is_claimed and is_worse
+
+
+def _by_replay(
+    cell: Row, ratio: Estimate, base_s: float, title: str, loss: ReplayedLoss
+) -> Breakdown:
+    """Return the loss in the terms of its replay."""
+    pieces = tuple(Piece(term.name, term.extra, term.lo, term.hi) for term in loss[0])
+    return Breakdown(title, cell, ratio, base_s, pieces, "replay", loss[1])
+
+
+class _Times(NamedTuple):
+    """The times of a pair of launches, of a program or a part of it."""
+
+    own_s: float
+    base_s: float
+
+
+def _paired_times(
+    records: Records, cell: Row, case: tuple[object, ...], metric: str = "time"
+) -> dict[LaunchKey, _Times]:
+    """Return the times of a case in the launches that both platforms have."""
+    values = launch_values(records, cell.platform, case, metric)
+    base_values = launch_values(records, cell.baseline, case, metric)
+    times = {}
+    for key, own_s in values.items():
+        base_s = base_values.get(key, 0.0)
+        if base_s > 0:
+            times[key] = _Times(own_s, base_s)
+    return times
+
+
+def _by_launches(
     records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    def paired(case: tuple[object, ...], metric: str = "time") -> _Times:
-        own, base = (
-            launch_values(records, name, case, metric) for name in (cell.platform, cell.baseline)
-        )
-        return {key: (own[key], base[key]) for key in own if base.get(key, 0.0) > 0}
-
+    """Split a loss by its profiles, or by the program's own clock where it has none."""
     case = under_profiler(cell.place).case
-    mine, theirs = (profiles_of(records, name, case) for name in (cell.platform, cell.baseline))
-    times = paired(case)
-    shared = mine.keys() & theirs
-    profiles = {key: (read_profile(mine[key]), read_profile(theirs[key])) for key in shared}
-    profiled = {key: own for key, own in times.items() if key in profiles}
-    if pieces := _by_profile(profiles, profiled):
-        if case != cell.place.case:  # profiled in separate launches: their pairs are split
-            ratio = Estimate(median(own / base for own, base in profiled.values()))
-            base_s = median(base for _, base in profiled.values())
-        return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
+    profiles = _paired_profiles(records, cell, case)
+    times = _paired_times(records, cell, case)
+    profiled = {key: both for key, both in times.items() if key in profiles}
+    pieces = _by_profile(profiles, profiled)
+    if not pieces:
+        return _by_clock(records, cell, ratio, base_s, title)
+    if case != cell.place.case:  # profiled in separate launches: their pairs are split
+        ratio = Estimate(median(both.own_s / both.base_s for both in profiled.values()))
+        base_s = median(both.base_s for both in profiled.values())
+    return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
+
+
+def _by_clock(
+    records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
+) -> Breakdown | None:
+    """Split a loss into computation and communication; None unless the program measures both."""
     case = cell.place.case
-    times = paired(case)
+    times = _paired_times(records, cell, case)
+    pieces = []
     for name, metric in (("computation", COMPUTING), ("communication", COMMUNICATING)):
-        parts = paired(case, metric)
-        extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
+        parts = _paired_times(records, cell, case, metric)
+        extras = []
+        for key in times.keys() & parts:
+            extras.append((parts[key].own_s - parts[key].base_s) / times[key].base_s)
         if not extras:
             return None
-        pieces += (_piece(name, extras),)
-    return Breakdown(title, cell, ratio, base_s, pieces, "clock", len(times))
+        pieces.append(_piece(name, extras))
+    return Breakdown(title, cell, ratio, base_s, tuple(pieces), "clock", len(times))
 
 
-#: The times of each pair of launches in s: the platform's, then the baseline's.
-_Times = dict[LaunchKey, tuple[float, float]]
+class _Profiles(NamedTuple):
+    """The profiles of a pair of launches."""
+
+    own: Profile
+    base: Profile
+
+
+def _paired_profiles(
+    records: Records, cell: Row, case: tuple[object, ...]
+) -> dict[LaunchKey, _Profiles]:
+    """Read the profiles of a case's launches that both platforms have."""
+    paths = profiles_of(records, cell.platform, case)
+    base_paths = profiles_of(records, cell.baseline, case)
+    profiles = {}
+    for key in paths.keys() & base_paths:
+        profiles[key] = _Profiles(read_profile(paths[key]), read_profile(base_paths[key]))
+    return profiles
 
 
 def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> Piece:
@@ -192,26 +254,29 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
 
 
 def _by_profile(
-    profiles: Mapping[LaunchKey, tuple[Profile, Profile]], times: _Times
+    profiles: Mapping[LaunchKey, _Profiles], times: Mapping[LaunchKey, _Times]
 ) -> tuple[Piece, ...]:
-    sums: dict[str, list[float]] = {name: [] for name in PIECES}
-    calls: dict[_Key, list[_Paired]] = defaultdict(list)
-    for key, (_, base_s) in times.items():
-        own, base = profiles[key]
+    """Split the loss of pairs of launches by their profiles, without pieces that hardly matter."""
+    extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
+    calls: dict[_Key, list[_PairedCalls]] = defaultdict(list)
+    for key, both in times.items():
         extras = dict.fromkeys(PIECES, 0.0)
         for name, column in _PARTS.items():
-            extras[name] += (_mean_s(own, column) - _mean_s(base, column)) / base_s
-        mine, theirs = _by_call(own), _by_call(base)
-        for call in mine.keys() | theirs:
-            here, there = mine.get(call, _NONE), theirs.get(call, _NONE)
-            extra = (here.per_rank_s - there.per_rank_s) / base_s
-            extras[_group(*call[1:])] += extra
-            calls[call].append((extra, here, there))
+            own_s = _mean_s(profiles[key].own, column)
+            extras[name] += (own_s - _mean_s(profiles[key].base, column)) / both.base_s
+        for call, paired in _paired_calls(profiles[key], both.base_s).items():
+            extras[_group(call.kind, call.power)] += paired.extra
+            calls[call].append(paired)
         for name, extra in extras.items():
-            sums[name].append(extra)
+            extras_of[name].append(extra)
     dearest = _dearest(calls, len(times))
-    pieces = (_piece(name, own, dearest.get(name)) for name, own in sums.items() if own)
-    return tuple(one for one in pieces if max(abs(one.lo), abs(one.hi)) >= _LEAST)
+    pieces = []
+    for name, extras_of_launches in extras_of.items():
+        if extras_of_launches:
+            piece = _piece(name, extras_of_launches, dearest.get(name))
+            if max(abs(piece.lo), abs(piece.hi)) >= _LEAST:
+                pieces.append(piece)
+    return tuple(pieces)
 
 
 #: Pieces that a profile records for each rank, with the column of each.
@@ -231,17 +296,43 @@ class _Calls(NamedTuple):
 
 
 _NONE = _Calls()
-#: The extra time of such calls in a pair of launches, over the baseline's time; both sides' calls.
-_Paired = tuple[float, _Calls, _Calls]
-#: A function, its kind and the power of two of its messages' sizes, -1 for none.
-_Key = tuple[str, str, int]
+
+
+class _Key(NamedTuple):
+    """A function, its kind, and the power of two of its messages' sizes, -1 for none."""
+
+    call: str
+    kind: str
+    power: int
+
+
+class _PairedCalls(NamedTuple):
+    """Such calls in a pair of launches: their extra time over the baseline's, and both sides."""
+
+    extra: float
+    own: _Calls
+    base: _Calls
+
+
+def _paired_calls(profiles: _Profiles, base_s: float) -> dict[_Key, _PairedCalls]:
+    """Return the calls of either side with their extra time, over a time of the baseline in s."""
+    own_calls = _by_call(profiles.own)
+    base_calls = _by_call(profiles.base)
+    paired = {}
+    for key in own_calls.keys() | base_calls:
+        own = own_calls.get(key, _NONE)
+        base = base_calls.get(key, _NONE)
+        paired[key] = _PairedCalls((own.per_rank_s - base.per_rank_s) / base_s, own, base)
+    return paired
 
 
 def _by_call(profile: Profile) -> dict[_Key, _Calls]:
+    """Sum the calls of a profile by function, kind and size."""
     size = pl.col("size_low")
+    power = pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1)
     sums = (
         profile.calls.filter(~pl.col("call").is_in(_START_UP))
-        .with_columns(bin=pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1))
+        .with_columns(bin=power)
         .group_by("call", "kind", "bin", maintain_order=True)
         .agg(
             (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
@@ -249,34 +340,44 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
             (size * pl.col("count")).sum().alias("bytes"),
         )
     )
-    return {
-        (row["call"], row["kind"], row["bin"]): _Calls(
-            row["time_ns"] / max(1, profile.ranks) * 1e-9,
-            row["time_ns"] / max(1, row["count"]) * 1e-9,
-            round(row["bytes"] / max(1, row["count"])),
+    calls = {}
+    for row in sums.iter_rows(named=True):
+        count = max(1, row["count"])
+        calls[_Key(row["call"], row["kind"], row["bin"])] = _Calls(
+            per_rank_s=row["time_ns"] / max(1, profile.ranks) * 1e-9,
+            each_s=row["time_ns"] / count * 1e-9,
+            size_bytes=round(row["bytes"] / count),
         )
-        for row in sums.iter_rows(named=True)
-    }
+    return calls
 
 
-def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str, Call]:
+def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dict[str, Call]:
     """Return, for each piece, the call with the largest median of extra time over the launches."""
-    found: dict[str, Call] = {}
+    dearest: dict[str, Call] = {}
     for key, paired in calls.items():
-        extra = median([one for one, _, _ in paired] + [0.0] * (launches - len(paired)))
-        times = [own.each_s / base.each_s for _, own, base in paired if base.each_s > 0]
-        size = median(max(own.size_bytes, base.size_bytes) for _, own, base in paired)
-        call = Call(key[0], round(size), median(times) if times else None, extra)
-        name = _group(*key[1:])
-        if name not in found or extra > found[name].extra:
-            found[name] = call
-    return found
+        extras = [both.extra for both in paired]
+        without = [0.0] * (launches - len(paired))
+        ratios = [both.own.each_s / both.base.each_s for both in paired if both.base.each_s > 0]
+        size_bytes = median(max(both.own.size_bytes, both.base.size_bytes) for both in paired)
+        call = Call(
+            name=key.call,
+            size_bytes=round(size_bytes),
+            times=median(ratios) if ratios else None,
+            extra=median(extras + without),
+        )
+        name = _group(key.kind, key.power)
+        if name not in dearest or call.extra > dearest[name].extra:
+            dearest[name] = call
+    return dearest
 
 
 def _group(kind: str, power: int) -> str:
+    """Return the piece to which calls of a kind and of a size belong."""
     size = "small" if power < 0 or 2**power < SMALL_BYTES else "large"
     if kind == "collective":
         return f"{size} collectives"
     if kind in _MESSAGES:
         return f"{size} messages"
-    return "files" if kind in _FILES else "waiting" if kind == "wait" else "other MPI"
+    if kind in _FILES:
+        return "files"
+    return "waiting" if kind == "wait" else "other MPI"

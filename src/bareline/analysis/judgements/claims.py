@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from bareline.analysis.judgements.claim_points import JudgedPoints, PlaceTest, judged_points
 from bareline.analysis.judgements.losses import (
     PlaceLoss,
     below_peak,
@@ -30,6 +31,7 @@ from bareline.analysis.numbers.row import COMPARED, Estimate, Row
 from bareline.published.findings import ClaimCheck
 from bareline.published.model import PEAK
 from bareline.published.places import holds_at
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 
 #: The name that is cast for the peak; no platform can have a name with a space.
@@ -78,7 +80,6 @@ class Outcome:
 #: The printed effect of a claim on a program, above 1 in the direction of the claim, given the
 #: program, its points and, for a growth, the points where it begins; None where nothing is printed.
 PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect | None]
-PlaceTest = Callable[[Place], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,58 +124,64 @@ class Replication:
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
-            reason = f"no platform here stands for {absent[0]}"
-            return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
-        present = [name for name in check.against if name not in absent]
-        sides = present if check.kind == "order" else check.against[:1]
-        losses = [loss for name in sides for loss in self._losses(check, check.probe, name, about)]
+            return _not_measured(f"no platform here stands for {absent[0]}")
+        losses = self._losses_to_all(check, absent, about)
         known = [loss for loss in losses if loss.ratio is not None]
         if not known:
-            reasons = list(dict.fromkeys(loss.reason for loss in losses if loss.reason))
-            nothing = f"the run has no {', '.join(check.probe)} there"
-            if check.against == [PEAK]:
-                nothing = "no fact of the platform gives this peak, or its rate was not measured"
-            return Outcome(ClaimStatus.NOT_MEASURED, reason="; ".join(reasons[:2]) or nothing)
-        lost = [loss for loss in losses if loss.ratio is None]
-        lacking = f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
+            return _not_measured(_why_unknown(check, losses))
         if check.kind == "order":
             votes = [self._order(check, known, printed)]
-            without = sorted({*check.against} - {loss.against for loss in known})
-            lacking = f"without {', '.join(without)}" if without else lacking
         else:
             votes = self._votes(check, known, places, printed)
         if not votes:
-            return Outcome(ClaimStatus.NOT_MEASURED, reason=_NO_CHANGE[check.kind])
+            return _not_measured(_NO_CHANGE[check.kind])
         status, refused = _together(votes)
-        return Outcome(status, tuple(votes), reason=refused or lacking)
+        return Outcome(status, tuple(votes), reason=refused or _lacking(check, losses))
+
+    def _losses_to_all(
+        self, check: ClaimCheck, absent: Sequence[str], about: PlaceTest | None
+    ) -> list[PlaceLoss]:
+        """Return the losses to the platforms of a claim that are cast here."""
+        against = check.against[:1]
+        if check.kind == "order":
+            against = [name for name in check.against if name not in absent]
+        losses = []
+        for name in against:
+            losses += self._losses(check, check.probe, name, about)
+        return losses
 
     def _votes(
-        self, check: ClaimCheck, known: Sequence[PlaceLoss], places: PrintedPlaces,
+        self,
+        check: ClaimCheck,
+        known: Sequence[PlaceLoss],
+        places: PrintedPlaces,
         printed: PrintedEffect,
-    ) -> list[Vote]:  # fmt: skip
+    ) -> list[Vote]:
+        """Return the vote of each program; a program without both ends of a change has none."""
         others = self._others(check)
         votes = []
         for program, losses in _by_program(known).items():
-            if check.kind == "ratio":
-                first: list[PlaceLoss] = []
-                last = _at_places(losses, places.end) or _most_ranks(losses)
-            else:
-                first, last = _ends(check, losses, others, places)
-                if not (first and last):
-                    continue
-            effect = printed(program, last, first)
-            votes.append(self._vote(check, program, last, first, effect))
+            change = judged_points(check, losses, others, begin=places.begin, end=places.end)
+            if change is not None:
+                effect = printed(program, change.last, change.first)
+                votes.append(self._vote(check, program, change, effect))
         return votes
 
     def _vote(
-        self, check: ClaimCheck, program: str, last: Sequence[PlaceLoss],
-        first: Sequence[PlaceLoss], effect: Effect | None,
-    ) -> Vote:  # fmt: skip
-        own = mean_loss(last)
-        begin = mean_loss(first) if first else None
-        change = own if begin is None else own.over(begin)
-        status = self._status(check, change, effect)
-        return Vote(program, status, own, change, tuple(last), begin, tuple(first))
+        self, check: ClaimCheck, program: str, change: JudgedPoints, effect: Effect | None
+    ) -> Vote:
+        ratio = mean_loss(change.last)
+        first = mean_loss(change.first) if change.first else None
+        growth = ratio if first is None else ratio.over(first)
+        return Vote(
+            program=program,
+            status=self._status(check, growth, effect),
+            own=ratio,
+            change=growth,
+            losses=tuple(change.last),
+            first=first,
+            first_losses=tuple(change.first),
+        )
 
     def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], printed: PrintedEffect) -> Vote:
         if "placement" not in check.at:
@@ -184,16 +191,18 @@ class Replication:
         effect = printed(program, known, [])
 
         def doubt(loss: PlaceLoss) -> tuple[int, float]:
-            toward = toward_claim(check, ratio_of(loss)).value
-            speaks_for = -abs(math.log(toward)) if check.expect == "equal" else toward
-            return _DOUBT.index(self._status(check, ratio_of(loss), effect)), speaks_for
+            ratio = ratio_of(loss)
+            speaks_for = toward_claim(check, ratio).value
+            if check.expect == "equal":
+                speaks_for = -abs(math.log(speaks_for))
+            return _DOUBT.index(self._status(check, ratio, effect)), speaks_for
 
         # All pairs must agree, so that each may be judged by its own interval.
         judged = [loss for loss in known if not (loss.given or loss.disturbed)] or known
-        least = min(judged, key=doubt)
-        ratio = ratio_of(least)
+        least_clear = min(judged, key=doubt)
+        ratio = ratio_of(least_clear)
         status = self._status(check, ratio, effect)
-        return Vote(program, status, ratio, ratio, (least,), of=len(judged))
+        return Vote(program, status, ratio, ratio, (least_clear,), of=len(judged))
 
     def _status(self, check: ClaimCheck, ratio: Estimate, effect: Effect | None) -> ClaimStatus:
         toward = toward_claim(check, ratio)
@@ -210,28 +219,25 @@ class Replication:
     def _losses(
         self, check: ClaimCheck, probes: Sequence[str], against: str, about: PlaceTest | None = None
     ) -> list[PlaceLoss]:
-        own, other = self._cast[check.platform], self._cast[against]
-        places = dict.fromkeys(
-            place
-            for name, place in (self._shares if other == THE_PEAK else self._rows)
-            if name in (own, other)
-            and place.metric == check.metric
-            and any(fnmatchcase(place.probe, probe) for probe in probes)
-            and (about(place) if about else holds_at(check.at, place))
-        )
-        losses = [self._loss(own, other, place, against) for place in places]
+        platform = self._cast[check.platform]
+        other = self._cast[against]
+        rows = self._shares if other == THE_PEAK else self._rows
+        places: dict[Place, None] = {}
+        for name, place in rows:
+            if name in (platform, other) and _is_about(check, probes, place, about):
+                places[place] = None
+        losses = [self._loss(platform, other, place, against) for place in places]
         return same_figures_are_given(losses)
 
-    def _loss(self, own: str, other: str, place: Place, against: str) -> PlaceLoss:
-        if own == other:
-            return PlaceLoss(place, None, f"{own} stands for both", against)
+    def _loss(self, platform: str, other: str, place: Place, against: str) -> PlaceLoss:
+        """Return the ratio of a platform to another one at a place, or why there is none."""
+        if platform == other:
+            return PlaceLoss(place, None, f"{platform} stands for both", against)
         if other == THE_PEAK:
-            return below_peak(self._shares[own, place], against)
-        ratios = []
+            return below_peak(self._shares[platform, place], against)
         rows = []
-        for name in (own, other):
+        for name in (platform, other):
             if name == self._baseline:
-                ratios.append(Estimate(1.0, 1.0, 1.0))
                 continue
             row = self._rows.get((name, place))
             if row is None:
@@ -239,16 +245,56 @@ class Replication:
             if row.verdict not in COMPARED or row.ratio is None:
                 return PlaceLoss(place, None, f"{name}: {row.reason or 'no ratio'}", against)
             rows.append(row)
-            ratios.append(without_noise(row))
-        mine, theirs = ratios
+        ratios = {row.platform: without_noise(row) for row in rows}
+        ratio = ratios.get(platform, Estimate(1.0, 1.0, 1.0))
+        if other != self._baseline:
+            ratio = ratio.over(ratios[other])
         return PlaceLoss(
             place,
-            mine if other == self._baseline else mine.over(theirs),
+            ratio,
             against=against,
             simulated=any(row.simulated for row in rows),
             given=any(map(is_given, rows)),
             disturbed=any(map(is_disturbed, rows)),
         )
+
+
+def _is_about(
+    check: ClaimCheck, probes: Sequence[str], place: Place, about: PlaceTest | None
+) -> bool:
+    """Whether a claim is about a place; without a test, by the conditions of the claim."""
+    if place.metric != check.metric:
+        return False
+    if not any(fnmatchcase(place.probe, probe) for probe in probes):
+        return False
+    return about(place) if about else holds_at(check.at, place)
+
+
+def _not_measured(reason: str) -> Outcome:
+    return Outcome(ClaimStatus.NOT_MEASURED, reason=reason)
+
+
+def _why_unknown(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
+    """Return why no place of a claim has a ratio."""
+    reasons = dict.fromkeys(loss.reason for loss in losses if loss.reason)
+    if reasons:
+        return "; ".join(list(reasons)[:2])
+    if check.against == [PEAK]:
+        return "no fact of the platform gives this peak, or its rate was not measured"
+    return f"the run has no {', '.join(check.probe)} there"
+
+
+def _lacking(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
+    """Return which part of a claim is not judged; empty where all of it is."""
+    if check.kind == "order":
+        measured = {loss.against for loss in losses if loss.ratio is not None}
+        without = sorted({*check.against} - measured)
+        if without:
+            return f"without {', '.join(without)}"
+    lost = [loss for loss in losses if loss.ratio is None]
+    if not lost:
+        return ""
+    return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})"
 
 
 _NO_CHANGE: Mapping[str, str] = {
@@ -275,63 +321,17 @@ def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
     if any(loss.disturbed for loss in losses):
         return ClaimStatus.CANNOT_TELL, _BUSY
     statuses = {vote.status for vote in votes}
+    if len(statuses) == 1:
+        return statuses.pop(), ""
     if statuses <= {ClaimStatus.NO, ClaimStatus.CANNOT_TELL}:
-        return (ClaimStatus.NO if ClaimStatus.NO in statuses else ClaimStatus.CANNOT_TELL), ""
-    return (statuses.pop(), "") if len(statuses) == 1 else (ClaimStatus.PARTLY, "")
+        return ClaimStatus.NO, ""
+    return ClaimStatus.PARTLY, ""
 
 
 def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
-    programs: dict[str, list[PlaceLoss]] = {}
-    for loss in losses:
-        programs.setdefault(loss.place.probe, []).append(loss)
-    return programs
-
-
-def _ends(
-    check: ClaimCheck, losses: Sequence[PlaceLoss], others: Sequence[PlaceLoss],
-    places: PrintedPlaces,
-) -> tuple[list[PlaceLoss], list[PlaceLoss]]:  # fmt: skip
-    """Return the points where the change of a program's loss begins and ends; empty without both.
-
-    Points that exist at one end only are left out, so that both ends have the same sizes.
-    """
-    if check.kind == "more":
-        shared = {loss.place.ranks for loss in losses} & {loss.place.ranks for loss in others}
-        if not shared:
-            return [], []
-        return _at(others, max(shared)), _at(losses, max(shared))
-    if check.kind == "rise":
-        first = _most_ranks([loss for loss in losses if loss.place.on_one_node])
-        last = _most_ranks([loss for loss in losses if loss.place.ran_on == 2])
-    else:
-        begin = _ranks_of(_at_places(losses, places.begin) or losses)
-        end = _ranks_of(_at_places(losses, places.end) or losses)
-        if min(begin) >= max(end):
-            return [], []
-        first = _at(losses, min(begin))
-        last = _at(losses, max(end))
-    both = {loss.place.point for loss in first} & {loss.place.point for loss in last}
-    first = [loss for loss in first if loss.place.point in both]
-    return first, [loss for loss in last if loss.place.point in both]
-
-
-def _at_places(losses: Sequence[PlaceLoss], places: PlaceTest) -> list[PlaceLoss]:
-    return [loss for loss in losses if places(loss.place)]
-
-
-def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
-    return {loss.place.ranks for loss in losses}
+    return grouped_by(losses, lambda loss: loss.place.probe)
 
 
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
     """Return a ratio, inverted if necessary, so that above 1 agrees with the document."""
     return ratio.inverse() if check.expect == "better" else ratio
-
-
-def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    most = max((loss.place.ranks for loss in losses), default=0)
-    return _at(losses, most)
-
-
-def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
-    return [loss for loss in losses if loss.place.ranks == ranks]

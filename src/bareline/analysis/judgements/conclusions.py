@@ -15,6 +15,9 @@ from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
+_SMALL_PAGE_BYTES = 4 << 10
+_LARGE_PAGE_BYTES = 2 << 20
+
 #: A trial's value by its key, which pairs trials: the run, and the block or the trial.
 _Values = dict[tuple[int, int], float]
 
@@ -56,23 +59,32 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
     if not listed:
         return None
     summary = stats.summarize(listed)
-    ends = (float(summary.lo), float(summary.hi)) if len(listed) >= MIN_LAUNCHES else (None, None)
-    return PlatformShare(Estimate(float(summary.median), *ends), len(listed))
+    median = Estimate(float(summary.median))
+    if len(listed) >= MIN_LAUNCHES:
+        median = replace(median, lo=float(summary.lo), hi=float(summary.hi))
+    return PlatformShare(median, len(listed))
 
 
 def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
+    """Summarize the quotients of paired values; None without any, or without a context figure."""
     share = _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
-    beside = [_share(values.values()) for values in context]
-    known = tuple(one.value.value for one in beside if one is not None)
-    if share is None or len(known) < len(context):
+    if share is None:
         return None
-    return replace(share, context=known, size_bytes=size_bytes)
+    medians = []
+    for values in context:
+        median = _share(values.values())
+        if median is None:
+            return None
+        medians.append(median.value.value)
+    return replace(share, context=tuple(medians), size_bytes=size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
+    """The samples of one probe, and the defaults of its parameters."""
+
     samples: pl.DataFrame
     platforms: Sequence[str]
     defaults: Mapping[str, Scalar]
@@ -88,20 +100,25 @@ class _Figures:
     ) -> _Values:
         """Return one value per trial or block; none unless the rows are of exactly one case."""
         rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
-        asked = (params or {}).items()
-        rows = _where(rows, "params", lambda said: asked <= {**self.defaults, **said}.items())
-        rows = _where(rows, "point", lambda said: said == point)
+        wanted = (params or {}).items()
+        rows = _where(rows, "params", lambda given: wanted <= {**self.defaults, **given}.items())
+        rows = _where(rows, "point", lambda coordinates: coordinates == point)
         if rows.n_unique(list(CASE)) != 1:
             return {}
-        return {(run, at): value for run, at, value in rows.select("run", key, "value").iter_rows()}
+        values: _Values = {}
+        for run, number, value in rows.select("run", key, "value").iter_rows():
+            values[run, number] = value
+        return values
 
     def rows(self, platform: str, metric: str) -> pl.DataFrame:
-        return self.samples.filter((pl.col("platform") == platform) & (pl.col("metric") == metric))
+        """Return the samples of a metric on a platform."""
+        return self.samples.filter(pl.col("platform") == platform, pl.col("metric") == metric)
 
 
 def _where(
     rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
 ) -> pl.DataFrame:
+    """Return the rows whose text in a column has parameters that fit."""
     texts = [text for text in rows.get_column(column).unique() if fits(parse_point(text))]
     return rows.filter(pl.col(column).is_in(texts))
 
@@ -110,21 +127,20 @@ def conclude(records: Records) -> list[Conclusion]:
     """Return the conclusions from each platform's figures, one for each rule that applies."""
     measured = set(records.trials.get_column("probe").unique())
     emulated = emulated_platforms(records)
-    found = []
+    conclusions = []
     for name, layer, probe, find in _RULES:
         if probe not in measured:
             continue
-        figures = _Figures(
-            records.samples_of(probe), records.platforms, records.defaults.get(probe, {})
-        )
-        known = tuple(
-            replace(share, platform=platform, emulated=platform in emulated)
-            for platform in records.platforms
-            if (share := find(figures, platform)) is not None
-        )
-        if known:
-            found.append(Conclusion(name, layer, known))
-    return found
+        defaults = records.defaults.get(probe, {})
+        figures = _Figures(records.samples_of(probe), records.platforms, defaults)
+        shares = []
+        for platform in records.platforms:
+            share = find(figures, platform)
+            if share is not None:
+                shares.append(replace(share, platform=platform, emulated=platform in emulated))
+        if shares:
+            conclusions.append(Conclusion(name, layer, tuple(shares)))
+    return conclusions
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
@@ -132,19 +148,36 @@ def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
 
     Both are at the largest working set that all platforms have with both sizes of pages.
     """
-    pages, sizes = (4 << 10, 2 << 20), []
-    for name in figures.platforms:
-        rows = figures.rows(name, "latency")
+    size = max(_common_sizes(figures), default=0)
+
+    def with_pages(page_bytes: int) -> _Values:
+        return figures.of(
+            platform, "latency", key="trial", working_set_bytes=size, page_bytes=page_bytes
+        )
+
+    with_small = with_pages(_SMALL_PAGE_BYTES)
+    with_large = with_pages(_LARGE_PAGE_BYTES)
+    return _ratio(with_small, with_large, with_large, size_bytes=size)
+
+
+def _common_sizes(figures: _Figures) -> set[int]:
+    """Return the working sets that all platforms have with both sizes of pages."""
+    sizes: list[set[int]] = []
+    for platform in figures.platforms:
+        rows = figures.rows(platform, "latency")
         points = [parse_point(point) for point in rows.get_column("point").unique()]
-        for page in pages if points else ():
-            own = [point for point in points if point.get("page_bytes") == page]
-            sizes.append({int(p["working_set_bytes"]) for p in own if "working_set_bytes" in p})
-    size = max(set.intersection(*sizes), default=0) if sizes else 0
-    over, under = (
-        figures.of(platform, "latency", key="trial", working_set_bytes=size, page_bytes=page)
-        for page in pages
-    )
-    return _ratio(over, under, under, size_bytes=size)
+        if points:
+            sizes.append(_working_sets(points, _SMALL_PAGE_BYTES))
+            sizes.append(_working_sets(points, _LARGE_PAGE_BYTES))
+    return set.intersection(*sizes) if sizes else set()
+
+
+def _working_sets(points: Iterable[Mapping[str, Scalar]], page_bytes: int) -> set[int]:
+    sizes = set()
+    for point in points:
+        if point.get("page_bytes") == page_bytes and "working_set_bytes" in point:
+            sizes.add(int(point["working_set_bytes"]))
+    return sizes
 
 
 def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
@@ -152,22 +185,20 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
     The context is the bandwidth of one core alone, and of each core when all are busy.
     """
-    one, every, each = (
-        figures.of(platform, metric, params={"mode": mode}, kernel="triad")
-        for metric, mode in (
-            ("bandwidth", "single"),
-            ("bandwidth", "all"),
-            ("bandwidth_per_core", "all"),
-        )
-    )
-    return _ratio(one, every, one, each)
+
+    def of_triad(metric: str, mode: str) -> _Values:
+        return figures.of(platform, metric, params={"mode": mode}, kernel="triad")
+
+    of_one = of_triad("bandwidth", "single")
+    of_all = of_triad("bandwidth", "all")
+    of_each = of_triad("bandwidth_per_core", "all")
+    return _ratio(of_one, of_all, of_one, of_each)
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
     """Return the share of its rate of random updates that a core keeps when all cores update."""
-    alone, together = (
-        figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
-    )
+    alone = figures.of(platform, "rate", params={"mode": "single"})
+    together = figures.of(platform, "rate", params={"mode": "star"})
     return _ratio(together, alone)
 
 
@@ -179,9 +210,14 @@ def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
     """Return the share of reads that may come from memory, and so show little of the device."""
     rows = figures.rows(platform, "read_rate")
     caveats = pl.col("caveats").list
-    cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache")).height
-    share = _share([cached / rows.height]) if cached else None
-    return share and replace(share, context=(cached, rows.height))
+    in_memory = caveats.contains("page-cache") | caveats.contains("host-cache")
+    cached = rows.filter(in_memory).height
+    if not cached:
+        return None
+    share = _share([cached / rows.height])
+    if share is None:
+        return None
+    return replace(share, context=(cached, rows.height))
 
 
 _RULES: tuple[tuple[str, Layer, str, Callable[[_Figures, str], PlatformShare | None]], ...] = (

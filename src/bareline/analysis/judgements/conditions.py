@@ -297,30 +297,44 @@ def parse_condition(text: str) -> FailCondition:
 
     Raises UsageError: the text is not a valid condition.
     """
-    if fails := _FAILS.fullmatch(text):
+    fails = _FAILS.fullmatch(text)
+    if fails:
         return FailCondition(text, fails[1], "", "fails", 0.0)
-    if verdict := _VERDICT.fullmatch(text):
-        asked = parse_verdict(verdict[3])
-        differing = [Verdict.SLOWER, Verdict.FASTER]
-        words = differing if verdict[2] else [word for word in Verdict if word is not Verdict.MIXED]
-        if asked not in words:
-            raise UsageError(
-                f"--fail-if '{text}': no verdict '{(verdict[2] or '') + verdict[3]}'",
-                hint=f"use one of: {', '.join([*words, *SYNONYMS])}",
-            )
-        grades = (Grade.CERTAIN, Grade.LIKELY) if verdict[2] else (Grade.CERTAIN,)
-        return FailCondition(text, verdict[1], "", "is", 0.0, asked, grades)
+    verdict = _VERDICT.fullmatch(text)
+    if verdict:
+        return _verdict_condition(text, verdict[1], verdict[2] or "", verdict[3])
     match = _COMPARISON.fullmatch(text)
     if match is None:
         raise UsageError(f"--fail-if '{text}' is not a valid condition", hint=_FORM)
-    selector, sign, number = match.groups()
+    return _ratio_condition(text, match[1], match[2], match[3])
+
+
+def _verdict_condition(text: str, selector: str, likely: str, word: str) -> FailCondition:
+    """Return the condition on a verdict; `likely` is not empty where likely ones match as well."""
+    asked_verdict = parse_verdict(word)
+    verdicts = [verdict for verdict in Verdict if verdict is not Verdict.MIXED]
+    grades: tuple[Grade, ...] = (Grade.CERTAIN,)
+    if likely:
+        verdicts = [Verdict.SLOWER, Verdict.FASTER]
+        grades = (Grade.CERTAIN, Grade.LIKELY)
+    if asked_verdict not in verdicts:
+        raise UsageError(
+            f"--fail-if '{text}': no verdict '{likely + word}'",
+            hint=f"use one of: {', '.join([*verdicts, *SYNONYMS])}",
+        )
+    return FailCondition(text, selector, "", "is", 0.0, asked_verdict, grades)
+
+
+def _ratio_condition(text: str, selector: str, sign: str, number: str) -> FailCondition:
+    """Return the condition on a ratio, an end of its interval, or a figure."""
     try:
         limit = float(number)
     except ValueError:
         raise UsageError(f"--fail-if '{text}': '{number}' is no number", hint=_FORM) from None
     stem, _, end = selector.rpartition(".")
-    named = stem and end in ("lo", "hi", *_PLAIN)
-    selector, end = (stem, end) if named else (selector, "")
+    if not stem or end not in ("lo", "hi", *_PLAIN):
+        stem = selector
+        end = ""
     if end not in _PLAIN and limit <= 0:
         raise UsageError(f"--fail-if '{text}': a ratio is above 0", hint=_FORM)
-    return FailCondition(text, selector, end, sign, limit)
+    return FailCondition(text, stem, end, sign, limit)

@@ -10,6 +10,7 @@ is estimated. `decide.py` reads both results.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,14 +19,16 @@ import polars as pl
 from bareline.analysis.judgements.caveats import with_caveats
 from bareline.analysis.judgements.decide import decide_mean, decided, interval_ways, is_certain
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.cube import BoolCube, FloatCube
+from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.family import (
+    Discoveries,
     Family,
     certainly_beyond,
     discoveries,
     family_wise,
 )
 from bareline.analysis.numbers.looks import Looks
+from bareline.analysis.numbers.members import Mean, Points
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.records import Records
@@ -38,17 +41,20 @@ from bareline.vocabulary.verdicts import Verdict
 
 #: The layers that are asked about if a study declares no question: its programs.
 PROGRAMS = (Layer.NPB.value, Layer.APP.value)
-#: Factors for the statistic of an asked row, and of a detail. At 0.25 ten details per point cost no
-#: claim of three demos; at 0.5 they cost eight of 46.
-ASKED_WEIGHT, DETAIL_WEIGHT = 2.0, 0.25
+#: The factor for the statistic of an asked row.
+ASKED_WEIGHT = 2.0
+#: The factor for the statistic of a detail. At 0.25 ten details per point cost no claim of three
+#: demos; at 0.5 they cost eight of 46.
+DETAIL_WEIGHT = 0.25
 
 _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: Verdict.SLOWER.value}
 
 
 def question_of(records: Records) -> tuple[str, ...]:
     """Return the question of the study as selectors: by default the layers of its programs."""
-    asked = records.study.get("question") or ()
-    texts = [asked] if isinstance(asked, str) else asked
+    texts = records.study.get("question") or ()
+    if isinstance(texts, str):
+        texts = [texts]
     return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS
 
 
@@ -71,34 +77,30 @@ class GradedRows:
         margin: float,
         floor: float,
     ) -> None:
-        self._pairs, self._margin, self._floor = pairs, margin, floor
+        self._pairs = pairs
+        self._margin = margin
+        self._floor = floor
+        self.looks = Looks.of(records)
         table = table.with_row_index("at")
         members = unprofiled(table.filter(pl.col("better") != "none"))
         members = members.with_columns(weight=_weight(question_of(records)))
-        by_pair = [members.filter(platform=p.platform, baseline=p.baseline) for p in pairs]
+        by_pair = [members.filter(platform=pair.platform, baseline=pair.baseline) for pair in pairs]
         height = records.cube.points.height
-        both = [_tested(own, height) for own in by_pair]
-        self._tested, self._weights = [own for own, _ in both], [own for _, own in both]
-        headline = pl.col("headline").fill_null(value=False)
-        groups = [list(_groups(own.filter(headline))) for own in by_pair]
-        # A case that delivered nothing has no points in the cube.
-        points = [
-            [rows["point_row"].drop_nulls().to_numpy().astype(np.int64) for rows, *_ in of_pair]
-            for of_pair in groups
-        ]
-        self.looks = Looks.of(records)
-        family = family_wise(pairs, self._tested, margin, points, self._weights, self.looks)
+        self._tested = [_tested(rows, height) for rows in by_pair]
+        self._weights = [_weights(rows, height) for rows in by_pair]
+        groups = [list(_groups(rows)) for rows in by_pair]
+        family = family_wise(
+            pairs,
+            self._tested,
+            margin,
+            [[group.points for group in of_pair] for of_pair in groups],
+            self._weights,
+            self.looks,
+        )
         table = _with_tests(table, pairs, margin, family)
         self.table = with_caveats(decided(table, floor).drop("at"), pairs)
-        self._groups = [
-            (*group, decide_mean(mean, margin, floor))
-            for of_pair, means in zip(groups, family.means, strict=True)
-            for group, mean in zip(of_pair, means, strict=True)
-        ]
-        # Nothing is tested between simulations, whose values are exact.
-        tested = [k for k, pair in enumerate(pairs) if not pair.exact]
-        self.tests = sum(int((~np.isnan(family.points[k])).sum()) for k in tested)
-        self.tests += sum(mean is not None for k in tested for mean in family.means[k])
+        self._groups = _with_means(groups, family, margin, floor)
+        self.tests = _count_tests(pairs, family)
         self.exchanged = family.exchanged
         self.short = family.short
         self.needed = family.needed
@@ -111,41 +113,47 @@ class GradedRows:
     @cached_property
     def findings(self) -> list[Finding]:
         """A finding per probe, size class, layout and pair."""
-        found = []
-        for rows, sizes, where, mean in self._groups:
-            points = tuple(self.cells[at] for at in rows.get_column("at"))
+        findings = []
+        for group, mean in self._groups:
+            points = tuple(self.cells[number] for number in group.rows.get_column("at"))
             telling = varying(point.place for point in points)
-            found.append(Finding(rows.item(0, "title"), points, sizes, telling, where, mean))
-        return found
+            title = group.rows.item(0, "title")
+            findings.append(Finding(title, points, group.sizes, telling, group.where, mean))
+        return findings
 
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
         """Return platform, baseline and "point_row" of the rows that are certainly beyond a limit.
 
         They are certain together: the chance of any false one is at most 5 %.
         """
-        found = certainly_beyond(
+        marks = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
         )
-        return {
-            (pair.platform, pair.baseline, int(row))
-            for pair, beyond in zip(self._pairs, found, strict=True)
-            if not pair.boots.few
-            for row in np.flatnonzero(beyond)
-        }
+        certain: set[tuple[str, str, int]] = set()
+        for pair, beyond in zip(self._pairs, marks, strict=True):
+            if not pair.boots.few:
+                rows = np.flatnonzero(beyond).tolist()
+                certain.update((pair.platform, pair.baseline, row) for row in rows)
+        return certain
 
     def known(self, table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         """Decide the rows of other comparisons.
 
         Rows that are also here, either way round, are decided as here; the rest is likely at most.
         """
-        apart = with_caveats(decided(_with_tests(table, pairs, self._margin), self._floor), pairs)
-        own = self.table.select(*_PAIR, "point_row", *_DECIDED)
-        turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
-        both = pl.concat([own, turned.with_columns(pl.col("verdict").replace(_MIRRORED))])
-        both, on = both.drop_nulls("point_row"), [*_PAIR, "point_row"]
-        joined = apart.join(both, on=on, how="left", suffix="_here", maintain_order="left")
-        here = [pl.coalesce(f"{name}_here", name).alias(name) for name in _DECIDED]
-        return joined.with_columns(here).drop(f"{name}_here" for name in _DECIDED)
+        tested = _with_tests(table, pairs, self._margin)
+        apart = with_caveats(decided(tested, self._floor), pairs)
+        key = [*_PAIR, "point_row"]
+        here = self.table.select(*key, *_DECIDED)
+        turned = (
+            here.rename({"platform": "baseline", "baseline": "platform"})
+            .select(here.columns)
+            .with_columns(pl.col("verdict").replace(_MIRRORED))
+        )
+        either_way = pl.concat([here, turned]).drop_nulls("point_row")
+        joined = apart.join(either_way, on=key, how="left", suffix="_here", maintain_order="left")
+        chosen = [pl.coalesce(f"{name}_here", name).alias(name) for name in _DECIDED]
+        return joined.with_columns(chosen).drop(f"{name}_here" for name in _DECIDED)
 
 
 _PAIR = ("platform", "baseline")
@@ -153,31 +161,122 @@ _DECIDED = ("verdict", "grade", "rule")
 
 
 def _weight(question: Sequence[str]) -> pl.Expr:
+    """Return the factor of a row's statistic: of asked rows, other headlines, and details."""
     asked = pl.any_horizontal([selector_filter(text) for text in question])
-    headline = pl.col("headline").fill_null(value=False)
+    headline = _headline()
     alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
     weight = pl.when(asked | alone).then(ASKED_WEIGHT).when(headline).then(1.0)
     return weight.otherwise(DETAIL_WEIGHT)
 
 
-def _tested(rows: pl.DataFrame, height: int) -> tuple[BoolCube, FloatCube]:
-    tested, weights = np.zeros(height, dtype=np.bool_), np.ones(height)
+def _headline() -> pl.Expr:
+    return pl.col("headline").fill_null(value=False)
+
+
+def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
+    """Mark the points of a pair that are compared, of all points of the cube."""
+    tested = np.zeros(height, dtype=np.bool_)
     compared = rows.filter("comparable")
-    at = compared.get_column("point_row").to_numpy()
-    tested[at], weights[at] = True, compared.get_column("weight").to_numpy()
-    return tested, weights
+    tested[compared.get_column("point_row").to_numpy()] = True
+    return tested
 
 
-_Group = tuple[pl.DataFrame, SizeClass | None, str]
+def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
+    """Return the factors of all points of the cube; 1 for points that are not compared."""
+    weights = np.ones(height)
+    compared = rows.filter("comparable")
+    points = compared.get_column("point_row").to_numpy()
+    weights[points] = compared.get_column("weight").to_numpy()
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The rows of a finding.
+
+    - `sizes`, `where`: the class of its sizes and its layout in words, if these distinguish it.
+    """
+
+    rows: pl.DataFrame
+    sizes: SizeClass | None
+    where: str
+
+    @property
+    def points(self) -> Points:
+        """Its points in the cube; a case that delivered nothing has none."""
+        return self.rows["point_row"].drop_nulls().to_numpy().astype(np.int64)
 
 
 def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
-    layouts = rows.partition_by("probe", "nodes_used", maintain_order=True)
-    probes = [own.item(0, "probe") for own in layouts]
-    for probe, own in zip(probes, layouts, strict=True):
-        where = nodes_words(own.item(0, "nodes_used")) if probes.count(probe) > 1 else ""
-        for sizes, chosen in classes(own.get_column("point").to_list()):
-            yield own[chosen], sizes, where
+    """Yield the headline rows of a pair by probe, layout and size class."""
+    layouts = rows.filter(_headline()).partition_by("probe", "nodes_used", maintain_order=True)
+    probes = [layout.item(0, "probe") for layout in layouts]
+    for probe, layout in zip(probes, layouts, strict=True):
+        where = ""
+        if probes.count(probe) > 1:
+            where = nodes_words(layout.item(0, "nodes_used"))
+        for sizes, numbers in classes(layout.get_column("point").to_list()):
+            yield _Group(layout[numbers], sizes, where)
+
+
+def _with_means(
+    groups: Sequence[Sequence[_Group]], family: Family, margin: float, floor: float
+) -> list[tuple[_Group, Mean | None]]:
+    """Return the groups of all pairs with their decided means."""
+    with_means = []
+    for of_pair, means in zip(groups, family.means, strict=True):
+        for group, mean in zip(of_pair, means, strict=True):
+            with_means.append((group, decide_mean(mean, margin, floor)))
+    return with_means
+
+
+def _count_tests(pairs: Sequence[PlatformPair], family: Family) -> int:
+    """Count the tested points and means. Nothing is tested between simulations: they are exact."""
+    tests = 0
+    for pair, points, means in zip(pairs, family.points, family.means, strict=True):
+        if not pair.exact:
+            tests += int((~np.isnan(points)).sum())
+            tests += sum(mean is not None for mean in means)
+    return tests
+
+
+@dataclass(frozen=True, slots=True)
+class _PairTests:
+    """The rows of a pair as arrays over all points of the cube.
+
+    - `alike`: like is compared with like.
+    - `way`: the direction of the interval: 1, -1 or 0.
+    - `p`: the p-value over the whole family; NaN without a family.
+    - `sure_loss`: 1 or -1 where lost launches alone are certain, else 0.
+    """
+
+    alike: BoolCube
+    way: IntCube
+    p: FloatCube
+    sure_loss: IntCube
+
+
+def _pair_tests(
+    table: pl.DataFrame, pairs: Sequence[PlatformPair], family: Family | None
+) -> list[_PairTests]:
+    """Return the rows of a table for each pair."""
+    height = pairs[0].directed.shape[0]
+    tests = []
+    for number, pair in enumerate(pairs):
+        rows = table.filter(platform=pair.platform, baseline=pair.baseline)
+        rows = rows.drop_nulls("point_row")
+        points = rows.get_column("point_row").to_numpy()
+        alike = np.zeros(height, dtype=np.bool_)
+        alike[points] = rows.get_column("alike").to_numpy()
+        way = np.zeros(height, dtype=np.int64)
+        way[points] = interval_ways(rows.get_column("by_interval"))
+        p = np.full(height, 0.0 if pair.exact else np.nan)
+        sure_loss = np.zeros(height, dtype=np.int64)
+        if family is not None:
+            p = family.points[number]
+            sure_loss = family.by_loss[number]
+        tests.append(_PairTests(alike, way, p, sure_loss))
+    return tests
 
 
 def _with_tests(
@@ -191,51 +290,52 @@ def _with_tests(
     Certain rows are hardly ever false, so they are removed before the false discovery rate of the
     remaining rows is estimated: a rate that includes many certain rows would hide false ones.
     """
-    height = pairs[0].directed.shape[0]
-    alike, ways, tests = [], [], []
-    for number, pair in enumerate(pairs):
-        own = table.filter(platform=pair.platform, baseline=pair.baseline).drop_nulls("point_row")
-        at = own.get_column("point_row").to_numpy()
-        there, way = np.zeros(height, dtype=np.bool_), np.zeros(height, dtype=np.int64)
-        there[at] = own.get_column("alike").to_numpy()
-        way[at] = interval_ways(own.get_column("by_interval"))
-        p = np.full(height, 0.0 if pair.exact else np.nan)
-        sure_loss = np.zeros(height, dtype=np.int64)
-        if family is not None:
-            p, sure_loss = family.points[number], family.by_loss[number]
-        alike.append(there)
-        ways.append(way)
-        tests.append((p, sure_loss))
-    q, by_loss = discoveries(pairs, alike, margin)
-    certain = [
-        is_certain(p, rate, way, pair.boots.few)
-        for pair, (p, _), rate, way in zip(pairs, tests, q, ways, strict=True)
-    ]
-    rest = q
-    if any(sure.any() for sure in certain):
-        others = [there & ~sure for there, sure in zip(alike, certain, strict=True)]
-        rates, losses = discoveries(pairs, others, margin)
-        rest = [np.where(*of) for of in zip(certain, q, rates, strict=True)]
-        by_loss = [np.where(*of) for of in zip(certain, by_loss, losses, strict=True)]
+    tests = _pair_tests(table, pairs, family)
+    q = discoveries(pairs, [test.alike for test in tests], margin)
+    certain = []
+    for pair, test, rates in zip(pairs, tests, q.points, strict=True):
+        certain.append(is_certain(test.p, rates, test.way, pair.boots.few))
+    adjusted = q
+    if any(rows.any() for rows in certain):
+        adjusted = _without_certain(q, pairs, tests, certain, margin)
     parts = []
     for number, pair in enumerate(pairs):
-        p, sure_loss = tests[number]
-        names = {"platform": pl.lit(pair.platform), "baseline": pl.lit(pair.baseline)}
+        sure_loss = tests[number].sure_loss
+        is_sure = sure_loss != 0
         of_pair = pl.DataFrame(
             {
-                "point_row": np.arange(height),
-                "p": p,
-                "q": q[number],
-                "p_adjusted": rest[number],
-                "by_loss": np.where(sure_loss != 0, sure_loss, by_loss[number]),
-                "lost_sure": sure_loss != 0,
+                "point_row": np.arange(sure_loss.size),
+                "p": tests[number].p,
+                "q": q.points[number],
+                "p_adjusted": adjusted.points[number],
+                "by_loss": np.where(is_sure, sure_loss, adjusted.by_loss[number]),
+                "lost_sure": is_sure,
             }
         )
+        names = {"platform": pl.lit(pair.platform), "baseline": pl.lit(pair.baseline)}
         parts.append(of_pair.with_columns(**names))
-    columns = pl.concat(parts).with_columns(pl.col("p", "q", "p_adjusted").fill_nan(None))
-    return table.join(
-        columns.with_columns(pl.col("point_row").cast(table.schema["point_row"])),
-        on=["platform", "baseline", "point_row"],
-        how="left",
-        maintain_order="left",
+    columns = pl.concat(parts).with_columns(
+        pl.col("p", "q", "p_adjusted").fill_nan(None),
+        pl.col("point_row").cast(table.schema["point_row"]),
     )
+    return table.join(
+        columns, on=["platform", "baseline", "point_row"], how="left", maintain_order="left"
+    )
+
+
+def _without_certain(
+    q: Discoveries,
+    pairs: Sequence[PlatformPair],
+    tests: Sequence[_PairTests],
+    certain: Sequence[BoolCube],
+    margin: float,
+) -> Discoveries:
+    """Return the rates of rows that are not certain among these rows alone."""
+    others = [test.alike & ~rows for test, rows in zip(tests, certain, strict=True)]
+    rest = discoveries(pairs, others, margin)
+    points = []
+    by_loss = []
+    for number, rows in enumerate(certain):
+        points.append(np.where(rows, q.points[number], rest.points[number]))
+        by_loss.append(np.where(rows, q.by_loss[number], rest.by_loss[number]))
+    return Discoveries(points, by_loss)

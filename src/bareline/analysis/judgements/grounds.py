@@ -6,7 +6,7 @@ loss, or the printed value, range or bound of a published loss.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -17,11 +17,12 @@ from bareline import stats
 from bareline.analysis.numbers.row import Estimate, Row, finite
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
-from bareline.published.model import PublishedStudy
+from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
 from bareline.vocabulary.caveats import Caveat, codes
 from bareline.vocabulary.collectives import MEASURED
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import format_size
@@ -82,7 +83,15 @@ _SOURCES = {
         ("compute.linpack_mpi", "rate"),
     ),
 }  # fmt: skip
-_EVERY = [GroundSource(*of, *metric) for of, every in _SOURCES.items() for metric in every]
+
+
+def _all_sources() -> Iterator[GroundSource]:
+    for (application_class, size), metrics in _SOURCES.items():
+        for probe, metric in metrics:
+            yield GroundSource(application_class, size, probe, metric)
+
+
+_ALL_SOURCES = tuple(_all_sources())
 
 #: Whole programs that do not communicate: they are evidence on "parallel" only.
 _UNCOUPLED = frozenset({"npb.ep"})
@@ -132,27 +141,38 @@ def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Ground]:
     """Return the grounds that a comparison provides for each class, one ground per point."""
-    of_probe: dict[str, list[Place]] = {}
-    for cell in cells:
-        of_probe.setdefault(cell.place.probe, []).append(cell.place)
-    telling = {probe: varying(places) for probe, places in of_probe.items()}
+    places_of = {
+        probe: [cell.place for cell in group]
+        for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items()
+    }
+    telling = {probe: varying(places) for probe, places in places_of.items()}
     # A program that was measured under the profiler only is judged by its profiled points.
-    plain = {probe for probe, places in of_probe.items() if not all(map(_profiled, places))}
-    found = []
+    plain = {probe for probe, places in places_of.items() if not all(map(_profiled, places))}
+    grounds = []
     for cell in cells:
         probe = cell.place.probe
         if cell.metric.better == "none" or (_profiled(cell.place) and probe in plain):
             continue
-        for source in _EVERY:
-            coupled = source.application_class == "coupled"
-            speaks = fnmatchcase(probe, source.probe) and not (coupled and probe in _UNCOUPLED)
-            if cell.place.metric == source.metric and speaks:
-                subject = _subject(cell, titles.get(probe, probe), telling[probe])
-                caveats = cell.caveats
-                if cell.platform in emulated and "emulated-cpu" not in codes(caveats):
-                    caveats = (Caveat("emulated-cpu"), *caveats)
-                found.append(_measured(cell, source, subject, caveats))
-    return list(filter(None, found))
+        subject = _subject(cell, titles.get(probe, probe), telling[probe])
+        caveats = _caveats(cell, emulated)
+        for source in _ALL_SOURCES:
+            if _speaks(cell.place, source):
+                grounds.append(_measured(cell, source, subject, caveats))
+    return [ground for ground in grounds if ground is not None]
+
+
+def _speaks(place: Place, source: GroundSource) -> bool:
+    """Whether a place has the metric and the probe of a source of evidence."""
+    if place.metric != source.metric or not fnmatchcase(place.probe, source.probe):
+        return False
+    return source.application_class != "coupled" or place.probe not in _UNCOUPLED
+
+
+def _caveats(cell: Row, emulated: Collection[str]) -> tuple[Caveat, ...]:
+    """Return the caveats of a cell; a platform with an emulated processor always has its caveat."""
+    if cell.platform in emulated and "emulated-cpu" not in codes(cell.caveats):
+        return (Caveat("emulated-cpu"), *cell.caveats)
+    return cell.caveats
 
 
 def _profiled(place: Place) -> bool:
@@ -163,23 +183,14 @@ def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Ground | None:
     """Return the ground of one point; None if its size belongs to no class, or it is missing."""
-    without = cell.verdict in _FAILURES and cell.ratio is None
     if cell.verdict in _NOT_THERE:
         return None
+    without = cell.verdict in _FAILURES and cell.ratio is None
     # A failed case has no points, and so no size.
     failed_whole = without and not cell.place.point
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
-    span = cell.ratio if cell.ratio and not without else None
-    if span and cell.exact:
-        span = span.with_ends()  # as certain as its verdict
-    if span and cell.grade is Grade.OPEN:  # no loss is shown
-        span = Estimate(span.value, span.lo and min(span.lo, 1.0), span.hi and max(span.hi, 1.0))
-    claimed = cell.grade is not None and cell.grade.is_claim
-    bound = cell.lost.at_least if claimed and cell.lost and cell.lost.by_loss else None
-    if span is None and bound is not None and not without:
-        span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
-    failure = _FAILURES[cell.verdict] if without and cell.verdict else ""
+    span = None if without else _span(cell)
     return Ground(
         application_class=source.application_class,
         platform=cell.platform,
@@ -189,7 +200,7 @@ def _measured(
         n=cell.n_both,
         caveats=caveats,
         probe=cell.place.probe,
-        failure=failure,
+        failure=_FAILURES.get(cell.verdict, "") if without else "",
         ratio=span.value if span else None,
         grade=cell.grade,
         crashed=cell.lost.ended_badly(worse=True) if cell.lost else (0, 0),
@@ -197,6 +208,34 @@ def _measured(
         rate=cell.rate,
         cell=cell,
     )
+
+
+def _span(cell: Row) -> Estimate | None:
+    """Return the span of a cell's ratio, or the bound that its lost launches set."""
+    if cell.ratio is None:
+        return _bound(cell)
+    span = cell.ratio
+    if cell.exact:
+        span = span.with_ends()  # as certain as its verdict
+    if cell.grade is not Grade.OPEN:
+        return span
+    # No loss is shown.
+    lo = min(span.lo, 1.0) if span.lo else span.lo
+    hi = max(span.hi, 1.0) if span.hi else span.hi
+    return Estimate(span.value, lo, hi)
+
+
+def _bound(cell: Row) -> Estimate | None:
+    """Return the bound of a ratio by lost launches, where their number alone decides a claim."""
+    claimed = cell.grade is not None and cell.grade.is_claim
+    if not claimed or cell.lost is None or not cell.lost.by_loss:
+        return None
+    bound = cell.lost.at_least
+    if bound is None:
+        return None
+    if bound > 1:
+        return Estimate(bound, lo=bound)
+    return Estimate(bound, hi=bound if bound < 1 else None)
 
 
 #: Verdicts that are not evidence on how the platform would perform.
@@ -224,10 +263,11 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
         named = title.startswith("the rate of ")
         title = f"the {metric} ({cell.place.probe})" if named else f"{title} ({metric})"
     size = cell.place.size_bytes
-    of_size = f" of {format_size(size)}" if size is not None else ""
-    at = cell.place.words_of(name for name in telling if name not in ("size_bytes", "nodes"))
-    at = ", ".join(filter(None, [at, cell.place.where]))
-    return f"{title}{of_size}" + (f" ({at})" if at else "")
+    if size is not None:
+        title = f"{title} of {format_size(size)}"
+    others = [name for name in telling if name not in ("size_bytes", "nodes")]
+    details = ", ".join(filter(None, [cell.place.words_of(others), cell.place.where]))
+    return f"{title} ({details})" if details else title
 
 
 def published_grounds(study: PublishedStudy) -> list[Ground]:
@@ -242,62 +282,92 @@ def published_grounds(study: PublishedStudy) -> list[Ground]:
         base = study.platform(ratio.baseline)
         if ratio.cited or base is None or base.kind == "virtualized":
             continue
-        for source in _EVERY:
-            if ratio.probe is None or ratio.probe_metric != source.metric:
-                continue
-            family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
-            alike = fnmatchcase(ratio.probe, source.probe) or (
-                family and ratio.measured_by(source.probe)
-            )
-            if alike and _published_size(source.size, ratio.conditions.get("size_bytes")):
+        for source in _ALL_SOURCES:
+            if _is_printed_evidence(ratio, source):
                 ground = _published(study, ratio, source)
                 key = (ground.application_class, ground.platform, ground.subject)
                 grounds.setdefault(key, ground)
     return list(grounds.values())
 
 
+def _is_printed_evidence(ratio: PublishedRatio, source: GroundSource) -> bool:
+    """Whether a printed ratio is of the metric, the probe and the size of a source of evidence."""
+    if ratio.probe is None or ratio.probe_metric != source.metric:
+        return False
+    is_family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
+    alike = fnmatchcase(ratio.probe, source.probe)
+    alike = alike or (is_family and ratio.measured_by(source.probe))
+    return alike and _published_size(source.size, ratio.conditions.get("size_bytes"))
+
+
 def _published_size(wanted: str, size: Condition | None) -> bool:
     if not wanted:
         return True
     if isinstance(size, Spread):
-        if size.label is not None:
-            return size.label.startswith("smaller" if wanted == "small" else "larger")
-        low = size.low if size.low is not None else size.above
-        if low is None or size.high is None:
-            return False
-        if wanted == "small":
-            return size.high <= SMALL_BYTES
-        # Printed ranges of large messages begin at 8 KiB and reach the largest.
-        return low >= SMALL_BYTES and size.high >= LARGE_BYTES
+        return _spread_size(wanted, size)
     return isinstance(size, int) and _of_size(wanted, size)
 
 
+def _spread_size(wanted: str, size: Spread) -> bool:
+    """Whether a printed range of sizes is of small, or of large, messages."""
+    if size.label is not None:
+        return size.label.startswith("smaller" if wanted == "small" else "larger")
+    low = size.low if size.low is not None else size.above
+    if low is None or size.high is None:
+        return False
+    if wanted == "small":
+        return size.high <= SMALL_BYTES
+    # Printed ranges of large messages begin at 8 KiB and reach the largest.
+    return low >= SMALL_BYTES and size.high >= LARGE_BYTES
+
+
 def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Ground:
-    lo, hi = (None if end is None else float(end) for end in (ratio.span.low, ratio.span.high))
-    trials = listed_trials(study, ratio.benchmark)
-    at = conditions(ratio.conditions)
+    """Return the ground of a printed ratio, computed again where the trials are listed."""
+    lo = None if ratio.span.low is None else float(ratio.span.low)
+    hi = None if ratio.span.high is None else float(ratio.span.high)
+    subject = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
+    printed_conditions = conditions(ratio.conditions)
+    if printed_conditions:
+        subject = f"{subject} ({printed_conditions})"
+    _, _, part = ratio.part.partition(":")
     ground = Ground(
         application_class=source.application_class,
         platform=ratio.platform,
-        subject=f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}" + (f" ({at})" if at else ""),
+        subject=subject,
         lo=lo,
         hi=hi,
         varies=lo is not None and hi is not None and lo != hi,
         approximate=ratio.approx,
-        source=f"{study.publication.short}, {study.part(ratio.part.partition(':')[2]).label}",
+        source=f"{study.publication.short}, {study.part(part).label}",
         probe=ratio.probe or "",
     )
+    trials = listed_trials(study, ratio.benchmark)
     if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
-        own, base = (trials[name] for name in (ratio.platform, ratio.baseline))
-        values, others = (np.array([float(value) for value in row.values]) for row in (own, base))
-        rate = own.better == "higher"
-        found = stats.unpaired_ratio(*((others, values) if rate else (values, others)))
-        times, lo, hi = (finite(value.item()) for value in (found.ratio, found.lo, found.hi))
-        figure = None if times is None else Estimate(times, lo, hi)
-        n = len(values)
-        return replace(ground, lo=lo, hi=hi, varies=False, n=n, figure=figure, rate=rate)
+        return _by_trials(ground, trials[ratio.platform], trials[ratio.baseline])
+    return replace(ground, printed=_printed(ratio))
+
+
+def _by_trials(ground: Ground, trials: Trials, base_trials: Trials) -> Ground:
+    """Return a ground with the ratio of listed trials, which share no blocks."""
+    values = np.array([float(value) for value in trials.values])
+    base_values = np.array([float(value) for value in base_trials.values])
+    rate = trials.better == "higher"
+    if rate:
+        result = stats.unpaired_ratio(base_values, values)
+    else:
+        result = stats.unpaired_ratio(values, base_values)
+    times_worse = finite(result.ratio.item())
+    lo = finite(result.lo.item())
+    hi = finite(result.hi.item())
+    figure = None if times_worse is None else Estimate(times_worse, lo, hi)
+    return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)
+
+
+def _printed(ratio: PublishedRatio) -> str:
+    """Return a ratio as it is printed, in times worse or better."""
     text = f"{ratio.span} times worse ({ratio.text})"
     if ratio.text.endswith(("times worse", "times better")):
         text = ratio.text
-    about = ratio.approx and not ratio.computed and not text.startswith("about")
-    return replace(ground, printed=f"{'about ' if about else ''}{text}")
+    if ratio.approx and not ratio.computed and not text.startswith("about"):
+        return f"about {text}"
+    return text

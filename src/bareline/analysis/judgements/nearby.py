@@ -11,7 +11,8 @@ from bareline.vocabulary.model import Scalar
 _PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
 #: A fact that changes in more than this share of the runs is also passing; a few changes are never
 #: too many.
-_OFTEN_SHARE, _SELDOM = 1 / 3, 2
+_OFTEN_SHARE = 1 / 3
+_SELDOM = 2
 
 FactChange = tuple[str, str, str]
 """Name of a fact, its value before and its value after."""
@@ -25,20 +26,26 @@ def nearby_changes(
     A fact may change elsewhere as well, and runs may lack it: between two runs that have it, it
     changed somewhere.
     """
-    found = []
-    names = sorted({name for run in runs for name in run.facts.get(platform, {})})
-    columns = {name: [run.facts.get(platform, {}).get(name) for run in runs] for name in names}
-    columns["bareline"] = [run.version for run in runs]
-    for name, values in columns.items():
-        if name.startswith(_PASSING):
-            continue
+    nearby = []
+    most_changes = max(_SELDOM, _OFTEN_SHARE * len(runs))
+    for name, values in _values_of_runs(runs, platform).items():
         changes = list(_changes(values))
-        if len(changes) > max(_SELDOM, _OFTEN_SHARE * len(runs)):
+        if name.startswith(_PASSING) or len(changes) > most_changes:
             continue
         for before, after in changes:
             if before < last and after >= first:
-                found.append((name, str(values[before]), str(values[after])))
-    return tuple(found)
+                nearby.append((name, str(values[before]), str(values[after])))
+    return tuple(nearby)
+
+
+def _values_of_runs(runs: Sequence[RunDigest], platform: str) -> dict[str, Sequence[Scalar | None]]:
+    """Return the value of each fact of a platform in each run, and bareline's version."""
+    facts = [run.facts.get(platform, {}) for run in runs]
+    values: dict[str, Sequence[Scalar | None]] = {}
+    for name in sorted(set().union(*facts)):
+        values[name] = [facts_of_run.get(name) for facts_of_run in facts]
+    values["bareline"] = [run.version for run in runs]
+    return values
 
 
 def _changes(values: Sequence[Scalar | None]) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -10,6 +12,7 @@ from math import inf
 from bareline.analysis.judgements.grounds import NOT_COMPARABLE, Ground, published_grounds
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.verdicts import Grade
 
 #: Nothing worse than this is near native: at least 90 % of the baseline's performance is left.
@@ -138,67 +141,100 @@ class Judgement:
 
         Programs that do not run improve nothing: "not suited" stays the answer.
         """
-        every = len(self.failed) + len(self.grounds)
-        return self.of_measured is not Suitability.UNSUITED and 2 * len(self.failed) >= every > 0
+        if self.of_measured is Suitability.UNSUITED:
+            return False
+        grounds = len(self.failed) + len(self.grounds)
+        return 2 * len(self.failed) >= grounds > 0
 
 
 def levels_of(ground: Ground) -> tuple[Suitability, ...]:
     """Return the answers that a ground allows: one where its whole span gives the same."""
-    low, high = ground.lo or 0.0, inf if ground.hi is None else ground.hi
-    best = next(number for number, (_, end) in enumerate(_LEVELS) if low <= end)
-    worst = next(number for number, (_, end) in enumerate(_LEVELS) if high <= end)
+    best = _level_of(ground.lo or 0.0)
+    worst = _level_of(inf if ground.hi is None else ground.hi)
     return tuple(answer for answer, _ in _LEVELS[best : worst + 1])
+
+
+def _level_of(ratio: float) -> int:
+    """Return the number of the first level that covers a ratio."""
+    ends = [end for _, end in _LEVELS]
+    return bisect.bisect_left(ends, ratio)
 
 
 def judge_platforms(
     grounds: Iterable[Ground], platforms: Sequence[str], baseline: str
 ) -> list[Judgement]:
     """Judge every class on every platform; a class without grounds is "not measured"."""
-    found: dict[tuple[str, str], list[Ground]] = {}
-    for ground in grounds:
-        found.setdefault((ground.application_class, ground.platform), []).append(ground)
-    return [
-        _judge(kind, name, baseline, found.get((kind.name, name), []))
-        for kind in CLASSES
-        for name in platforms
-    ]
+    groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
+    judgements = []
+    for kind, name in itertools.product(CLASSES, platforms):
+        judgements.append(_judge(kind, name, baseline, groups.get((kind.name, name), [])))
+    return judgements
 
 
 def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
 ) -> Judgement:
-    # A caveat of most trials makes a ground meaningless for a class.
-    voided = tuple(
-        ground
-        for ground in given
-        if any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
-    )
-    usable = sorted(
-        (ground for ground in given if ground not in voided), key=lambda ground: -(ground.hi or inf)
-    )
-    caveats = tuple(dict.fromkeys(code for ground in given for code in ground.caveats))
+    """Judge one class of applications on one platform, by its grounds."""
+    voided = [ground for ground in given if _is_voided(ground, kind)]
+    usable = [ground for ground in given if ground not in voided]
+    usable.sort(key=lambda ground: -(ground.hi or inf))
     measured = tuple(ground for ground in usable if not ground.failure)
     if not measured:
-        answer = Suitability.CANNOT_TELL if voided else Suitability.NOT_MEASURED
-        basis = Basis.VOIDED if voided else Basis.WITHOUT if usable else Basis.ABSENT
-        return Judgement(
-            kind, platform, baseline, answer, Certainty.NONE, basis, tuple(usable), voided=voided,
-            caveats=caveats,
-        )  # fmt: skip
-    answer, basis, shown = _answer(measured)
-    found = Judgement(
-        kind, platform, baseline, answer, _certainty(answer, measured), basis, shown, answer,
-        measured, tuple(g for g in usable if g.failure and g.failure != NOT_COMPARABLE), voided,
-        caveats,
-    )  # fmt: skip
-    if found.failed and found.mostly_failed:
-        return replace(found, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
-    if found.failed and answer is not Suitability.CANNOT_TELL:
-        return replace(found, certainty=Certainty.DOUBTFUL)
-    if not found.failed and any(ground.crashed[0] for ground in measured):
-        least = max(found.certainty, Certainty.DOUBTFUL, key=[*Certainty].index)
-        return replace(found, certainty=least)
-    return found
+        judgement = _without_figures(kind, platform, baseline, usable, voided)
+    else:
+        failed = [part for part in usable if part.failure and part.failure != NOT_COMPARABLE]
+        answer, basis, shown = _answer(measured)
+        judgement = Judgement(
+            application_class=kind,
+            platform=platform,
+            baseline=baseline,
+            answer=answer,
+            certainty=_certainty(answer, measured),
+            basis=basis,
+            shown=shown,
+            of_measured=answer,
+            grounds=measured,
+            failed=tuple(failed),
+        )
+        judgement = _weakened_by_failures(judgement)
+    caveats = itertools.chain.from_iterable(ground.caveats for ground in given)
+    return replace(judgement, voided=tuple(voided), caveats=tuple(dict.fromkeys(caveats)))
+
+
+def _is_voided(ground: Ground, kind: ApplicationClass) -> bool:
+    """Whether a caveat of most trials makes a ground meaningless for a class."""
+    return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
+
+
+def _without_figures(
+    kind: ApplicationClass,
+    platform: str,
+    baseline: str,
+    usable: Sequence[Ground],
+    voided: Sequence[Ground],
+) -> Judgement:
+    """Return the judgement where no ground has a figure, with the reason."""
+    answer = Suitability.NOT_MEASURED
+    basis = Basis.WITHOUT if usable else Basis.ABSENT
+    if voided:
+        answer = Suitability.CANNOT_TELL
+        basis = Basis.VOIDED
+    return Judgement(kind, platform, baseline, answer, Certainty.NONE, basis, tuple(usable))
+
+
+def _weakened_by_failures(judgement: Judgement) -> Judgement:
+    """Return a judgement that is less certain where grounds failed, or launches crashed."""
+    if judgement.failed:
+        if judgement.mostly_failed:
+            return replace(judgement, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
+        if judgement.answer is Suitability.CANNOT_TELL:
+            return judgement
+        return replace(judgement, certainty=Certainty.DOUBTFUL)
+    if any(ground.crashed[0] for ground in judgement.grounds):
+        order = list(Certainty)
+        least = max(judgement.certainty, Certainty.DOUBTFUL, key=order.index)
+        return replace(judgement, certainty=least)
+    return judgement
 
 
 def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground, ...]]:
@@ -230,7 +266,8 @@ def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
     def worst_of(ground: Ground) -> float:
         return (ground.hi if ground.varies else ground.lo) or 0.0
 
-    best, worst = min(grounds, key=best_of), max(grounds, key=worst_of)
+    best = min(grounds, key=best_of)
+    worst = max(grounds, key=worst_of)
     return (best,) if best == worst else (best, worst)
 
 
@@ -239,22 +276,26 @@ def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
         return Certainty.NONE
     if all(ground.weakened for ground in grounds):
         return Certainty.DOUBTFUL
-    whole = all(len(levels_of(ground)) == 1 or ground.varies for ground in grounds)
-    if whole and not any(
-        ground.weakened or ground.approximate or ground.grade in (Grade.LIKELY, Grade.OPEN)
-        for ground in grounds
-    ):
+    if all(_is_sure(ground) for ground in grounds):
         return Certainty.SURE
     return Certainty.LIKELY
+
+
+def _is_sure(ground: Ground) -> bool:
+    """Whether a ground allows one answer, with a figure that is certain and exact."""
+    if len(levels_of(ground)) > 1 and not ground.varies:
+        return False
+    if ground.weakened or ground.approximate:
+        return False
+    return ground.grade not in (Grade.LIKELY, Grade.OPEN)
 
 
 def judge_published(study: PublishedStudy) -> list[Judgement]:
     """Judge the platforms of a publication by its own figures."""
     grounds = published_grounds(study)
     platforms = list(dict.fromkeys(ground.platform for ground in grounds))
-    against = {one.id: one.against or "" for one in study.platforms}
-    return [
-        judgement
-        for platform in platforms
-        for judgement in judge_platforms(grounds, [platform], against.get(platform, ""))
-    ]
+    against = {platform.id: platform.against or "" for platform in study.platforms}
+    judgements = []
+    for platform in platforms:
+        judgements += judge_platforms(grounds, [platform], against.get(platform, ""))
+    return judgements

@@ -7,6 +7,7 @@ family of all of them has an error of 5 %.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +19,15 @@ from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.analysis.numbers.row import Estimate
 from bareline.stats import ALPHA, holm
 from bareline.stats.fleet import Deviations, deviations
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.stack import BoolArray, FloatArray, IntArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 Kind = Literal["switch", "uplink", "node", "link"]
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 #: With fewer links of a node, or switches of an uplink, the cause of a slow one is ambiguous.
-FEWEST_LINKS, FEWEST_SWITCHES = 3, 4
+FEWEST_LINKS = 3
+FEWEST_SWITCHES = 4
 _PAIR_BANDWIDTH = "pair_bandwidth"
 #: Links of healthy nodes differ by some per cent from the factory.
 _HEALTHY_SPREAD = 1.05
@@ -75,8 +77,17 @@ class Survey:
     @property
     def bad_nodes(self) -> tuple[str, ...]:
         """Nodes that deviate themselves, in the fleet's order."""
-        found = {one.names[0] for one in self.deviating if one.kind == "node"}
-        return tuple(name for name in self.fleet.nodes if name in found)
+        deviating = {unit.names[0] for unit in self.deviating if unit.kind == "node"}
+        return tuple(name for name in self.fleet.nodes if name in deviating)
+
+    @property
+    def nodes_of_bad_switches(self) -> set[str]:
+        """Nodes of the switches that deviate, or whose uplinks do."""
+        nodes: set[str] = set()
+        for unit in self.deviating:
+            if unit.kind in ("switch", "uplink"):
+                nodes.update(self.fleet.switches.get(unit.names[0], ()))
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,145 +111,224 @@ def server_node(found: Survey) -> ServerNode | None:
 
     A node that deviates, or whose switch does, is not proposed.
     """
-    maps = [one for one in found.maps if one.measured.metric == _PAIR_BANDWIDTH]
+    maps = [node_map for node_map in found.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
     if not maps:
         return None
-    links = maps[0]
-    slow_switches = {one.names[0] for one in found.deviating if one.kind in ("switch", "uplink")}
-    slow = {name for switch in slow_switches for name in found.fleet.switches.get(switch, ())}
-    slow |= set(found.bad_nodes)
-    healthy = [
-        at
-        for at, name in enumerate(found.fleet.nodes)
-        if name not in slow and math.isfinite(links.ratios[at])
-    ]
-    if not healthy:
+    bandwidth = maps[0]
+    slow = found.nodes_of_bad_switches | set(found.bad_nodes)
+    ratios: dict[int, float] = {}
+    for number, name in enumerate(found.fleet.nodes):
+        times_worse = float(bandwidth.ratios[number])
+        if name not in slow and math.isfinite(times_worse):
+            ratios[number] = times_worse
+    if not ratios:
         return None
-    best = min(healthy, key=lambda at: float(links.ratios[at]))
-    ends = (float(each[best]) for each in (links.ratios, links.lo, links.hi))
-    return ServerNode(found.fleet.nodes[best], Estimate(*ends))
+    best = min(ratios, key=ratios.__getitem__)
+    ratio = Estimate(ratios[best], float(bandwidth.lo[best]), float(bandwidth.hi[best]))
+    return ServerNode(found.fleet.nodes[best], ratio)
 
 
-#: Units of one kind that were judged by one metric: kind, names, metric and deviations.
-_Judged = tuple[Kind, Sequence[tuple[str, ...]], FleetMetric, Deviations]
+@dataclass(frozen=True, slots=True)
+class _JudgedUnits:
+    """Units of one kind that were judged by one metric, with the deviation of each."""
+
+    kind: Kind
+    names: Sequence[tuple[str, ...]]
+    measured: FleetMetric
+    deviations: Deviations
 
 
 class _Judge:
+    """Judges the units of a fleet by each metric, and keeps the results.
+
+    - `groups`: the number of the switch of each node; below 0 where it is not known.
+    - `margin`: a relative difference that does not matter, as a logarithm.
+    """
+
     def __init__(self, fleet: NodeFleet, margin: float) -> None:
         self.fleet = fleet
         self.groups = fleet.groups
-        self.names, self.switches = [(n,) for n in fleet.nodes], [(n,) for n in fleet.switches]
+        self.node_names = [(name,) for name in fleet.nodes]
+        self.switch_names = [(name,) for name in fleet.switches]
         self.margin = math.log1p(margin)
         # The number of tests of all metrics must be known before the first test.
-        nodes, switches = len(fleet.nodes), len(fleet.switches)
-        self.tests = sum(
-            len(one.units) + (nodes + 2 * switches if one.of_pairs else switches)
-            for one in fleet.measured
-        )
-        self.judged: list[_Judged] = []
+        self.tests = sum(self._tests_of(metric) for metric in fleet.measured)
+        self.judged: list[_JudgedUnits] = []
         self.maps: list[NodeMap] = []
 
-    def units(
+    def _tests_of(self, metric: FleetMetric) -> int:
+        """Return the number of units that are judged by a metric."""
+        switches = len(self.switch_names)
+        if metric.of_pairs:
+            return len(metric.units) + len(self.node_names) + 2 * switches
+        return len(metric.units) + switches
+
+    def _judge(
         self,
         kind: Kind,
         names: Sequence[tuple[str, ...]],
-        measured: FleetMetric,
+        metric: FleetMetric,
         values: FloatArray,
     ) -> list[int]:
         """Judge units by a row of values each; return those that deviate whatever else does."""
-        known = np.flatnonzero((~np.isnan(values)).sum(axis=1) >= MIN_LAUNCHES)
-        if len(known) < (2 if kind == "switch" else _FEWEST_UNITS):
+        launches = (~np.isnan(values)).sum(axis=1)
+        judged = np.flatnonzero(launches >= MIN_LAUNCHES)
+        fewest = 2 if kind == "switch" else _FEWEST_UNITS
+        if len(judged) < fewest:
             return []
-        found = deviations(values[known], margin=self.margin, alpha=ALPHA, tests=self.tests)
-        self.judged.append((kind, [names[int(at)] for at in known], measured, found))
-        return [int(at) for at in known[found.p <= ALPHA / self.tests]]
+        result = self._deviations(values[judged])
+        names_of_judged = [names[number] for number in judged.tolist()]
+        self.judged.append(_JudgedUnits(kind, names_of_judged, metric, result))
+        certain: list[int] = judged[result.p <= ALPHA / self.tests].tolist()
+        return certain
 
-    def nodes(self, one: FleetMetric) -> None:
-        values = np.full((len(self.names), one.values.shape[1]), np.nan)
-        values[one.ends[:, 0]] = one.values
-        self.map(one, values)
-        own = [self.groups == at for at in range(len(self.switches))]
-        common = [_median(values[rows]) for rows in own]
-        slow = self.units("switch", self.switches, one, np.stack(common)) if own else []
+    def _deviations(self, values: FloatArray) -> Deviations:
+        return deviations(values, margin=self.margin, alpha=ALPHA, tests=self.tests)
+
+    def judge_nodes(self, metric: FleetMetric) -> None:
+        """Judge switches and nodes by a metric of single nodes."""
+        values = np.full((len(self.node_names), metric.values.shape[1]), np.nan)
+        values[metric.ends[:, 0]] = metric.values
+        self._add_map(metric, values)
+        nodes_of = [self.groups == switch for switch in range(len(self.switch_names))]
+        common = [_median(values[nodes]) for nodes in nodes_of]
+        slow: list[int] = []
+        if common:
+            slow = self._judge("switch", self.switch_names, metric, np.stack(common))
         # The common loss of the nodes of a slow switch is the switch's.
         usual = _median(values[~np.isin(self.groups, slow)])
-        for at in slow:
-            values[own[at]] += usual - common[at]
-        self.units("node", self.names, one, values)
+        for switch in slow:
+            values[nodes_of[switch]] += usual - common[switch]
+        self._judge("node", self.node_names, metric, values)
 
-    def links(self, one: FleetMetric) -> None:
-        ends = self.groups[one.ends]
-        within = (ends[:, 0] == ends[:, 1]) | (ends < 0).any(axis=1)
-        values = one.values.copy()
-        for kind in (within, ~within):  # a way through more switches is not a fault
-            values[kind] -= _median(values[kind])
-        count = len(self.switches)
-        inside = [np.flatnonzero(within & (ends[:, 0] == at)) for at in range(count)]
-        leaving = [np.flatnonzero(~within & (ends == at).any(axis=1)) for at in range(count)]
-        self.map(one, self._of_ends(one, values))
-        taken = np.zeros_like(values)
-        ways: list[tuple[Kind, list[IntArray]]] = []
-        ways += [("switch", inside)] if count > 1 else []
-        ways += [("uplink", leaving)] if count >= FEWEST_SWITCHES else []
-        for kind, rows in ways:
-            common = np.stack([_median(values[own]) for own in rows])
-            for at in self.units(kind, self.switches, one, common):
-                # Of two slow switches that a link joins, the slower one explains it.
-                taken[rows[at]] = np.fmax(taken[rows[at]], common[at])
-        values -= taken
-        of_nodes = self._of_ends(one, values)
-        for at in self.units("node", self.names, one, of_nodes):
-            own = (one.ends == at).any(axis=1)
-            values[own] -= of_nodes[at]
-        self.units("link", one.units, one, values)
+    def judge_links(self, metric: FleetMetric) -> None:
+        """Judge switches, uplinks, nodes and links by a metric of pairs of nodes."""
+        switches_of_ends = self.groups[metric.ends]
+        within = switches_of_ends[:, 0] == switches_of_ends[:, 1]
+        within |= (switches_of_ends < 0).any(axis=1)
+        values = metric.values.copy()
+        for links in (within, ~within):  # a way through more switches is not a fault
+            values[links] -= _median(values[links])
+        self._add_map(metric, self._medians_of_nodes(metric, values))
 
-    def map(self, one: FleetMetric, values: FloatArray) -> None:
+        explained = np.zeros_like(values)
+        switches = range(len(self.switch_names))
+        if len(switches) > 1:
+            inside = [within & (switches_of_ends[:, 0] == switch) for switch in switches]
+            self._judge_groups("switch", metric, values, inside, explained)
+        if len(switches) >= FEWEST_SWITCHES:
+            leaving = [~within & (switches_of_ends == switch).any(axis=1) for switch in switches]
+            self._judge_groups("uplink", metric, values, leaving, explained)
+        values -= explained
+
+        of_nodes = self._medians_of_nodes(metric, values)
+        for node in self._judge("node", self.node_names, metric, of_nodes):
+            links_of_node = (metric.ends == node).any(axis=1)
+            values[links_of_node] -= of_nodes[node]
+        self._judge("link", metric.units, metric, values)
+
+    def _judge_groups(
+        self,
+        kind: Kind,
+        metric: FleetMetric,
+        values: FloatArray,
+        links_of: Sequence[BoolArray],
+        explained: FloatArray,
+    ) -> None:
+        """Judge switches by the common loss of their links, and add it to the explained losses.
+
+        Of two slow switches that a link joins, the slower one explains it.
+        """
+        common = np.stack([_median(values[links]) for links in links_of])
+        for switch in self._judge(kind, self.switch_names, metric, common):
+            links = links_of[switch]
+            explained[links] = np.fmax(explained[links], common[switch])
+
+    def _add_map(self, metric: FleetMetric, values: FloatArray) -> None:
+        """Keep how much worse each node is."""
         if len(values) < 2:
             return
-        found = deviations(values, margin=self.margin, alpha=ALPHA, tests=self.tests)
-        n = found.n.astype(np.int64)
-        ends = (np.exp(found.shift), np.exp(found.lo), np.exp(found.hi))
-        self.maps.append(NodeMap(one, *ends, n, math.exp(found.fence)))
+        result = self._deviations(values)
+        node_map = NodeMap(
+            measured=metric,
+            ratios=np.exp(result.shift),
+            lo=np.exp(result.lo),
+            hi=np.exp(result.hi),
+            n=result.n.astype(np.int64),
+            fence=math.exp(result.fence),
+        )
+        self.maps.append(node_map)
 
-    def _of_ends(self, one: FleetMetric, values: FloatArray) -> FloatArray:
-        found = np.full((len(self.names), values.shape[1]), np.nan)
-        rows = np.concatenate([np.arange(len(values))] * 2)
-        ends = one.ends.T.ravel()
-        order = np.argsort(ends, kind="stable")
-        starts = np.searchsorted(ends[order], np.arange(len(found) + 1))
-        for node in range(len(found)):
-            own = rows[order[starts[node] : starts[node + 1]]]
-            if len(own) >= FEWEST_LINKS:
-                found[node] = _median(values[own])
-        return found
+    def _medians_of_nodes(self, metric: FleetMetric, values: FloatArray) -> FloatArray:
+        """Return the median over the links of each node; NaN for a node with too few links."""
+        medians = np.full((len(self.node_names), values.shape[1]), np.nan)
+        links = np.tile(np.arange(len(values)), 2)
+        nodes = metric.ends.T.ravel()
+        order = np.argsort(nodes, kind="stable")
+        starts = np.searchsorted(nodes[order], np.arange(len(medians) + 1))
+        for node, (start, end) in enumerate(itertools.pairwise(starts)):
+            if end - start >= FEWEST_LINKS:
+                medians[node] = _median(values[links[order[start:end]]])
+        return medians
 
 
 def survey(fleet: NodeFleet, margin: float) -> Survey:
     """Judge a fleet."""
     judge = _Judge(fleet, margin)
-    for one in fleet.measured:
-        (judge.links if one.of_pairs else judge.nodes)(one)
-    launches = [one.values.shape[1] for one in fleet.measured]
-    deviating = _certain(judge.judged)
-    return Survey(fleet, deviating, tuple(judge.maps), judge.tests, (min(launches), max(launches)))
+    for metric in fleet.measured:
+        if metric.of_pairs:
+            judge.judge_links(metric)
+        else:
+            judge.judge_nodes(metric)
+    launches = [metric.values.shape[1] for metric in fleet.measured]
+    return Survey(
+        fleet=fleet,
+        deviating=_certain(judge.judged),
+        maps=tuple(judge.maps),
+        tests=judge.tests,
+        launches=(min(launches), max(launches)),
+    )
 
 
-def _certain(judged: Sequence[_Judged]) -> tuple[DeviatingUnit, ...]:
-    adjusted = iter(holm(np.concatenate([np.zeros(0), *(found.p for *_, found in judged)])))
+def _certain(judged: Sequence[_JudgedUnits]) -> tuple[DeviatingUnit, ...]:
+    """Return the units that deviate certainly, in the family of all judged units."""
+    p = np.concatenate([np.zeros(0), *(units.deviations.p for units in judged)])
+    adjusted = iter(holm(p).tolist())
     certain = []
-    for kind, names, measured, found in judged:
-        for at, name in enumerate(names):
-            p = float(next(adjusted))
-            if p <= ALPHA:
-                ends = (math.exp(each[at]) for each in (found.shift, found.lo, found.hi))
-                n = int(found.n[at])
-                certain.append(DeviatingUnit(kind, name, measured, Estimate(*ends), p, n))
-    return tuple(sorted(certain, key=lambda one: (_KINDS.index(one.kind), -one.ratio.value)))
+    for units in judged:
+        result = units.deviations
+        for number, name in enumerate(units.names):
+            p_adjusted = next(adjusted)
+            if p_adjusted > ALPHA:
+                continue
+            ratio = Estimate(
+                math.exp(result.shift[number]),
+                math.exp(result.lo[number]),
+                math.exp(result.hi[number]),
+            )
+            certain.append(
+                DeviatingUnit(
+                    kind=units.kind,
+                    names=name,
+                    measured=units.measured,
+                    ratio=ratio,
+                    p=p_adjusted,
+                    n=int(result.n[number]),
+                )
+            )
+    return tuple(sorted(certain, key=_switches_and_large_first))
+
+
+def _switches_and_large_first(unit: DeviatingUnit) -> tuple[int, float]:
+    return _KINDS.index(unit.kind), -unit.ratio.value
 
 
 def _median(rows: FloatArray) -> FloatArray:
-    found = np.full(rows.shape[1], np.nan)
-    known = ~np.isnan(rows).all(axis=0) if len(rows) else np.zeros(rows.shape[1], dtype=bool)
-    if known.any():
-        found[known] = np.nanmedian(rows[:, known], axis=0)
-    return found
+    """Return the median over rows in each launch; NaN where no row has a value."""
+    medians = np.full(rows.shape[1], np.nan)
+    if not len(rows):
+        return medians
+    measured = ~np.isnan(rows).all(axis=0)
+    if measured.any():
+        medians[measured] = np.nanmedian(rows[:, measured], axis=0)
+    return medians

@@ -11,7 +11,7 @@ from bareline.analysis.numbers.digest import read_digests
 from bareline.analysis.numbers.history import RunHistory, history_from
 from bareline.analysis.numbers.selection import Selection
 from bareline.store.accepted import accept
-from bareline.store.naming import list_runs
+from bareline.store.naming import distinct_runs, list_runs
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError, StoreError, UsageError
 
@@ -30,7 +30,7 @@ def trend_of(
 
     Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
-    history = history_from(*read_digests(paths))
+    history = history_from(*read_digests(distinct_runs(paths)))
     own = history.runs[-1].margin if margin is None else margin
     at = None if since is None else _reference_run(history, since)
     return Trend(history, own, asked or Selection(), at)

@@ -51,71 +51,93 @@ class Cube:
         blocks = trials.select("run", "block").unique().sort("run", "block").with_row_index("at")
         self.runs = blocks.get_column("run").to_numpy()
         self.blocks: IntCube = blocks.get_column("block").cast(pl.Int64).to_numpy()
-        codes = {name: code for code, name in enumerate(self.platforms)}
-        failed, measured = (pl.col("status") == status for status in ("failed", "measured"))
-        placed = trials.join(blocks, on=["run", "block"]).select(
-            pl.col("row", "case", "boot", "timeout_s"),
-            pl.col("at").cast(_CODE),
-            p=pl.col("platform").replace_strict(codes, return_dtype=_CODE),
-            timed_out=(failed & _TIMED_OUT).fill_null(False),
-            crashed=(failed & _CRASHED).fill_null(False),
-            cut=(measured & pl.col("caveats").list.contains(CUT)).fill_null(False),
-            took_s=pl.when(measured).then("duration_s"),
-            boot_code=pl.struct("run", "boot").rank("dense"),
-        )
+        shape = (len(self.platforms), self.cases.height, blocks.height)
+        placed = self._placed(trials, blocks)
         self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
         flat = (
             values.select("row", "metric", "point", "value")
             .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
             .drop("row")
         )
-        points = flat.select("case", "metric", "point").unique(maintain_order=True)
-        points = points.with_row_index("point_row").with_columns(pl.col("point_row").cast(pl.Int64))
+        points = (
+            flat.select("case", "metric", "point")
+            .unique(maintain_order=True)
+            .with_row_index("point_row")
+            .with_columns(pl.col("point_row").cast(pl.Int64))
+        )
         flat = flat.join(points, on=["case", "metric", "point"], how="inner")
-        shape = (len(self.platforms), points.height, blocks.height)
-        self.values = laid_out(flat, "value", shape, "p", "point_row", "at")
+        shape_of_values = (len(self.platforms), points.height, blocks.height)
+        self.values = laid_out(flat, "value", shape_of_values, "p", "point_row", "at")
         self.points = (
             points.join(self.cases, on="case", how="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        self.lost, self.crashed = self._lost(placed), self._absent(placed.filter("crashed"))
-        shape = (len(self.platforms), self.cases.height, blocks.height)
+        self.lost = self._lost(placed)
+        self.crashed = self._absent(placed.filter("crashed"))
         limits = placed.filter("timed_out").group_by("p", "case").agg(pl.col("timeout_s").max())
         self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
-        self.took_s = laid_out(placed.drop_nulls("took_s"), "took_s", shape, "p", "case", "at")
+        durations = placed.drop_nulls("took_s")
+        self.took_s = laid_out(durations, "took_s", shape, "p", "case", "at")
+
+    def _placed(self, trials: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
+        """Return trials with the numbers of their platform and block, and how they ended."""
+        codes = {name: code for code, name in enumerate(self.platforms)}
+        failed = pl.col("status") == "failed"
+        measured = pl.col("status") == "measured"
+        cut = measured & pl.col("caveats").list.contains(CUT)
+        return trials.join(blocks, on=["run", "block"]).select(
+            pl.col("row", "case", "boot", "timeout_s"),
+            pl.col("at").cast(_CODE),
+            p=pl.col("platform").replace_strict(codes, return_dtype=_CODE),
+            timed_out=(failed & _TIMED_OUT).fill_null(False),
+            crashed=(failed & _CRASHED).fill_null(False),
+            cut=cut.fill_null(False),
+            took_s=pl.when(measured).then("duration_s"),
+            boot_code=pl.struct("run", "boot").rank("dense"),
+        )
 
     def _absent(self, trials: pl.DataFrame) -> BoolCube:
-        cases = np.zeros((len(self.platforms), self.cases.height, self.values.shape[-1]), np.bool_)
-        cases[tuple(trials.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
-        return cases[:, self.points.get_column("case").to_numpy()] & np.isnan(self.values)
+        """Mark the points of some trials' cases that have no value there."""
+        shape = (len(self.platforms), self.cases.height, self.values.shape[-1])
+        cases = np.zeros(shape, np.bool_)
+        cases[_positions(trials, "p", "case", "at")] = True
+        case_of_point = self.points.get_column("case").to_numpy()
+        return cases[:, case_of_point] & np.isnan(self.values)
 
     def _lost(self, placed: pl.DataFrame) -> BoolCube:
         """Mark the metrics that launches beyond their limit lack, or have cut short."""
         numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
         metric = numbers.to_series().to_numpy()
         lost = self._absent(placed.filter("cut"))
-        for number, there in enumerate(~np.isnan(self.values)):
-            lost[number] &= np.isin(metric, metric[there.any(axis=-1)])[:, None]
+        for number, measured in enumerate(~np.isnan(self.values)):
+            measured_metrics = metric[measured.any(axis=-1)]
+            lost[number] &= np.isin(metric, measured_metrics)[:, None]
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
         """Return which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
-        own = self._boots.filter(pl.col("p").is_in(codes))
-        number = own.select(pl.struct("p", "boot_code").rank("dense")).to_series()
-        return own.get_column("at").to_numpy().astype(np.int64), number.to_numpy().astype(np.int64)
+        booted = self._boots.filter(pl.col("p").is_in(codes))
+        numbers = booted.select(pl.struct("p", "boot_code").rank("dense")).to_series()
+        blocks = booted.get_column("at").to_numpy()
+        return blocks.astype(np.int64), numbers.to_numpy().astype(np.int64)
 
     def of(self, platform: str) -> FloatCube:
         """Return a platform's values, shape (points, blocks)."""
-        found: FloatCube = self.values[self.platforms.index(platform)]
-        return found
+        values: FloatCube = self.values[self.platforms.index(platform)]
+        return values
 
 
-def laid_out(table: pl.DataFrame, column: str, shape: tuple[int, ...], *at: str) -> FloatCube:
+def laid_out(
+    table: pl.DataFrame, column: str, shape: tuple[int, ...], *positions: str
+) -> FloatCube:
     """Return a column as an array, by its position columns; NaN where a value is missing."""
-    found = np.full(shape, np.nan)
-    where = tuple(table.get_column(name).to_numpy() for name in at)
-    found[where] = table.get_column(column).to_numpy()
-    return found
+    values = np.full(shape, np.nan)
+    values[_positions(table, *positions)] = table.get_column(column).to_numpy()
+    return values
+
+
+def _positions(table: pl.DataFrame, *columns: str) -> tuple[IntCube, ...]:
+    return tuple(table.get_column(name).to_numpy() for name in columns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -18,8 +19,17 @@ from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.units import BASE_UNITS, conversion
 
 _ALONE = "look at each run by itself (`bareline show RUN`), or measure one of them again"
-_Declared = tuple[Run, Mapping[str, Any]]  #: A run, and how it declares a metric.
 Factors = dict[tuple[str, str], float]  #: By probe and metric.
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """How a run declares a metric."""
+
+    run: Run
+    unit: str
+    better: str
+    detail: bool
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
@@ -30,59 +40,72 @@ def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
 
     Raises AnalysisError: runs disagree on the unit of a metric, or on which direction is better.
     """
-    newest = {name: declared for run in runs for name, declared in run.header.probes.items()}
+    newest: dict[str, Mapping[str, Any]] = {}
+    for run in runs:
+        newest.update(run.header.probes)
     rows: list[dict[str, Any]] = []
     factors: dict[Run, Factors] = {run: {} for run in runs}
-    known: dict[tuple[str, str], list[_Declared]] = defaultdict(list)
-    for run in runs:
-        for probe, declared in run.header.probes.items():
-            for metric, about in declared["metrics"].items():
-                known[probe, metric].append((run, about))
-    for (probe, metric), every in known.items():
-        unit = _unit(probe, metric, every)
-        for run, about in every:
-            factor = conversion(about["unit"], unit)
+    for (probe, metric), declared in _metrics(runs).items():
+        unit = _unit(probe, metric, declared)
+        for in_run in declared:
+            factor = conversion(in_run.unit, unit)
             if factor != 1.0 and factor is not None:
-                factors[run][probe, metric] = factor
-        declared = newest[probe]
+                factors[in_run.run][probe, metric] = factor
+        of_probe = newest[probe]
         rows.append(
             {
                 "probe": probe,
                 "metric": metric,
-                "layer": declared["layer"],
-                "title": declared["title"],
+                "layer": of_probe["layer"],
+                "title": of_probe["title"],
                 "unit": unit,
-                "better": _better(probe, metric, every),
-                "detail": every[-1][1]["detail"],
-                "headline": metric == declared["headline"],
+                "better": _better(probe, metric, declared),
+                "detail": declared[-1].detail,
+                "headline": metric == of_probe["headline"],
             }
         )
     return pl.DataFrame(rows), [factors[run] for run in runs]
 
 
-def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
-    units = [str(about["unit"]) for _, about in every]
-    chosen = next((unit for unit in units if unit in BASE_UNITS), units[0])
-    for run, about in every:
-        if conversion(about["unit"], chosen) is None:
-            other = next(one for one, said in every if said["unit"] == chosen)
-            words, other_words = (
-                "no unit" if unit == "1" else unit for unit in (chosen, about["unit"])
-            )
+def _metrics(runs: Sequence[Run]) -> dict[tuple[str, str], list[_Declared]]:
+    """Return the declarations of each metric in all runs, by probe and metric."""
+    metrics: dict[tuple[str, str], list[_Declared]] = defaultdict(list)
+    for run in runs:
+        for probe, of_probe in run.header.probes.items():
+            for metric, declared in of_probe["metrics"].items():
+                in_run = _Declared(run, declared["unit"], declared["better"], declared["detail"])
+                metrics[probe, metric].append(in_run)
+    return metrics
+
+
+def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
+    """Return the unit of a metric for all runs: a base unit where any run has one."""
+    chosen = declared[0]
+    for in_run in declared:
+        if in_run.unit in BASE_UNITS:
+            chosen = in_run
+            break
+    for in_run in declared:
+        if conversion(in_run.unit, chosen.unit) is None:
             raise AnalysisError(
-                f"{probe} has {metric} in {words} in one run and in {other_words} in the other: "
-                "that is not the same quantity",
-                where=f"{other.path}, {run.path}",
+                f"{probe} has {metric} in {_unit_words(chosen.unit)} in one run and in "
+                f"{_unit_words(in_run.unit)} in the other: that is not the same quantity",
+                where=f"{chosen.run.path}, {in_run.run.path}",
                 hint=_ALONE,
             )
-    return chosen
+    return chosen.unit
 
 
-def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
+def _unit_words(unit: str) -> str:
+    return "no unit" if unit == "1" else unit
+
+
+def _better(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
+    """Return the good direction of a metric for all runs, "none" without any."""
     directed: dict[str, Run] = {}
-    for run, about in every:
-        if about["better"] != "none":
-            directed.setdefault(about["better"], run)
+    for in_run in declared:
+        if in_run.better != "none":
+            directed.setdefault(in_run.better, in_run.run)
     if len(directed) > 1:
         (first, run), (second, other) = directed.items()
         raise AnalysisError(
@@ -98,12 +121,12 @@ def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.
     if not factors:
         return values
     schema = {"probe": pl.String, "text": pl.String, "factor": pl.Float64}
-    rows = [(*of, factor) for of, factor in factors.items()]
-    known = pl.DataFrame(rows, schema, orient="row")
+    rows = [(probe, metric, factor) for (probe, metric), factor in factors.items()]
+    table = pl.DataFrame(rows, schema, orient="row")
     return (
         values.with_columns(pl.col("metric").cast(pl.String).alias("text"))
         .join(trials.select("row", "probe"), on="row", how="left", maintain_order="left")
-        .join(known, on=["probe", "text"], how="left", maintain_order="left")
+        .join(table, on=["probe", "text"], how="left", maintain_order="left")
         .with_columns(pl.col("value") * pl.col("factor").fill_null(1.0))
         .drop("text", "probe", "factor")
     )

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from bareline import stats
+from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
@@ -60,72 +62,137 @@ def family_wise(
     - `weights`: for each pair the factors of its points' statistics.
     - `looks`: a row is certain if it is certain at any planned look that was reached.
     """
-    asked = groups or [()] * len(pairs)
-    weighed = weights or [np.ones(mask.shape) for mask in tested]
-    members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
+    if not groups:
+        groups = [()] * len(pairs)
+    if weights is None:
+        weights = [np.ones(mask.shape) for mask in tested]
+    members = _members(pairs, tested, groups, weights)
     families = _families(pairs)
-    kinds = max(1, len(families))
-    p = [member.blank() for member in members]
-    counts: dict[str, int] = {}
-    for blocks, numbers in families:
-        zone = np.concatenate([members[number].zone(margin) for number in numbers])
-        weight = np.concatenate([members[number].weight for number in numbers])
-        for until, alpha in looks.taken:
-            rows = np.concatenate([members[k].differences(blocks, until) for k in numbers])
-            joint = stats.family_wise_p(rows, zone, weight=weight)
-            _share_least(p, numbers, joint * kinds * (stats.CERTAIN_ALPHA / alpha))
-            exchanged = int((~np.isnan(rows)).any(axis=0).sum())
-            counts.update({pairs[number].platform: exchanged for number in numbers if exchanged})
-    p = [
-        np.where(~np.isnan(own) & member.within_noise(), 1.0, np.minimum(1.0, own))
-        for member, own in zip(members, p, strict=True)
-    ]
-    needed = fewest_blocks(min(alpha for _, alpha in looks.taken or ((0, looks.spent),)) / kinds)
-    short = tuple(platform for platform, exchanged in counts.items() if exchanged < needed)
-    p, by_loss = with_losses(
+    exchange = _exchange(members, families, margin, looks)
+    p = _beyond_noise(members, exchange.p)
+
+    short: tuple[str, ...] = ()
+    needed = _fewest_exchanged(looks, max(1, len(families)))
+    for platform, exchanged in exchange.exchanged.items():
+        if exchanged < needed:
+            short += (platform,)
+
+    planned_looks = max(1, len(looks.planned))
+    tests = with_losses(
         members,
         p,
         stats.CERTAIN_ALPHA,
-        partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA / max(1, len(looks.planned))),
+        partial(stats.holm_of_testable, alpha=stats.LOST_ALPHA / planned_looks),
         spent=looks.spent,
-        looks=max(1, len(looks.planned)),
+        looks=planned_looks,
     )
+    of_members = list(zip(members, tests.p, tests.by_loss, strict=True))
     return Family(
-        points=[member.at_points(own) for member, own in zip(members, p, strict=True)],
-        by_loss=[member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
-        means=[
-            member.means(own, loss) for member, own, loss in zip(members, p, by_loss, strict=True)
-        ],
-        exchanged=min(counts.values(), default=0),
+        points=[member.at_points(p_of_pair) for member, p_of_pair, _ in of_members],
+        by_loss=[member.at_points(by_loss, 0) for member, _, by_loss in of_members],
+        means=[member.means(p_of_pair, by_loss) for member, p_of_pair, by_loss in of_members],
+        exchanged=min(exchange.exchanged.values(), default=0),
         short=short,
         needed=needed if short else 0,
     )
 
 
+def _members(
+    pairs: Sequence[PlatformPair],
+    tested: Sequence[BoolCube],
+    groups: Sequence[Sequence[Points]],
+    weights: Sequence[FloatCube],
+) -> list[Members]:
+    """Return the tested points and means of each pair."""
+    members = []
+    for pair, mask, groups_of_pair, weight in zip(pairs, tested, groups, weights, strict=True):
+        members.append(Members(pair, mask, groups_of_pair, weight))
+    return members
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """The p-values of members by exchanging blocks, over all looks and families.
+
+    - `exchanged`: the blocks that are exchanged together, by platform.
+    """
+
+    p: list[FloatCube]
+    exchanged: dict[str, int]
+
+
+def _exchange(
+    members: Sequence[Members], families: Sequence[_Exchanged], margin: float, looks: Looks
+) -> _Exchange:
+    """Test members by exchanging the names of platforms, at each look that was taken."""
+    p = [member.blank() for member in members]
+    exchanged: dict[str, int] = {}
+    for family in families:
+        of_family = [members[number] for number in family.numbers]
+        zone = np.concatenate([member.zone(margin) for member in of_family])
+        weight = np.concatenate([member.weight for member in of_family])
+        for until, alpha in looks.taken:
+            differences = [member.differences(family.blocks, until) for member in of_family]
+            rows = np.concatenate(differences)
+            joint = stats.family_wise_p(rows, zone, weight=weight)
+            joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
+            _share_least(p, family.numbers, joint)
+            blocks = int((~np.isnan(rows)).any(axis=0).sum())
+            if blocks:
+                exchanged.update((member.pair.platform, blocks) for member in of_family)
+    return _Exchange(p, exchanged)
+
+
+def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:
+    """Return p-values of at most 1; 1 where the noise of two separate runs may explain a member."""
+    limited = []
+    for member, p_of_pair in zip(members, p, strict=True):
+        explained = ~np.isnan(p_of_pair) & member.within_noise()
+        limited.append(np.where(explained, 1.0, np.minimum(1.0, p_of_pair)))
+    return limited
+
+
+def _fewest_exchanged(looks: Looks, families: int) -> int:
+    """Return how many blocks must be exchanged for any certain row."""
+    errors = [alpha for _, alpha in looks.taken] or [looks.spent]
+    return fewest_blocks(min(errors) / families)
+
+
+class Discoveries(NamedTuple):
+    """The q-values of each pair's points, and the side that lost certainly more launches."""
+
+    points: list[FloatCube]
+    by_loss: list[IntCube]
+
+
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
-) -> tuple[list[FloatCube], list[IntCube]]:
+) -> Discoveries:
     """Return q-values (false discovery rate) for `Family.points` and `Family.by_loss`."""
-    members = [Members(*of, (), np.ones(of[1].shape)) for of in zip(pairs, tested, strict=True)]
+    no_groups: list[tuple[Points, ...]] = [()] * len(pairs)
+    members = _members(pairs, tested, no_groups, [np.ones(mask.shape) for mask in tested])
     q = [member.blank() for member in members]
-    for blocks, numbers in _families(pairs, apart=False):
-        rows = [members[number].differences(blocks) for number in numbers]
-        zones = [members[number].zone(margin) for number in numbers]
-        _share(q, numbers, stats.false_discovery_q(np.concatenate(rows), np.concatenate(zones)))
+    for family in _families(pairs, apart=False):
+        of_family = [members[number] for number in family.numbers]
+        rows = np.concatenate([member.differences(family.blocks) for member in of_family])
+        zones = np.concatenate([member.zone(margin) for member in of_family])
+        _share(q, family.numbers, stats.false_discovery_q(rows, zones))
     unpaired = [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
     if unpaired:
         joint = np.concatenate([pairs[number].ratio.p[tested[number]] for number in unpaired])
         _share(q, unpaired, stats.false_discovery(joint))
-    q, by_loss = with_losses(
-        members,
-        q,
-        stats.ALPHA,
-        lambda p, least: stats.false_discovery(np.where(least <= stats.LOST_ALPHA, p, np.nan)),
+    tests = with_losses(members, q, stats.ALPHA, _discoveries_of_losses)
+    of_members = list(zip(members, tests.p, tests.by_loss, strict=True))
+    return Discoveries(
+        points=[member.at_points(q_of_pair) for member, q_of_pair, _ in of_members],
+        by_loss=[member.at_points(by_loss, 0) for member, _, by_loss in of_members],
     )
-    return (
-        [member.at_points(own) for member, own in zip(members, q, strict=True)],
-        [member.at_points(own, 0) for member, own in zip(members, by_loss, strict=True)],
-    )
+
+
+def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
+    """Return the q-values of lost launches, among the tests that could be certain."""
+    testable = np.where(least <= stats.LOST_ALPHA, p, np.nan)
+    return stats.false_discovery(testable)
 
 
 def certainly_beyond(
@@ -142,35 +209,56 @@ def certainly_beyond(
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
     """
-    points = [
-        np.flatnonzero(mask & pair.ratio.on_logs) for pair, mask in zip(pairs, tested, strict=True)
-    ]
-    p = [np.full(own.size, np.nan) for own in points]
+    points = []
+    for pair, mask in zip(pairs, tested, strict=True):
+        points.append(np.flatnonzero(mask & pair.ratio.on_logs))
+    p = [np.full(of_pair.size, np.nan) for of_pair in points]
     families = _families(pairs, exact=True)
-    for blocks, numbers in families:
-        weight = np.concatenate([weights[number][points[number]] for number in numbers])
+    for family in families:
+        weight = np.concatenate([weights[number][points[number]] for number in family.numbers])
         for until, alpha in looks.taken:
             rows = []
-            for number in numbers:
-                logs = pairs[number].differences_until(until)[points[number]] - np.log(limit)
-                rows.append(stats.collapsed(logs if above else -logs, blocks))
+            for number in family.numbers:
+                differences = pairs[number].differences_until(until)[points[number]]
+                distances = differences - np.log(limit)
+                rows.append(stats.collapsed(distances if above else -distances, family.blocks))
             joint = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
-            _share_least(p, numbers, joint * len(families) * (stats.CERTAIN_ALPHA / alpha))
-    found = []
-    for pair, own, p_of_pair in zip(pairs, points, p, strict=True):
-        if pair.exact and not pair.paired:  # there is nothing to exchange, and nothing to test
-            certain = pair.ratio.lo[own] > limit if above else pair.ratio.hi[own] < limit
-        else:
-            certain = (p_of_pair <= stats.CERTAIN_ALPHA) & ~pair.within_noise(own, limit)
-        beyond = np.zeros(pair.ratio.on_logs.shape, dtype=np.bool_)
-        beyond[own[certain]] = True
-        found.append(beyond)
-    return found
+            joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
+            _share_least(p, family.numbers, joint)
+    beyond = []
+    for pair, of_pair, p_of_pair in zip(pairs, points, p, strict=True):
+        marks = np.zeros(pair.ratio.on_logs.shape, dtype=np.bool_)
+        marks[of_pair[_certain(pair, of_pair, p_of_pair, limit, above=above)]] = True
+        beyond.append(marks)
+    return beyond
+
+
+def _certain(
+    pair: PlatformPair, points: Points, p: FloatCube, limit: float, *, above: bool
+) -> BoolCube:
+    """Return which points of a pair are certainly above, or below, a limit."""
+    if not pair.exact or pair.paired:
+        return (p <= stats.CERTAIN_ALPHA) & ~pair.within_noise(points, limit)
+    # There is nothing to exchange, and nothing to test.
+    if above:
+        return pair.ratio.lo[points] > limit
+    return pair.ratio.hi[points] < limit
+
+
+class _Exchanged(NamedTuple):
+    """Pairs whose blocks are exchanged together.
+
+    - `blocks`: the group of each block; blocks of one group are exchanged together.
+    - `numbers`: the numbers of the pairs.
+    """
+
+    blocks: IntCube
+    numbers: list[int]
 
 
 def _families(
     pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
-) -> list[tuple[IntCube, list[int]]]:
+) -> list[_Exchanged]:
     """Return the groups of blocks that are exchanged together, and the numbers of their pairs.
 
     - `exact`: also pairs without noise.
@@ -180,26 +268,32 @@ def _families(
     that has more by itself, pairs with unlike boots are families of their own. The claims of a pair
     with few boots are about these boots, which bind no other pair.
     """
-    numbers = [
-        number for number, pair in enumerate(pairs) if _is_exchanged(pair, exact=exact, apart=apart)
-    ]
+    numbers = []
+    for number, pair in enumerate(pairs):
+        if _is_exchanged(pair, exact=exact, apart=apart):
+            numbers.append(number)
     if not numbers:
         return []
-    partitions = [pairs[k].boots.groups for k in numbers]
-    blocks = partitions[0].size
-    boots = [pairs[k].boots for k in numbers]
-    binding = [own.groups for own in boots if own.count is not None and not own.few]
-    at = np.tile(np.arange(blocks), len(binding))
-    label = np.concatenate(
-        [np.empty(0, np.int64), *(g + n * blocks for n, g in enumerate(binding))]
-    )
-    common = stats.grouped(blocks, at, label.astype(np.int64))
-    if all(_enough(pairs[k], common) for k in numbers):
-        return [(common, numbers)]
-    found: dict[bytes, tuple[IntCube, list[int]]] = {}
-    for k, groups in zip(numbers, partitions, strict=True):
-        found.setdefault(groups.tobytes(), (groups, []))[1].append(k)
-    return list(found.values())
+    common = _common_boots([pairs[number].boots for number in numbers])
+    if all(_enough(pairs[number], common) for number in numbers):
+        return [_Exchanged(common, numbers)]
+    families: dict[bytes, _Exchanged] = {}
+    for number in numbers:
+        groups = pairs[number].boots.groups
+        family = families.setdefault(groups.tobytes(), _Exchanged(groups, []))
+        family.numbers.append(number)
+    return list(families.values())
+
+
+def _common_boots(boots: Sequence[Boots]) -> IntCube:
+    """Return groups of blocks: blocks that share a boot in any pair are in one group."""
+    blocks = boots[0].groups.size
+    binding = [part.groups for part in boots if part.count is not None and not part.few]
+    block_numbers = np.tile(np.arange(blocks), len(binding))
+    labels = [np.empty(0, np.int64)]
+    for number, groups in enumerate(binding):
+        labels.append(groups + number * blocks)
+    return stats.grouped(blocks, block_numbers, np.concatenate(labels).astype(np.int64))
 
 
 def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
@@ -209,11 +303,13 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    there = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
+    """Whether common groups of blocks leave a pair six groups, or as many as it has by itself."""
+    blocks = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
     if not pair.paired:
-        there = ~np.isnan(pair.differences).all(axis=0)
-    own, joint = (np.unique(groups[there]).size for groups in (pair.boots.groups, common))
-    return bool(joint >= min(own, MIN_LAUNCHES))
+        blocks = ~np.isnan(pair.differences).all(axis=0)
+    alone = np.unique(pair.boots.groups[blocks]).size
+    joint = np.unique(common[blocks]).size
+    return bool(joint >= min(alone, MIN_LAUNCHES))
 
 
 def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
@@ -227,6 +323,7 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
+    """Distribute joint values over the parts that they were joined from."""
     ends = np.cumsum([parts[number].size for number in numbers])[:-1]
     for number, part in zip(numbers, np.split(joint, ends), strict=True):
         parts[number] = part

@@ -57,39 +57,50 @@ class NodeFleet:
     @property
     def groups(self) -> IntArray:
         """Number of each node's switch; -1 where it has none."""
-        place = {name: at for at, names in enumerate(self.switches.values()) for name in names}
-        return np.array([place.get(name, -1) for name in self.nodes], dtype=np.int64)
+        numbers: dict[str, int] = {}
+        for number, names in enumerate(self.switches.values()):
+            numbers.update(dict.fromkeys(names, number))
+        return np.array([numbers.get(name, -1) for name in self.nodes], dtype=np.int64)
 
 
 def fleets(records: Records) -> list[NodeFleet]:
     """Return the fleet of every platform of which nodes were measured one by one."""
     points = records.values.get_column("point").unique().cast(pl.String)
-    ours = points.filter(points.str.starts_with("node="))
-    if ours.is_empty():
+    of_nodes = points.filter(points.str.starts_with("node="))
+    if of_nodes.is_empty():
         return []
-    samples = records.values.with_columns(pl.col("metric", "point").cast(pl.String)).filter(
-        pl.col("point").is_in(ours.implode())
+    trials = records.trials.select("row", "platform", "probe", "params")
+    samples = (
+        records.values.with_columns(pl.col("metric", "point").cast(pl.String))
+        .filter(pl.col("point").is_in(of_nodes.implode()))
+        .join(trials, on="row", how="inner")
+        .join(records.declarations, on=["probe", "metric"], how="left")
     )
-    rows = samples.join(
-        records.trials.select("row", "platform", "probe", "params"), on="row", how="inner"
-    ).join(records.declarations, on=["probe", "metric"], how="left")
-    owned = ((name, rows.filter(platform=name)) for name in records.platforms)
-    return [_fleet(name, own, records.facts.get(name, {})) for name, own in owned if len(own)]
+    platforms = []
+    for name in records.platforms:
+        rows = samples.filter(platform=name)
+        if len(rows):
+            platforms.append(_fleet(name, rows, records.facts.get(name, {})))
+    return platforms
 
 
 def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> NodeFleet:
     units = {}
+    names: set[str] = set()
     for text in rows.get_column("point").unique(maintain_order=True):
         point = parse_point(text)
         units[text] = tuple(str(point[key]) for key in ("node", "peer") if key in point)
-    names = sorted({name for unit in units.values() for name in unit}, key=_natural)
-    place = {name: at for at, name in enumerate(names)}
-    measured = tuple(
-        _measured(part, units, place)
-        for part in rows.partition_by("probe", "params", "metric", maintain_order=True)
+        names.update(units[text])
+    nodes = sorted(names, key=_natural)
+    numbers = {name: number for number, name in enumerate(nodes)}
+    metrics = rows.partition_by("probe", "params", "metric", maintain_order=True)
+    return NodeFleet(
+        platform=platform,
+        nodes=tuple(nodes),
+        switches=read_switches(str(facts.get(NODES_SWITCHES, "")), numbers),
+        excluded=str(facts.get(NODES_EXCLUDED, "")),
+        measured=tuple(_measured(metric, units, numbers) for metric in metrics),
     )
-    switches = read_switches(str(facts.get(NODES_SWITCHES, "")), place)
-    return NodeFleet(platform, tuple(names), switches, str(facts.get(NODES_EXCLUDED, "")), measured)
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
@@ -98,39 +109,51 @@ def _natural(name: str) -> list[tuple[str, int]]:
 
 
 def _measured(
-    rows: pl.DataFrame, units: Mapping[str, tuple[str, ...]], place: Mapping[str, int]
+    rows: pl.DataFrame, units: Mapping[str, tuple[str, ...]], numbers: Mapping[str, int]
 ) -> FleetMetric:
+    """Return one metric of a fleet as an array.
+
+    - `units`: the nodes of each point; `numbers`: of the nodes.
+    """
     first = rows.row(0, named=True)
     sign = -1.0 if first["better"] == "higher" else 1.0
     texts = rows.get_column("point").unique(maintain_order=True).to_list()
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = sign * np.log(rows.get_column("value").to_numpy())
+    rows_of_texts = list(range(len(texts)))
     placed = rows.with_columns(
-        at=pl.col("point").replace_strict(texts, list(range(len(texts))), return_dtype=pl.Int64),
+        at=pl.col("point").replace_strict(texts, rows_of_texts, return_dtype=pl.Int64),
         launch=pl.col("row").rank("dense").cast(pl.Int64) - 1,
         log=pl.Series(np.where(np.isfinite(logs), logs, np.nan)),
     )
     shape = (len(texts), rows.get_column("row").n_unique())
-    own = tuple(units[text] for text in texts)
+    ends = []
+    for text in texts:
+        ends.append([numbers[name] for name in units[text]])
     return FleetMetric(
-        **{name: first[name] for name in ("probe", "metric", "params", "unit", "better")},
-        units=own,
-        ends=np.array([[place[name] for name in unit] for unit in own], dtype=np.int64),
+        probe=first["probe"],
+        metric=first["metric"],
+        params=first["params"],
+        unit=first["unit"],
+        better=first["better"],
+        units=tuple(units[text] for text in texts),
+        ends=np.array(ends, dtype=np.int64),
         values=laid_out(placed, "log", shape, "at", "launch"),
     )
 
 
-def read_switches(text: str, known: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """Read which of the known nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``."""
-    found = {}
+def read_switches(text: str, measured: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
+    """Read which measured nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``."""
+    switches = {}
     for part in text.split(";"):
         name, colon, nodes = part.partition(":")
         if not colon:
             continue
         try:
-            own = tuple(node for node in unfold(nodes.strip()) if node in known)
+            unfolded = unfold(nodes.strip())
         except ValueError:
             continue
-        if own:
-            found[name.strip()] = own
-    return found
+        nodes_of_switch = tuple(node for node in unfolded if node in measured)
+        if nodes_of_switch:
+            switches[name.strip()] = nodes_of_switch
+    return switches

@@ -17,7 +17,7 @@ import polars as pl
 from bareline.analysis.numbers import parameters
 from bareline.store.beside import FIRST
 from bareline.store.run import Run
-from bareline.vocabulary.model import Case, Layout, Scalar, format_point, parse_point
+from bareline.vocabulary.model import Case, Layout, format_point, parse_point
 from bareline.vocabulary.pinning import UNBOUND
 from bareline.vocabulary.place import CASE, layout_words
 
@@ -31,22 +31,21 @@ class Frames(NamedTuple):
     planned: pl.DataFrame | None
 
     @property
-    def said(self) -> list[parameters.Said]:
+    def case_texts(self) -> list[parameters.CaseText]:
         """The texts of its cases; a case without parameters has an empty text."""
-        frames = (self.trials, self.left_out, self.planned)
-        return [
-            row
-            for frame in frames
-            if frame is not None
-            for row in frame.select("probe", "params").unique().iter_rows()
-        ]
+        texts: list[parameters.CaseText] = []
+        for frame in (self.trials, self.left_out, self.planned):
+            if frame is not None:
+                texts += frame.select("probe", "params").unique().iter_rows()
+        return texts
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
         """Change all frames with the columns of a case in the same way."""
+        planned = self.planned
+        if planned is not None:
+            planned = change(planned)
         return self._replace(
-            trials=change(self.trials),
-            left_out=change(self.left_out),
-            planned=None if self.planned is None else change(self.planned),
+            trials=change(self.trials), left_out=change(self.left_out), planned=planned
         )
 
 
@@ -65,18 +64,22 @@ def read_frames(run: Run) -> Frames:
     if trials.get_column("machine").n_unique() > 1:
         # Blocks of several machines are kept apart as blocks of several runs, with a caveat.
         several = pl.col("machine").n_unique().over(CASE) > 1
-        said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
+        with_caveat = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
         trials = trials.with_columns(
-            pl.when(several).then(said).otherwise("caveats").alias("caveats"),
+            pl.when(several).then(with_caveat).otherwise("caveats").alias("caveats"),
             pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
         )
-    left_out, planned = run.left_out(), run.planned()
-    reasons = pl.Series("reason", [row.reason for row in left_out], dtype=pl.String)
-    return Frames(
-        trials,
-        values,
-        _cases([(row.platform, row.case) for row in left_out]).with_columns(reasons),
-        None if planned is None else _cases(planned),
+    planned = run.planned()
+    planned_cases = None if planned is None else _cases(planned)
+    return Frames(trials, values, _left_out(run), planned_cases)
+
+
+def _left_out(run: Run) -> pl.DataFrame:
+    """Return the cases that a run's plan left out, with the reasons."""
+    left_out = run.left_out()
+    cases = _cases([(row.platform, row.case) for row in left_out])
+    return cases.with_columns(
+        pl.Series("reason", [row.reason for row in left_out], dtype=pl.String)
     )
 
 
@@ -86,7 +89,16 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
         "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "pinning": pl.String,
     }  # fmt: skip
     cases = [
-        {"platform": platform, **{name: getattr(case, name) for name in [*schema][1:]}}
+        {
+            "platform": platform,
+            "probe": case.probe,
+            "params": case.params,
+            "ranks": case.ranks,
+            "threads": case.threads,
+            "nodes": case.nodes,
+            "profile": case.profile,
+            "pinning": case.pinning,
+        }
         for platform, case in rows
     ]
     return pl.DataFrame(cases, schema=schema).with_columns(pl.col("nodes").fill_null(0))
@@ -99,10 +111,10 @@ Text = dict[tuple[str, str], str]
 def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
     """Name cases by their texts and pinning; profiled cases have the parameter ``profile=true``."""
     keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
-    names = [
-        (*row, with_parameters(texts[row[:2]], row[2], profile=row[3]))
-        for row in frame.select(*keys).unique().iter_rows()
-    ]
+    names = []
+    for probe, params, pinning, profile in frame.select(*keys).unique().iter_rows():
+        text = with_parameters(texts[probe, params], pinning, profile=profile)
+        names.append((probe, params, pinning, profile, text))
     table = pl.DataFrame(names, schema={**keys, "text": pl.String}, orient="row")
     named = frame.join(table, on=list(keys), how="left", maintain_order="left")
     return named.with_columns(params="text").drop("text", "pinning")
@@ -110,10 +122,12 @@ def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
 
 def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
     """Add distinctions other than the probe's parameters to the text of cases."""
-    marks: dict[str, Scalar] = {"profile": True} if profile else {}
-    if not (marks or pinning):
+    if not profile and not pinning:
         return params
-    return format_point({**parse_point(params), **parse_point(pinning), **marks})
+    marked = {**parse_point(params), **parse_point(pinning)}
+    if profile:
+        marked["profile"] = True
+    return format_point(marked)
 
 
 ANY = "any"
@@ -121,23 +135,30 @@ ANY = "any"
 
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
     """Return platform, case, layout and nodes_used of each case whose layout is one and known."""
-    every = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
-    known = every.filter(pl.len().over("platform", *CASE) == 1)
-    nodes = {text: Layout.parse(text).nodes for text in known.get_column("layout").unique()}
+    with_layout = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
+    unique = with_layout.filter(pl.len().over("platform", *CASE) == 1)
+    texts = unique.get_column("layout").unique()
+    nodes = {text: Layout.parse(text).nodes for text in texts}
     used = pl.col("layout").replace_strict(nodes, return_dtype=pl.Int64)
-    return known.with_columns(nodes_used=used)
+    return unique.with_columns(nodes_used=used)
 
 
 @cache
-def unlike_text(own: str | None, base: str | None) -> str:
+def unlike_text(layout: str | None, base_layout: str | None) -> str:
     """Describe how two layouts differ; nothing where they do not, or one is unknown."""
-    if own is None or base is None or own == base:
+    if layout is None or base_layout is None or layout == base_layout:
         return ""
-    both = [Layout.parse(text) for text in (own, base)]
-    words = [layout_words(one.nodes, one.ranks_per_node, one.threads_per_rank) for one in both]
-    if both[0].pinning != both[1].pinning:
-        words = [f"{text}, {one.pinning.words}" for text, one in zip(words, both, strict=True)]
-    return " against ".join(words)
+    here = Layout.parse(layout)
+    there = Layout.parse(base_layout)
+    with_pinning = here.pinning != there.pinning
+    words = _layout_words(here, with_pinning=with_pinning)
+    base_words = _layout_words(there, with_pinning=with_pinning)
+    return f"{words} against {base_words}"
+
+
+def _layout_words(layout: Layout, *, with_pinning: bool) -> str:
+    words = layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
+    return f"{words}, {layout.pinning.words}" if with_pinning else words
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
@@ -169,16 +190,20 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     columns of a case, each layout that it had anywhere, and the nodes, threads and parameters (with
     the pinning) of that layout.
     """
-    known = trials.drop_nulls("layout")
-    several = known.filter(pl.col("layout").n_unique().over("platform", *CASE) > 1)
-    found = known.join(several.select(*CASE), on=CASE, how="semi").select(*CASE, "layout").unique()
-    read = [Layout.parse(text) for text in found.get_column("layout")]
-    params = [
-        with_parameters(text, "" if one.pinning == UNBOUND else str(one.pinning))
-        for text, one in zip(found.get_column("params"), read, strict=True)
-    ]
-    return found.with_columns(
-        pl.Series("layout_nodes", [one.nodes for one in read], dtype=pl.Int64),
-        pl.Series("layout_threads", [one.threads_per_rank for one in read], dtype=pl.Int64),
+    with_layout = trials.drop_nulls("layout")
+    layouts_of_case = pl.col("layout").n_unique().over("platform", *CASE)
+    several = with_layout.filter(layouts_of_case > 1)
+    of_cases = with_layout.join(several.select(*CASE), on=CASE, how="semi")
+    split = of_cases.select(*CASE, "layout").unique()
+    parsed = [Layout.parse(text) for text in split.get_column("layout")]
+    params = []
+    for text, layout in zip(split.get_column("params"), parsed, strict=True):
+        pinning = "" if layout.pinning == UNBOUND else str(layout.pinning)
+        params.append(with_parameters(text, pinning))
+    nodes = [layout.nodes for layout in parsed]
+    threads = [layout.threads_per_rank for layout in parsed]
+    return split.with_columns(
+        pl.Series("layout_nodes", nodes, dtype=pl.Int64),
+        pl.Series("layout_threads", threads, dtype=pl.Int64),
         pl.Series("layout_params", params, dtype=pl.String),
     )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from bareline.analysis.numbers.digest import ROW, Incomplete, RunDigest
-from bareline.analysis.numbers.parameters import case_texts
+from bareline.analysis.numbers.parameters import CaseText, case_texts
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.place import CASE, Place
 from bareline.vocabulary.units import BASE_UNITS, conversion, count, listing
@@ -46,12 +46,15 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
     Raises AnalysisError: there is no complete run.
     """
     if not runs:
-        why = f": {incomplete[0].path}: {incomplete[0].why}" if incomplete else ""
+        why = ""
+        if incomplete:
+            why = f": {incomplete[0].path}: {incomplete[0].why}"
         raise AnalysisError(
             f"none of {count(len(incomplete), 'run')} can be a part of a history{why}",
             hint="measure again, or give other runs",
         )
-    table = pl.concat([run.table.with_columns(run=pl.lit(at)) for at, run in enumerate(runs)])
+    tables = [run.table.with_columns(run=pl.lit(number)) for number, run in enumerate(runs)]
+    table = pl.concat(tables)
     table = _with_case_texts(table, runs)
     table, left_out = _with_one_meaning(table, runs)
     differences = [*_studies(runs), *left_out, *_replaced_cases(table, runs)]
@@ -61,70 +64,129 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
 def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataFrame:
     """Name cases so that equal texts are equal parameters, whatever defaults the runs had."""
     cases = table.select("run", "probe", "params").unique(maintain_order=True)
-    said: list[list[tuple[str, str]]] = [[] for _ in runs]
+    texts_of_runs: list[list[CaseText]] = [[] for _ in runs]
     for run, probe, params in cases.iter_rows():
-        said[run].append((probe, params))
-    texts = case_texts(said, [run.defaults for run in runs])
-    renamed = [
-        (run, probe, params, texts[run][probe, params]) for run, probe, params in cases.iter_rows()
-    ]
+        texts_of_runs[run].append((probe, params))
+    names = case_texts(texts_of_runs, [run.defaults for run in runs])
+    renamed = []
+    for run, probe, params in cases.iter_rows():
+        renamed.append((run, probe, params, names[run][probe, params]))
     if all(before == after for _, _, before, after in renamed):
         return table
-    names = pl.DataFrame(renamed, schema=["run", "probe", "params", "text"], orient="row")
-    named = table.join(
-        names.with_columns(pl.col("run").cast(table.schema["run"])),
-        on=["run", "probe", "params"],
-        maintain_order="left",
-    )
+    schema: dict[str, Any] = {
+        "run": table.schema["run"],
+        "probe": pl.String,
+        "params": pl.String,
+        "text": pl.String,
+    }
+    texts = pl.DataFrame(renamed, schema=schema, orient="row")
+    named = table.join(texts, on=["run", "probe", "params"], maintain_order="left")
     return named.with_columns(params="text").drop("text")
+
+
+class _Meaning(NamedTuple):
+    """The meaning of a metric in a run."""
+
+    layer: str
+    unit: str
+    better: str
+    headline: bool
+
+
+class _RunMetric(NamedTuple):
+    """A metric of a probe in a run, with its meaning there."""
+
+    run: int
+    probe: str
+    metric: str
+    meaning: _Meaning
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The probe and the metric."""
+        return self.probe, self.metric
+
+
+def _metrics(table: pl.DataFrame) -> list[_RunMetric]:
+    """Return the metrics of all runs, the oldest run first."""
+    columns = table.select("run", *_METRIC, *_MEANING).unique(maintain_order=True).sort("run")
+    metrics = []
+    for run, probe, metric, *meaning in columns.iter_rows():
+        metrics.append(_RunMetric(run, probe, metric, _Meaning(*meaning)))
+    return metrics
 
 
 def _with_one_meaning(
     table: pl.DataFrame, runs: Sequence[RunDigest]
 ) -> tuple[pl.DataFrame, list[str]]:
     """Convert values to one unit for each metric; return also sentences on values left out."""
-    meanings = table.select("run", *_METRIC, *_MEANING).unique(maintain_order=True).sort("run")
-    latest = {row[1:3]: row[3:] for row in meanings.iter_rows()}
-    base = {row[1:3]: row[4] for row in meanings.iter_rows() if row[4] in BASE_UNITS}
-    factors = []
-    refused: Counter[tuple[str, str, str]] = Counter()
-    for run, probe, metric, _, unit, better, _ in meanings.iter_rows():
-        layer, newest_unit, newest_better, headline = latest[probe, metric]
-        chosen = (
-            newest_unit if newest_unit in BASE_UNITS else base.get((probe, metric), newest_unit)
-        )
-        factor = conversion(unit, chosen)
-        if factor is None or better != newest_better:
-            why = f"is in {unit} there, not in {chosen}" if factor is None else f"is {better} there"
-            refused[f"{probe} {metric}", why, runs[run].name] += 1
-            continue
-        factors.append((run, probe, metric, factor, layer, chosen, better, headline))
-    schema: dict[str, Any] = {"run": table.schema["run"], **dict.fromkeys(_METRIC, pl.String)}
-    meaning = dict(zip(_MEANING, (pl.String, pl.String, pl.String, pl.Boolean), strict=True))
-    known = pl.DataFrame(factors, schema={**schema, "factor": pl.Float64, **meaning}, orient="row")
-    joined = table.drop(_MEANING).join(known, on=["run", *_METRIC], maintain_order="left")
+    metrics = _metrics(table)
+    newest = _newest_meanings(metrics)
+    rows = []
+    refused: dict[tuple[str, str], list[str]] = {}
+    for metric in metrics:
+        meaning = newest[metric.key]
+        factor = conversion(metric.meaning.unit, meaning.unit)
+        reason = ""
+        if factor is None:
+            reason = f"is in {metric.meaning.unit} there, not in {meaning.unit}"
+        elif metric.meaning.better != meaning.better:
+            reason = f"is {metric.meaning.better} there"
+        if reason:
+            names = refused.setdefault((f"{metric.probe} {metric.metric}", reason), [])
+            names.append(runs[metric.run].name)
+        else:
+            rows.append((metric.run, *metric.key, factor, *meaning))
+    schema: dict[str, Any] = {
+        "run": table.schema["run"],
+        "probe": pl.String,
+        "metric": pl.String,
+        "factor": pl.Float64,
+        "layer": pl.String,
+        "unit": pl.String,
+        "better": pl.String,
+        "headline": pl.Boolean,
+    }
+    factors = pl.DataFrame(rows, schema=schema, orient="row")
+    joined = table.drop(_MEANING).join(factors, on=["run", *_METRIC], maintain_order="left")
     converted = joined.with_columns(pl.col("value", "lo", "hi") * pl.col("factor"))
-    return converted.select(*ROW, "run"), list(_refusals(refused))
+    return converted.select(*ROW, "run"), _refusals(refused)
 
 
-def _refusals(refused: Counter[tuple[str, str, str]]) -> Iterator[str]:
-    names: dict[tuple[str, str], list[str]] = {}
-    for metric, why, run in refused:
-        names.setdefault((metric, why), []).append(run)
-    for (metric, why), own in names.items():
-        yield f"{metric} of {_some(own)} is left out: it {why}"
+def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[tuple[str, str], _Meaning]:
+    """Return the meaning of each metric in its latest run, in a base unit where any run has one."""
+    newest = {metric.key: metric.meaning for metric in metrics}
+    in_base_units = [metric for metric in metrics if metric.meaning.unit in BASE_UNITS]
+    base_units = {metric.key: metric.meaning.unit for metric in in_base_units}
+    for key, meaning in newest.items():
+        if meaning.unit not in BASE_UNITS and key in base_units:
+            newest[key] = meaning._replace(unit=base_units[key])
+    return newest
+
+
+def _refusals(refused: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
+    """Describe the metrics that are left out, with the names of the runs."""
+    sentences = []
+    for (metric, reason), names in refused.items():
+        different = list(dict.fromkeys(names))
+        sentences.append(f"{metric} of {_some(different)} is left out: it {reason}")
+    return sentences
 
 
 def _some(names: Sequence[str]) -> str:
+    """List the first names, and count the rest."""
     if len(names) <= _NAMED:
         return listing(list(names))
     return f"{listing(list(names[:_NAMED]))} and {len(names) - _NAMED} more runs"
 
 
 def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
+    """Yield a sentence where the runs are of several studies."""
     studies = Counter(run.study for run in runs)
     if len(studies) > 1:
-        names = [f"{name or 'unnamed'} ({count(n, 'run')})" for name, n in studies.items()]
+        names = []
+        for name, number in studies.items():
+            names.append(f"{name or 'unnamed'} ({count(number, 'run')})")
         yield f"the runs are of several studies: {listing(names)}"
 
 
@@ -133,27 +195,37 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
     by_probe: dict[tuple[str, str], dict[int, set[Place]]] = {}
     for row in cases.iter_rows(named=True):
-        own = by_probe.setdefault((row["platform"], row["probe"]), {})
-        own.setdefault(row["run"], set()).add(Place.of(row))
+        by_run = by_probe.setdefault((row["platform"], row["probe"]), {})
+        by_run.setdefault(row["run"], set()).add(Place.of(row))
     for (platform, probe), by_run in by_probe.items():
-        replaced = list(_replacements(by_run))
-        if replaced:
-            run, old, new = replaced[0]
-            more = f", and {count(len(replaced) - 1, 'time')} more" if len(replaced) > 1 else ""
-            yield (
-                f"{probe} on {platform} has other parameters from {runs[run].name} on: "
-                f"{_words(new)} instead of {_words(old)}{more}"
-            )
+        replacements = list(_replacements(by_run))
+        if not replacements:
+            continue
+        first = replacements[0]
+        text = (
+            f"{probe} on {platform} has other parameters from {runs[first.run].name} on: "
+            f"{_words(first.after)} instead of {_words(first.before)}"
+        )
+        more = len(replacements) - 1
+        yield f"{text}, and {count(more, 'time')} more" if more else text
 
 
-def _replacements(by_run: dict[int, set[Place]]) -> Iterator[tuple[int, Place, Place]]:
-    """Yield each run whose cases replace the cases before it, with an old and a new case."""
+class _Replacement(NamedTuple):
+    """A run whose cases replace the cases before it, with a case of each."""
+
+    run: int
+    before: Place
+    after: Place
+
+
+def _replacements(by_run: dict[int, set[Place]]) -> Iterator[_Replacement]:
+    """Yield each run whose cases replace the cases before it."""
     numbers = sorted(by_run)
     for before, after in itertools.pairwise(numbers):
         old = by_run[before] - by_run[after]
         new = by_run[after] - by_run[before]
         if old and new:
-            yield after, min(old, key=_words), min(new, key=_words)
+            yield _Replacement(after, min(old, key=_words), min(new, key=_words))
 
 
 def _words(place: Place) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,42 +49,58 @@ class Members:
         self.pair = pair
         self.rows = np.flatnonzero(tested)
         self._weight = weight
-        on_logs = pair.ratio.on_logs if groups else np.zeros(tested.shape, dtype=np.bool_)
-        self.groups = [own[tested[own]] for own in groups]
-        self._whole = [own[on_logs[own]] for own in self.groups]
-        self._told = [at for at, own in enumerate(self._whole) if own.size > 1]
+        on_logs = np.zeros(tested.shape, dtype=np.bool_)
+        if groups:
+            on_logs = pair.ratio.on_logs
+        self.groups = [points[tested[points]] for points in groups]
+        self._with_ratio = [points[on_logs[points]] for points in self.groups]
+        #: The numbers of the groups that have a mean: of two points with a ratio at least.
+        self._averaged = [
+            number for number, points in enumerate(self._with_ratio) if points.size > 1
+        ]
 
     @property
     def size(self) -> int:
         """The number of points and means."""
-        return self.rows.size + len(self._told)
+        return self.rows.size + len(self._averaged)
 
     def blank(self) -> FloatCube:
         """Return a p-value for every member: 0 without noise, else NaN."""
         return np.full(self.size, 0.0 if self.pair.exact else np.nan)
 
-    def _with_means(self, points: FloatCube, of: Callable[[Points], Any]) -> FloatCube:
-        means = np.array([of(self._whole[at]) for at in self._told], dtype=np.float64)
+    @property
+    def _averaged_points(self) -> list[Points]:
+        """The points with a ratio of each group that has a mean."""
+        return [self._with_ratio[number] for number in self._averaged]
+
+    def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
+        """Append to the values of points those of the means, which a function returns."""
+        values = [mean(averaged) for averaged in self._averaged_points]
+        means = np.array(values, dtype=np.float64)
         return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])
+
+    def _means_over(self, points: FloatCube) -> FloatCube:
+        """Return the rows of tested points, then the mean over the rows of each group."""
+        return self._with_means(points[self.rows], lambda averaged: mean_of(points[averaged]))
 
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
         """Return the differences of all members in blocks that are exchanged together.
 
         - `until`: the number of a run's first blocks that count, as in a planned look; None: all.
         """
-        own = stats.collapsed(self.pair.differences_until(until), blocks)
-        return self._with_means(own[self.rows], lambda points: mean_of(own[points]))
+        differences = self.pair.differences_until(until)
+        return self._means_over(stats.collapsed(differences, blocks))
 
     def within_noise(self) -> BoolCube:
         """Return for each member of two separate runs whether noise may explain its distance."""
-        return np.concatenate([
-            self.pair.within_noise(self.rows),
-            [self.pair.mean_within_noise(self._whole[at]) for at in self._told],
-        ]).astype(np.bool_)  # fmt: skip
+        points = self.pair.within_noise(self.rows)
+        means = [self.pair.mean_within_noise(averaged) for averaged in self._averaged_points]
+        return np.concatenate([points, means]).astype(np.bool_)
 
     def zone(self, margin: float) -> FloatCube:
         """Return the distance from no difference that does not matter, of all members."""
-        return self._with_means(self.pair.zone(margin)[self.rows], lambda _: np.log1p(margin))
+        zone = self.pair.zone(margin)
+        return self._with_means(zone[self.rows], lambda _: np.log1p(margin))
 
     @property
     def weight(self) -> FloatCube:
@@ -94,84 +110,119 @@ class Members:
         blocks. The sixth root gives the mean of fifty points, 5 % slower with 5 % of noise, 99
         instead of 82 % of certainty, and takes 1 % from a lone loss (simulated).
         """
-        return self._with_means(
-            self._weight[self.rows],
-            lambda points: self._weight[points].max() * points.size ** (1 / 6),
-        )
+
+        def of_mean(points: Points) -> float:
+            return float(self._weight[points].max() * points.size ** (1 / 6))
+
+        return self._with_means(self._weight[self.rows], of_mean)
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
         """Return the members' values at all points of the cube, `nothing` at other points."""
-        found = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
-        found[self.rows] = members[: self.rows.size]
-        return found
+        values = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
+        values[self.rows] = members[: self.rows.size]
+        return values
 
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
         """Return the mean over every group."""
-        found: list[Mean | None] = [None] * len(self.groups)
-        for at, own_p, loss in zip(
-            self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
-        ):
-            if not np.isnan(own_p):  # else there are too few launches
-                found[at] = self._mean(self._whole[at], float(own_p), int(loss))
-        return found
+        means: list[Mean | None] = [None] * len(self.groups)
+        p_of_means = p[self.rows.size :].tolist()
+        loss_of_means = by_loss[self.rows.size :].tolist()
+        for number, p_of_mean, loss in zip(self._averaged, p_of_means, loss_of_means, strict=True):
+            if not np.isnan(p_of_mean):  # else there are too few launches
+                means[number] = self._mean(self._with_ratio[number], p_of_mean, loss)
+        return means
 
     def _mean(self, points: Points, p: float, by_loss: int) -> Mean | None:
         """Return the mean over points; None where a side has no value of them at all."""
         pair = self.pair
-        ratio, lo, hi, n = self._interval(points)
-        if finite(ratio) is None:
+        interval = self._interval(points)
+        if finite(interval.ratio) is None:
             return None
-        cases, at = np.unique(pair.case[points], return_inverse=True)
-        counts = []
-        for marks in (marks for side in pair.ended for marks in side):
-            of_cases = np.zeros((cases.size, marks.shape[-1]), dtype=np.bool_)  # each case once
-            np.logical_or.at(of_cases, at, marks[points])
-            counts.append(int(of_cases.sum()))
-        lo = 0.0 if pair.base_lost[points].any() else lo
-        hi = np.inf if pair.lost[points].any() else hi
+        lo = 0.0 if pair.base_lost[points].any() else interval.lo
+        hi = np.inf if pair.lost[points].any() else interval.hi
+        here, there = pair.ended
         return Mean(
-            ratio=Estimate(ratio, finite(lo) or None, finite(hi)),
-            n=n,
+            ratio=Estimate(interval.ratio, finite(lo) or None, finite(hi)),
+            n=interval.n,
             points=points.size,
             p=p,
-            lost=counts[0],
-            tried=counts[1],
-            base_lost=counts[2],
-            base_tried=counts[3],
+            lost=self._launches(here.lost, points),
+            tried=self._launches(here.tried, points),
+            base_lost=self._launches(there.lost, points),
+            base_tried=self._launches(there.tried, points),
             by_loss=by_loss,
         )
 
-    def _interval(self, points: Points) -> tuple[float, float, float, int]:
+    def _launches(self, marks: BoolCube, points: Points) -> int:
+        """Count the launches in which any of some points is marked, once for each case."""
+        cases, case_numbers = np.unique(self.pair.case[points], return_inverse=True)
+        of_cases = np.zeros((cases.size, marks.shape[-1]), dtype=np.bool_)
+        np.logical_or.at(of_cases, case_numbers, marks[points])
+        return int(of_cases.sum())
+
+    def _interval(self, points: Points) -> _MeanRatio:
+        """Return the mean ratio of points with its interval, of all launches that ended."""
         pair = self.pair
         if pair.exact:
-            logs = np.log([of[points] for of in (pair.ratio.ratio, pair.ratio.lo, pair.ratio.hi)])
-            ratio, lo, hi = np.exp(np.nanmean(logs, axis=-1)).tolist()
-            return ratio, lo, hi, int(pair.ratio.n[points].min())
+            return self._exact_interval(points)
         if pair.paired:
             row = mean_of(stats.collapsed(pair.differences[points], pair.boots.groups))
-            shift = stats.paired_shift(row, np.where(np.isnan(row), np.nan, 0.0))
+            no_difference = np.where(np.isnan(row), np.nan, 0.0)
+            shift = stats.paired_shift(row, no_difference)
         else:
-            shift = stats.unpaired_shift(*pair.means_of(points), groups=pair.boots.groups)
-        ends = np.exp([float(shift.shift), float(shift.lo), float(shift.hi)]).tolist()
-        return (*ends, int(min(shift.n, shift.n_baseline)))
+            worse, than = pair.means_of(points)
+            shift = stats.unpaired_shift(worse, than, groups=pair.boots.groups)
+        logs = np.array([float(shift.shift), float(shift.lo), float(shift.hi)])
+        ratio, lo, hi = np.exp(logs).tolist()
+        return _MeanRatio(ratio, lo, hi, int(min(shift.n, shift.n_baseline)))
 
-    def over(self) -> tuple[FloatCube, FloatCube, list[bytes]]:
-        """Return the shares of launches that both sides lost, of all members, and their p-values.
+    def _exact_interval(self, points: Points) -> _MeanRatio:
+        """Return the mean ratio of points without noise: the interval is that of the models."""
+        ratios = self.pair.ratio
+        logs = np.log([ratios.ratio[points], ratios.lo[points], ratios.hi[points]])
+        ratio, lo, hi = np.exp(np.nanmean(logs, axis=-1)).tolist()
+        return _MeanRatio(ratio, lo, hi, int(ratios.n[points].min()))
+
+    def lost_shares(self) -> _LostShares:
+        """Return the shares of launches that both sides lost, of all members.
 
         Points of one case that were lost in the same launches are one test.
         """
-        pair, groups = self.pair, self.pair.boots.groups
-        sides = [np.where(tried, lost, np.nan) for lost, tried in pair.ended]
-        names = [
-            b"%d:" % pair.case[row] + b"|".join(side[row].tobytes() for side in sides)
-            for row in self.rows.tolist()
-        ]
-        own, base = (stats.collapsed(side, groups) for side in sides)
-        return (
-            self._with_means(own[self.rows], lambda points: mean_of(own[points])),
-            self._with_means(base[self.rows], lambda points: mean_of(base[points])),
-            [*names, *(b"mean %d" % at for at in self._told)],
-        )
+        sides = [np.where(side.tried, side.lost, np.nan) for side in self.pair.ended]
+        patterns = []
+        for row in self.rows.tolist():
+            losses = b"|".join(side[row].tobytes() for side in sides)
+            patterns.append(b"%d:" % self.pair.case[row] + losses)
+        patterns += [b"mean %d" % number for number in self._averaged]
+        here, there = (stats.collapsed(side, self.pair.boots.groups) for side in sides)
+        return _LostShares(self._means_over(here), self._means_over(there), patterns)
+
+
+class _MeanRatio(NamedTuple):
+    """A mean ratio with its interval, not finite where it is open, and the values behind it."""
+
+    ratio: float
+    lo: float
+    hi: float
+    n: int
+
+
+class _LostShares(NamedTuple):
+    """The share of each block's launches that both sides lost, of all members of a pair.
+
+    - `patterns`: equal for members that were lost in the same launches of one case.
+    """
+
+    platform: FloatCube
+    baseline: FloatCube
+    patterns: list[bytes]
+
+
+class WithLosses(NamedTuple):
+    """The p-values of the members of each pair, and the side that lost certainly more launches."""
+
+    p: list[FloatCube]
+    by_loss: list[IntCube]
 
 
 def with_losses(
@@ -182,7 +233,7 @@ def with_losses(
     *,
     spent: float | None = None,
     looks: int = 1,
-) -> tuple[list[FloatCube], list[IntCube]]:
+) -> WithLosses:
     """Combine the test of lost launches with p-values, which are compared with `alpha`.
 
     Both have a share of the error, once any loss could be certain by its numbers alone.
@@ -190,46 +241,82 @@ def with_losses(
     - `spent`: the error that p-values spend at `alpha`, if it differs from `alpha`.
     - `looks`: the number of looks at the data.
     """
-    counted, worse, first = _counted(members)
-    own = np.flatnonzero(first == np.arange(first.size))
-    adjusted = np.full(first.size, np.nan)
-    adjusted[own] = adjust(counted.p[own], counted.least[own])
-    adjusted = looks * adjusted[first]
+    tests = _loss_tests(members)
+    adjusted = looks * tests.adjusted(adjust)
     ends = np.cumsum([member.size for member in members])[:-1]
-    by_loss = np.split(np.where(adjusted <= stats.LOST_ALPHA, worse, 0), ends)
+    by_loss = np.split(np.where(adjusted <= stats.LOST_ALPHA, tests.worse, 0), ends)
     if np.isnan(adjusted).all():
-        return p, by_loss
-    both = [
-        np.fmin(
-            np.minimum(1.0, given * ((spent or alpha) / stats.BESIDE_LOST_ALPHA)),
-            np.minimum(1.0, lost * (alpha / stats.LOST_ALPHA)),
-        )
-        for given, lost in zip(p, np.split(adjusted, ends), strict=True)
-    ]
-    return both, by_loss
+        return WithLosses(p, by_loss)
+    factor = (spent or alpha) / stats.BESIDE_LOST_ALPHA
+    factor_of_losses = alpha / stats.LOST_ALPHA
+    combined = []
+    for p_of_pair, p_of_losses in zip(p, np.split(adjusted, ends), strict=True):
+        of_values = np.minimum(1.0, p_of_pair * factor)
+        of_losses = np.minimum(1.0, p_of_losses * factor_of_losses)
+        combined.append(np.fmin(of_values, of_losses))
+    return WithLosses(combined, by_loss)
 
 
-def _counted(members: Sequence[Members]) -> tuple[stats.Exceedance, IntCube, IntCube]:
-    """Test the lost launches of all members.
+@dataclass(frozen=True, slots=True)
+class _LossTests:
+    """The tests of the lost launches of all members.
 
-    Returns the test, the side that lost more (1, -1 or 0), and for each member the number of the
-    first member with the same pattern of losses.
+    - `p`: the p-values; NaN without a lost launch. `least`: the smallest possible ones.
+    - `worse`: the side that lost more: 1, -1 or 0.
+    - `first`: for each member the number of the first member with the same pattern of losses.
     """
-    p, least, worse, names = [], [], [], []
+
+    p: FloatCube
+    least: FloatCube
+    worse: IntCube
+    first: IntCube
+
+    def adjusted(self, adjust: Callable[[FloatCube, FloatCube], FloatCube]) -> FloatCube:
+        """Return the p-values adjusted for all different patterns of losses."""
+        different = np.flatnonzero(self.first == np.arange(self.first.size))
+        adjusted = np.full(self.first.size, np.nan)
+        adjusted[different] = adjust(self.p[different], self.least[different])
+        return adjusted[self.first]
+
+
+def _loss_tests(members: Sequence[Members]) -> _LossTests:
+    """Test the lost launches of all members."""
+    p = []
+    least = []
+    worse = []
+    patterns: list[bytes] = []
     for number, member in enumerate(members):
-        if member.pair.exact or not any(lost.any() for lost, _ in member.pair.ended):
-            p.append(np.full(member.size, np.nan))
-            least.append(p[-1])
+        if not _has_losses(member.pair):
+            untested = np.full(member.size, np.nan)
+            p.append(untested)
+            least.append(untested)
             worse.append(np.zeros(member.size, dtype=np.int64))
-            names += [b"%d/%d" % (number, at) for at in range(member.size)]
+            patterns += [b"%d/%d" % (number, row) for row in range(member.size)]
             continue
-        own, base, patterns = member.over()
-        found = stats.exceedance(own, base)
-        p.append(found.p)
-        least.append(found.least)
-        apart = np.nan_to_num(mean_of(own.T) - mean_of(base.T))
-        worse.append(np.sign(apart).astype(np.int64))
-        names += [b"%d/" % number + name for name in patterns]
-    known: dict[bytes, int] = {}
-    first = np.array([known.setdefault(name, at) for at, name in enumerate(names)], dtype=np.int64)
-    return stats.Exceedance(np.concatenate(p), np.concatenate(least)), np.concatenate(worse), first
+        shares = member.lost_shares()
+        test = stats.exceedance(shares.platform, shares.baseline)
+        p.append(test.p)
+        least.append(test.least)
+        difference = mean_of(shares.platform.T) - mean_of(shares.baseline.T)
+        worse.append(np.sign(np.nan_to_num(difference)).astype(np.int64))
+        patterns += [b"%d/" % number + pattern for pattern in shares.patterns]
+    return _LossTests(
+        p=np.concatenate(p),
+        least=np.concatenate(least),
+        worse=np.concatenate(worse),
+        first=_first_of_each(patterns),
+    )
+
+
+def _has_losses(pair: PlatformPair) -> bool:
+    if pair.exact:
+        return False
+    return any(side.lost.any() for side in pair.ended)
+
+
+def _first_of_each(patterns: Sequence[bytes]) -> IntCube:
+    """Return for each pattern the number of the first equal one."""
+    first: dict[bytes, int] = {}
+    for number, pattern in enumerate(patterns):
+        first.setdefault(pattern, number)
+    return np.array([first[pattern] for pattern in patterns], dtype=np.int64)

@@ -54,12 +54,14 @@ def unlike_processors(
     With a real baseline a run launches an emulated processor only twice: two such platforms are
     then not compared with each other either. Points are the points of the pair's values.
     """
-    theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
-    least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)
-    sides = (pair.platform in emulated) + (pair.baseline in emulated)
-    unlike: BoolCube = theirs.to_numpy() & (least > 0) & (sides > 0)
-    few: BoolCube = unlike & (least < MIN_LAUNCHES)
-    return few if sides == 2 else unlike
+    layers = [layer.value for layer in PROCESSOR_LAYERS]
+    computes = points.get_column("layer").is_in(layers).to_numpy()
+    launches = np.minimum(pair.ratio.n, pair.ratio.n_baseline)
+    emulated_sides = (pair.platform in emulated) + (pair.baseline in emulated)
+    unlike: BoolCube = computes & (launches > 0) & (emulated_sides > 0)
+    if emulated_sides == 2:
+        unlike &= launches < MIN_LAUNCHES
+    return unlike
 
 
 def model_errors(records: Records) -> Mapping[str, float]:
@@ -85,17 +87,17 @@ class SimulatedPair(PlatformPair):
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
         """Return the ratio of every point; its interval is the models' error."""
-        worse, than = stats.summarize(self._worse), stats.summarize(self._than)
+        worse = stats.summarize(self._worse)
+        than = stats.summarize(self._than)
         there = (worse.n > 0) & (than.n > 0)
         positive = there & (worse.median > 0) & (than.median > 0)
-        ratio = np.divide(
-            worse.median, than.median, out=np.full(worse.median.shape, np.nan), where=positive
-        )
-        known = 0.0 if np.isnan(self._error) else self._error
+        ratio = np.full(worse.median.shape, np.nan)
+        np.divide(worse.median, than.median, out=ratio, where=positive)
+        error = 0.0 if np.isnan(self._error) else self._error
         return stats.Ratio(
             ratio=ratio,
-            lo=ratio / (1 + known),
-            hi=ratio * (1 + known),
+            lo=ratio / (1 + error),
+            hi=ratio * (1 + error),
             p=np.where(positive, 0.0, np.nan),
             n=worse.n,
             n_baseline=than.n,
@@ -113,6 +115,6 @@ def pair_of(
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)
     pair = PlatformPair(records.cube, platform, baseline, noiseless=errors)
-    own, base = (records.facts.get(name, {}) for name in (platform, baseline))
-    pair.unlike_build = unlike_builds(own, base)
+    facts = records.facts
+    pair.unlike_build = unlike_builds(facts.get(platform, {}), facts.get(baseline, {}))
     return pair

@@ -20,18 +20,20 @@ _Ranks = dict[tuple[str, ...], tuple[int, ...]]
 
 def other_ranks_text(table: pl.DataFrame, summary: pl.DataFrame, pair: PlatformPair) -> pl.Series:
     """Return for each row why ranks keep both sides apart; empty where they do not."""
-    own = _ranks_of(summary, pair.platform)
-    base = _ranks_of(summary, pair.baseline)
+    ranks = _ranks_of(summary, pair.platform)
+    base_ranks = _ranks_of(summary, pair.baseline)
     reasons = {}
-    for same in own.keys() & base.keys():
-        if own[same] != base[same]:
-            reasons[same] = _reason(pair, own[same], base[same])
+    for same in ranks.keys() & base_ranks.keys():
+        if ranks[same] != base_ranks[same]:
+            reasons[same] = _reason(pair, ranks[same], base_ranks[same])
     if not reasons:
         return pl.Series("other_ranks", [""], dtype=pl.String).new_from_index(0, table.height)
     texts = []
     for *shared, n, n_baseline in table.select(*_SAME, "n", "n_baseline").iter_rows():
-        compared = n and n_baseline
-        texts.append("" if compared else reasons.get(tuple(shared), ""))
+        if n and n_baseline:
+            texts.append("")
+        else:
+            texts.append(reasons.get(tuple(shared), ""))
     return pl.Series("other_ranks", texts, dtype=pl.String)
 
 
@@ -41,23 +43,25 @@ def _ranks_of(summary: pl.DataFrame, platform: str) -> _Ranks:
     return {tuple(same): tuple(numbers) for *same, numbers in ranks.iter_rows()}
 
 
-def _reason(pair: PlatformPair, own: tuple[int, ...], base: tuple[int, ...]) -> str:
-    if 0 in own and 0 not in base:
-        return _unknown(pair.platform, pair.baseline, base)
-    if 0 in base and 0 not in own:
-        return _unknown(pair.baseline, pair.platform, own)
+def _reason(pair: PlatformPair, ranks: tuple[int, ...], base_ranks: tuple[int, ...]) -> str:
+    """Describe how the ranks of two platforms differ; 0 is an unknown number."""
+    if 0 in ranks and 0 not in base_ranks:
+        return _unknown(pair.platform, pair.baseline, base_ranks)
+    if 0 in base_ranks and 0 not in ranks:
+        return _unknown(pair.baseline, pair.platform, ranks)
     return (
-        f"not the same number of ranks: {pair.baseline} has {_numbers(base)}, "
-        f"{pair.platform} has {_numbers(own)}"
+        f"not the same number of ranks: {pair.baseline} has {_numbers(base_ranks)}, "
+        f"{pair.platform} has {_numbers(ranks)}"
     )
 
 
-def _unknown(unknown: str, known: str, ranks: tuple[int, ...]) -> str:
+def _unknown(platform: str, other: str, ranks_of_other: tuple[int, ...]) -> str:
     return (
-        f"the number of ranks of {unknown} is not known, {known} has {_numbers(ranks)}; "
-        "import with --ranks"
+        f"the number of ranks of {platform} is not known, {other} has "
+        f"{_numbers(ranks_of_other)}; import with --ranks"
     )
 
 
 def _numbers(ranks: tuple[int, ...]) -> str:
-    return listing([str(number) if number else "an unknown number" for number in ranks])
+    words = [str(number or "an unknown number") for number in ranks]
+    return listing(words)

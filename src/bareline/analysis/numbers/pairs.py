@@ -1,75 +1,39 @@
 """Two platforms' values of the same points, turned so that above the baseline is worse.
 
-A record contains the number of the boot of its platform. Launches of one boot are not independent,
-so a boot is one value of every test and interval, and the unit that is exchanged between two
-platforms. With fewer than six boots too few exchanges exist: then launches are the unit, and the
-result is valid for these boots only.
+Launches of one boot are not independent: `bareline.analysis.numbers.boots`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.numbers.boots import Boots, LaunchedBlocks
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.verdicts import MIN_LAUNCHES
-
-Side = tuple[str, BoolCube]  #: A platform's name, and the blocks in which it was launched.
-
-
-@dataclass(frozen=True, slots=True)
-class Boots:
-    """The independent units in the comparison of two platforms.
-
-    - `groups`: of each block; blocks of one group are one value. Each block is alone where
-      nothing boots, and where there are too few boots.
-    - `count`: independent boots: groups of blocks that share none; None where nothing boots.
-    - `few`: the claims are about these boots alone.
-    """
-
-    groups: IntCube
-    count: int | None
-    few: bool
-
-    @classmethod
-    def between(cls, cube: Cube, platform: Side, baseline: Side, *, paired: bool) -> Boots:
-        """Return the boots of two platforms; without common blocks each platform has its own."""
-        blocks = cube.values.shape[-1]
-        alone = np.arange(blocks)
-        names = (platform[0], baseline[0])
-        at, boot = cube.boots_of(names)
-        if not at.size:
-            return cls(alone, None, False)
-        groups = stats.grouped(blocks, at, boot)
-        if paired:
-            sides = [platform[1] & baseline[1]]
-        else:
-            sides = [own for name, own in (platform, baseline) if cube.boots_of([name])[0].size]
-        counts = [int(np.unique(groups[own]).size) for own in sides]
-        shared = [
-            count < MIN_LAUNCHES and count < np.count_nonzero(own)
-            for count, own in zip(counts, sides, strict=True)
-        ]
-        return cls(alone if any(shared) else groups, min(counts), any(shared))
 
 
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     """Return the mean of a launch's points, each from its own mean; shape (cases, blocks)."""
     there = ~np.isnan(values)
     apart = np.where(there, values, 0.0)
-    apart -= apart.sum(axis=-1, keepdims=True) / np.maximum(there.sum(axis=-1, keepdims=True), 1)
+    counts_of_points = np.maximum(there.sum(axis=-1, keepdims=True), 1)
+    apart -= apart.sum(axis=-1, keepdims=True) / counts_of_points
     totals = np.add.reduceat(np.where(there, apart, 0.0), begins, axis=0)
     counts = np.add.reduceat(there, begins, axis=0, dtype=np.int64)
-    means: FloatCube = np.divide(
-        totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0
-    )
-    return means
+    return _quotient(totals, counts)
+
+
+def _quotient(totals: FloatCube, counts: IntCube) -> FloatCube:
+    """Divide totals by counts; NaN where a count is 0."""
+    undefined = np.full(totals.shape, np.nan)
+    quotient: FloatCube = np.divide(totals, counts, out=undefined, where=counts > 0)
+    return quotient
 
 
 #: Layers of a fixed work, where a limit bounds the ratio; in other layers loops last a set time.
@@ -88,10 +52,8 @@ def _kinds_of_noise(cube: Cube) -> IntCube:
 def mean_of(rows: FloatCube) -> FloatCube:
     """Return the mean over points of each block; NaN where no point was measured."""
     there = ~np.isnan(rows)
-    count = there.sum(axis=0)
-    total = np.where(there, rows, 0.0).sum(axis=0)
-    mean: FloatCube = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean
+    totals = np.where(there, rows, 0.0).sum(axis=0)
+    return _quotient(totals, there.sum(axis=0))
 
 
 def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
@@ -99,8 +61,16 @@ def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> Flo
 
     Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
     """
-    there = np.isnan(values) & ~np.isnan(beside) & ~but
-    return np.where(there, stats.summarize(values).median[:, None], values)
+    repeated = np.isnan(values) & ~np.isnan(beside) & ~but
+    medians = stats.summarize(values).median
+    return np.where(repeated, medians[:, None], values)
+
+
+class EndedBadly(NamedTuple):
+    """The launches of one side that were lost or crashed, and all launches: (points, blocks)."""
+
+    lost: BoolCube
+    tried: BoolCube
 
 
 class PlatformPair:
@@ -127,65 +97,101 @@ class PlatformPair:
     def __init__(
         self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
     ) -> None:
-        self.platform, self.baseline = platform, baseline
+        self.platform = platform
+        self.baseline = baseline
         self.blocks: IntCube = cube.blocks
-        sides = [cube.platforms.index(name) for name in (platform, baseline)]
-        self.values, self.base = (cube.values[side] for side in sides)
-        self.lost, self.base_lost = (cube.lost[side] for side in sides)
-        self.crashed, self.base_crashed = (cube.crashed[side] for side in sides)
-        self._limit_s, self._took_s = cube.limit_s[sides], cube.took_s[sides]
-        values, base = self.values, self.base
+        self.case: IntCube = cube.points.get_column("case").to_numpy()
+        self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
+        self._kind = _kinds_of_noise(cube)
+        self._read_sides(cube)
+
+        values = self.values
+        base = self.base
         if platform in noiseless:
-            values = repeat_values(values, self.base, but=self.lost)
+            values = repeat_values(self.values, self.base, but=self.lost)
         if baseline in noiseless:
-            base = repeat_values(base, self.values, but=self.base_lost)
+            base = repeat_values(self.base, self.values, but=self.base_lost)
+        self._turn_for_worse(cube, values, base)
+
+        self.tried: BoolCube = ~np.isnan(values) | self.lost
+        self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
+        blocks = self.tried.any(axis=0)
+        base_blocks = self.base_tried.any(axis=0)
+        # One run is enough: a value that a platform lacks in a block failed or was cut there.
+        self.paired = bool((blocks & base_blocks).any())
+        self.boots = Boots.between(
+            cube,
+            LaunchedBlocks(platform, blocks),
+            LaunchedBlocks(baseline, base_blocks),
+            paired=self.paired,
+        )
+        # A simulation's time limit is not a limit of the simulated time.
+        measured = not {platform, baseline} & set(noiseless)
+        fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
+        self._fixed_work = fixed & self.directed & measured
+
+    def _read_sides(self, cube: Cube) -> None:
+        """Read the values of both sides, and their launches that did not end."""
+        here = cube.platforms.index(self.platform)
+        there = cube.platforms.index(self.baseline)
+        self.values = cube.values[here]
+        self.base = cube.values[there]
+        self.lost = cube.lost[here]
+        self.base_lost = cube.lost[there]
+        self.crashed = cube.crashed[here]
+        self.base_crashed = cube.crashed[there]
+        self._limit_s = cube.limit_s[[here, there]]
+        self._took_s = cube.took_s[[here, there]]
+
+    def _turn_for_worse(self, cube: Cube, values: FloatCube, base: FloatCube) -> None:
+        """Set the numerators, denominators and signs by which above the baseline is worse."""
         better = cube.points.get_column("better")
-        higher = (better == "higher").to_numpy()[:, None]
-        self._turned: BoolCube = higher[:, 0]
         self.directed: BoolCube = (better != "none").to_numpy()
-        self._worse, self._than = np.where(higher, (base, values), (values, base))
+        self._turned: BoolCube = (better == "higher").to_numpy()
+        higher = self._turned[:, None]
+        self._worse = np.where(higher, base, values)
+        self._than = np.where(higher, values, base)
         sign = np.where(higher, -1, 1)
-        lost, base_lost = self.lost * sign, self.base_lost * sign
+        lost = self.lost * sign
+        base_lost = self.base_lost * sign
         self._beyond: Mapping[str, IntCube] = {
             "beyond": np.where(higher, base_lost, lost),
             "beyond_baseline": np.where(higher, lost, base_lost),
         }
-        self.tried: BoolCube = ~np.isnan(values) | self.lost
-        self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
-        own_blocks, base_blocks = self.tried.any(axis=0), self.base_tried.any(axis=0)
-        # One run is enough: a value that a platform lacks in a block failed or was cut there.
-        self.paired = bool((own_blocks & base_blocks).any())
-        self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
-        self.case: IntCube = cube.points.get_column("case").to_numpy()
-        self._kind = _kinds_of_noise(cube)
-        # A simulation's time limit is not a limit of the simulated time.
-        fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
-        self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
-        self.boots = Boots.between(
-            cube, (platform, own_blocks), (baseline, base_blocks), paired=self.paired
-        )
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
         """Return the ratio of every point, with its interval."""
-        how: Callable[..., stats.Ratio] = stats.unpaired_ratio
+        ratio: Callable[..., stats.Ratio] = stats.unpaired_ratio
         if self.paired:
-            how = partial(stats.paired_ratio, floor=self._floor)
-        return how(
-            self._worse, self._than, confidence=confidence, **self._beyond, groups=self.boots.groups
+            ratio = partial(stats.paired_ratio, floor=self._floor)
+        return ratio(
+            self._worse,
+            self._than,
+            confidence=confidence,
+            groups=self.boots.groups,
+            **self._beyond,
         )
 
     @cached_property
     def _floor(self) -> FloatCube:
+        """The least distance of launches beyond a limit: its ratio to the other side's duration."""
+        limit_s, base_limit_s = self._limit_s
+        took_s, base_took_s = self._took_s
         floor = np.zeros(self.values.shape)
-        for lost, limit_s, took_s in zip(
-            (self.lost, self.base_lost), self._limit_s, reversed(self._took_s), strict=True
-        ):
-            if lost.any():
-                with np.errstate(divide="ignore"):
-                    least = np.log(limit_s[:, None] / took_s)[self.case]
-                known = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
-                floor[known] = least[known]
+        self._raise_floor(floor, self.lost, limit_s, base_took_s)
+        self._raise_floor(floor, self.base_lost, base_limit_s, took_s)
         return floor
+
+    def _raise_floor(
+        self, floor: FloatCube, lost: BoolCube, limit_s: FloatCube, other_took_s: FloatCube
+    ) -> None:
+        """Write the bounds of one side's lost launches, where the work is fixed."""
+        if not lost.any():
+            return
+        with np.errstate(divide="ignore"):
+            least = np.log(limit_s[:, None] / other_took_s)[self.case]
+        bounded = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
+        floor[bounded] = least[bounded]
 
     @cached_property
     def ratio(self) -> stats.Ratio:
@@ -195,8 +201,8 @@ class PlatformPair:
     @cached_property
     def shift(self) -> stats.Shift:
         """The difference of every point, with its 95 % interval."""
-        how = stats.paired_shift if self.paired else stats.unpaired_shift
-        return how(self._worse, self._than, groups=self.boots.groups)
+        shift = stats.paired_shift if self.paired else stats.unpaired_shift
+        return shift(self._worse, self._than, groups=self.boots.groups)
 
     @cached_property
     def differences(self) -> FloatCube:
@@ -222,7 +228,8 @@ class PlatformPair:
 
         Logarithms, or the values themselves where one is not positive.
         """
-        worse, than = self._worse.copy(), self._than.copy()
+        worse = self._worse.copy()
+        than = self._than.copy()
         on_logs = np.flatnonzero(self.ratio.on_logs)
         worse[on_logs], than[on_logs] = self.logarithms(on_logs)
         return worse, than
@@ -237,8 +244,9 @@ class PlatformPair:
         if self.paired or self.exact:
             return np.zeros(rows.shape, dtype=np.bool_)
         worse, than = self._sides
-        kind = np.where(self.ratio.on_logs, self._kind, _LIKE_NO_OTHER)[rows]
-        return stats.within_noise(worse[rows] - np.log(limit), than[rows], self.boots.groups, kind)
+        kinds = np.where(self.ratio.on_logs, self._kind, _LIKE_NO_OTHER)
+        beyond_limit = worse[rows] - np.log(limit)
+        return stats.within_noise(beyond_limit, than[rows], self.boots.groups, kinds[rows])
 
     def mean_within_noise(self, rows: IntCube) -> bool:
         """Whether the means of points of two separate runs differ by no more than their noise."""
@@ -246,7 +254,8 @@ class PlatformPair:
             return False
         worse, than = self.means_of(rows)
         kind = np.array([_LIKE_NO_OTHER])
-        return bool(stats.within_noise(worse[None], than[None], self.boots.groups, kind).item())
+        within = stats.within_noise(worse[None], than[None], self.boots.groups, kind)
+        return bool(within.item())
 
     def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
         """Return the mean of points in each launch of both sides, each point from its own mean.
@@ -259,10 +268,13 @@ class PlatformPair:
 
     @property
     def _partnered(self) -> FloatCube:
+        """The differences of launches that are paired by their order; 0 within rounding."""
         worse, than = self._sides
         turned = self._turned[:, None]
-        own, base = np.where(turned, than, worse), np.where(turned, worse, than)
-        apart = stats.partnered(own, base, self.boots.groups) * np.where(turned, -1.0, 1.0)
+        values = np.where(turned, than, worse)
+        base = np.where(turned, worse, than)
+        sign = np.where(turned, -1.0, 1.0)
+        apart = stats.partnered(values, base, self.boots.groups) * sign
         rounding = np.where(self.ratio.on_logs, stats.ROUNDING, stats.rounding_of(worse, than))
         return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
@@ -271,17 +283,9 @@ class PlatformPair:
 
         A launch lost to a limit counts as the slowest that was measured.
         """
-        sides = []
-        for values, beyond in (
-            (self._worse, self._beyond["beyond"]),
-            (self._than, self._beyond["beyond_baseline"]),
-        ):
-            logs = np.log(values[points])
-            for lost, end in ((beyond[points] > 0, np.fmax), (beyond[points] < 0, np.fmin)):
-                farthest = end.reduce(logs, axis=-1, keepdims=True)
-                logs = np.where(lost, farthest, logs)
-            sides.append(logs)
-        return sides[0], sides[1]
+        worse = _slowest_where_lost(self._worse[points], self._beyond["beyond"][points])
+        than = _slowest_where_lost(self._than[points], self._beyond["beyond_baseline"][points])
+        return worse, than
 
     @cached_property
     def delta(self) -> FloatCube:
@@ -289,12 +293,11 @@ class PlatformPair:
         return stats.cliffs_delta(self._worse, self._than)
 
     @property
-    def ended(self) -> tuple[tuple[BoolCube, BoolCube], tuple[BoolCube, BoolCube]]:
-        """The lost or crashed launches, and all launches, of both sides."""
-        return (
-            (self.lost | self.crashed, self.tried | self.crashed),
-            (self.base_lost | self.base_crashed, self.base_tried | self.base_crashed),
-        )
+    def ended(self) -> tuple[EndedBadly, EndedBadly]:
+        """The lost or crashed launches, and all launches, of the platform and its baseline."""
+        here = EndedBadly(self.lost | self.crashed, self.tried | self.crashed)
+        there = EndedBadly(self.base_lost | self.base_crashed, self.base_tried | self.base_crashed)
+        return here, there
 
     @cached_property
     def dependent(self) -> BoolCube:
@@ -302,28 +305,36 @@ class PlatformPair:
 
         Blocks remove a drift of both platforms; without common blocks their series are compared.
         """
-        found = np.zeros(self.case.shape, dtype=np.bool_)
         rows = np.flatnonzero(self._headline)
-        if self.paired and not self.exact and rows.size:
-            rows = rows[np.argsort(self.case[rows], kind="stable")]
-            begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
-            differences = stats.collapsed(self.differences[rows], self.boots.groups)
-            seen = stats.look(of_launches(differences, begins))
-            found = np.isin(self.case, self.case[rows[begins]][seen.dependent | seen.drifting])
-        return found
+        if not self.paired or self.exact or not rows.size:
+            return np.zeros(self.case.shape, dtype=np.bool_)
+        rows = rows[np.argsort(self.case[rows], kind="stable")]
+        begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
+        differences = stats.collapsed(self.differences[rows], self.boots.groups)
+        series = stats.look(of_launches(differences, begins))
+        cases = self.case[rows[begins]]
+        return np.isin(self.case, cases[series.dependent | series.drifting])
 
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
         """The launches that each point lost to limits, and the limits: `LostLaunches`."""
-        names = ("lost", "base_lost", "tried", "base_tried", "crashed", "base_crashed")
-        counts = {name: np.count_nonzero(getattr(self, name), axis=-1) for name in names}
-        more = counts["lost"] >= counts["base_lost"]
-        lost = (counts["lost"] + counts["base_lost"]) > 0
-        took_s = stats.summarize(self._took_s).median[:, self.case]
-        limit_s = np.where(more, *self._limit_s[:, self.case])
-        return counts | {
-            "limit_s": np.where(lost, limit_s, np.nan),
-            "took_s": np.where(lost, np.where(more, *took_s[::-1]), np.nan),
+        lost = np.count_nonzero(self.lost, axis=-1)
+        base_lost = np.count_nonzero(self.base_lost, axis=-1)
+        lost_anywhere = (lost + base_lost) > 0
+        more_here = lost >= base_lost
+        limit_s, base_limit_s = self._limit_s[:, self.case]
+        took_s, base_took_s = stats.summarize(self._took_s).median[:, self.case]
+        limit_of_worse_s = np.where(more_here, limit_s, base_limit_s)
+        other_took_s = np.where(more_here, base_took_s, took_s)
+        return {
+            "lost": lost,
+            "base_lost": base_lost,
+            "tried": np.count_nonzero(self.tried, axis=-1),
+            "base_tried": np.count_nonzero(self.base_tried, axis=-1),
+            "crashed": np.count_nonzero(self.crashed, axis=-1),
+            "base_crashed": np.count_nonzero(self.base_crashed, axis=-1),
+            "limit_s": np.where(lost_anywhere, limit_of_worse_s, np.nan),
+            "took_s": np.where(lost_anywhere, other_took_s, np.nan),
         }
 
     def zone(self, margin: float) -> FloatCube:
@@ -333,3 +344,15 @@ class PlatformPair:
     def tolerance(self, margin: float) -> FloatCube:
         """Return the difference that does not matter, in the unit of each point."""
         return margin * np.nan_to_num(np.abs(stats.summarize(self._than).median))
+
+
+def _slowest_where_lost(values: FloatCube, beyond: IntCube) -> FloatCube:
+    """Return logarithms; launches beyond a limit count as the farthest of their row.
+
+    - `beyond`: above 0 where the lost launch counts as the largest value, below 0 as the smallest.
+    """
+    logs = np.log(values)
+    largest = np.fmax.reduce(logs, axis=-1, keepdims=True)
+    logs = np.where(beyond > 0, largest, logs)
+    smallest = np.fmin.reduce(logs, axis=-1, keepdims=True)
+    return np.where(beyond < 0, smallest, logs)

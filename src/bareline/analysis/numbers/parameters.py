@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -19,96 +20,136 @@ from bareline.vocabulary.units import listing
 
 Params = Mapping[str, Scalar]
 #: A probe, and the text of a case's parameters.
-Said = tuple[str, str]
+CaseText = tuple[str, str]
+#: The different values of each parameter of each probe, by their text.
+_Values = dict[str, dict[str, dict[str, Scalar]]]
 
 
 def defaults_of(header: Header) -> dict[str, Params]:
     """Return the parameters of each probe of a run, and their defaults, where they are known."""
-    before = {} if header.imported else _of_before()
-    programs = header.study.get("app", {})
-    own = {f"app.{name}": program.get("params", {}) for name, program in programs.items()}
-    known: Mapping[str, Params] = {**before, **own, **header.defaults}
-    return {name: known[name] for name in header.probes if name in known}
+    defaults: dict[str, Params] = {}
+    if not header.imported:
+        defaults.update(_defaults_of_older_versions())
+    for name, program in header.study.get("app", {}).items():
+        defaults[f"app.{name}"] = program.get("params", {})
+    defaults.update(header.defaults)
+    return {name: defaults[name] for name in header.probes if name in defaults}
 
 
 @cache
-def _of_before() -> dict[str, Params]:
+def _defaults_of_older_versions() -> dict[str, Params]:
+    """Return the defaults of versions that did not keep them in the run."""
     file = resources.files("bareline.analysis") / "defaults.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
+def common_defaults(defaults: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
     """Return the defaults of all runs together; those in which runs differ are in none."""
-    every = _every(known)
-    return {
-        probe: {
-            name: next(iter(values.values())) for name, values in params.items() if len(values) == 1
-        }
-        for probe, params in every.items()
-    }
+    common: dict[str, dict[str, Scalar]] = {}
+    for probe, params in _values_of(defaults).items():
+        common[probe] = {}
+        for name, values in params.items():
+            if len(values) == 1:
+                common[probe][name] = next(iter(values.values()))
+    return common
 
 
-def _every(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, dict[str, Scalar]]]:
-    every: dict[str, dict[str, dict[str, Scalar]]] = defaultdict(lambda: defaultdict(dict))
-    for defaults in known:
-        for probe, params in defaults.items():
+def _differing(defaults: Sequence[Mapping[str, Params]]) -> dict[str, set[str]]:
+    """Return the parameters of each probe whose defaults differ between runs."""
+    differing: dict[str, set[str]] = {}
+    for probe, params in _values_of(defaults).items():
+        differing[probe] = {name for name, values in params.items() if len(values) > 1}
+    return differing
+
+
+def _values_of(defaults: Sequence[Mapping[str, Params]]) -> _Values:
+    values: _Values = defaultdict(lambda: defaultdict(dict))
+    for of_run in defaults:
+        for probe, params in of_run.items():
             for name, value in params.items():
-                every[probe][name].setdefault(format_point({name: value}), value)
-    return every
+                values[probe][name].setdefault(format_point({name: value}), value)
+    return values
+
+
+@dataclass(slots=True)
+class _WholeCase:
+    """A case of any run, with all of its parameters.
+
+    - `named`: the parameters that name it: those given in any run, and those that differ.
+    """
+
+    params: Mapping[str, Scalar]
+    named: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """The text that names it."""
+        return format_point({name: self.params[name] for name in self.named})
 
 
 def case_texts(
-    said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]]
-) -> list[dict[Said, str]]:
+    texts: Sequence[Iterable[CaseText]], defaults: Sequence[Mapping[str, Params]]
+) -> list[dict[CaseText, str]]:
     """Describe which text names each case, so that equal texts are equal parameters.
 
     A parameter that a run does not know has the default on which all runs that know it agree: a new
-    parameter of a probe keeps its earlier behaviour. `known` has `defaults_of` for each run.
+    parameter of a probe keeps its earlier behaviour.
+
+    - `texts`: the cases of each run, by the texts that it has for them.
+    - `defaults`: `defaults_of` for each run.
     """
-    common = common_defaults(known)
-    differing = {
-        probe: {name for name, values in params.items() if len(values) > 1}
-        for probe, params in _every(known).items()
-    }
-    cases: list[dict[Said, tuple[str, str]]] = []
-    whole: dict[Said, dict[str, Scalar]] = {}
-    named: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for texts, defaults in zip(said, known, strict=True):
-        own: dict[Said, tuple[str, str]] = {}
-        for probe, text in texts:
+    common = common_defaults(defaults)
+    differing = _differing(defaults)
+    cases: dict[CaseText, _WholeCase] = {}
+    keys_of_runs: list[dict[CaseText, CaseText]] = []
+    for texts_of_run, defaults_of_run in zip(texts, defaults, strict=True):
+        keys: dict[CaseText, CaseText] = {}
+        for probe, text in texts_of_run:
             given = parse_point(text)
-            params = {**common.get(probe, {}), **defaults.get(probe, {}), **given}
-            case = (probe, format_point(params))
-            whole[case] = params
-            named[case] |= given.keys() | (differing.get(probe, set()) & params.keys())
-            own[probe, text] = case
-        cases.append(own)
-    texts_of = {
-        case: format_point({name: whole[case][name] for name in names})
-        for case, names in named.items()
-    }
-    # Two cases that an older run kept apart stay two.
-    counted = [(own, Counter(own.values())) for own in cases]
-    return [
-        {one: texts_of[case] if alike[case] == 1 else one[1] for one, case in own.items()}
-        for own, alike in counted
-    ]
+            params = {**common.get(probe, {}), **defaults_of_run.get(probe, {}), **given}
+            key = (probe, format_point(params))
+            case = cases.setdefault(key, _WholeCase(params))
+            case.named |= given.keys()
+            case.named |= differing.get(probe, set()) & params.keys()
+            keys[probe, text] = key
+        keys_of_runs.append(keys)
+    return [_texts_of_run(keys, cases) for keys in keys_of_runs]
+
+
+def _texts_of_run(
+    keys: Mapping[CaseText, CaseText], cases: Mapping[CaseText, _WholeCase]
+) -> dict[CaseText, str]:
+    """Return the text that names each case of a run.
+
+    Two cases that an older run kept apart stay two: they keep their own texts.
+    """
+    counts = Counter(keys.values())
+    texts = {}
+    for case, key in keys.items():
+        _, text = case
+        texts[case] = cases[key].text if counts[key] == 1 else text
+    return texts
 
 
 def differences(
-    said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]], runs: Sequence[str]
+    texts: Sequence[Iterable[CaseText]],
+    defaults: Sequence[Mapping[str, Params]],
+    runs: Sequence[str],
 ) -> tuple[str, ...]:
     """Describe parameters with other defaults in some runs: such cases are not comparable."""
     silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for texts, defaults, run in zip(said, known, runs, strict=True):
-        for probe, text in texts:
+    for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
+        for probe, text in texts_of_run:
             given = parse_point(text)
-            for name, value in defaults.get(probe, {}).items():
+            for name, value in defaults_of_run.get(probe, {}).items():
                 if name not in given:
-                    silent[probe, name][run] = format_point({name: value}).partition("=")[2]
-    return tuple(
-        f"{probe} took {name} = {listing([f'{value} in {run}' for run, value in values.items()])} "
-        "by default: such cases are not compared"
-        for (probe, name), values in silent.items()
-        if len(set(values.values())) > 1
-    )
+                    _, _, written = format_point({name: value}).partition("=")
+                    silent[probe, name][run] = written
+    sentences = []
+    for (probe, name), values in silent.items():
+        if len(set(values.values())) > 1:
+            listed = listing([f"{value} in {run}" for run, value in values.items()])
+            sentences.append(
+                f"{probe} took {name} = {listed} by default: such cases are not compared"
+            )
+    return tuple(sentences)

@@ -106,9 +106,15 @@ def compare_points(
     for pair in pairs:
         frame = _with_layouts(records.cube.points, placed, pair)
         unlike = (frame.get_column("unlike") != "").to_numpy() & (not any_layout)
-        software = unlike_processors(frame, pair, emulated)
-        refused = pl.when(pl.Series(software)).then(pl.lit(EMULATED)).when(pl.Series(unlike))
-        frame = frame.with_columns(refused=refused.then("unlike").otherwise(pl.lit("")))
+        on_software = pl.Series(unlike_processors(frame, pair, emulated))
+        refused = (
+            pl.when(on_software)
+            .then(pl.lit(EMULATED))
+            .when(pl.Series(unlike))
+            .then("unlike")
+            .otherwise(pl.lit(""))
+        )
+        frame = frame.with_columns(refused=refused)
         figures = _figures(frame, pair, pair.directed & ~unlike, margin=margin)
         parts.append(_with_sides(figures, records, summary, pair))
     table = _with_budgets(pl.concat(parts), records)
@@ -119,55 +125,81 @@ def compare_points(
 
 
 def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair) -> pl.DataFrame:
-    own, base = (placed.filter(platform=name) for name in (pair.platform, pair.baseline))
-    for side in (own.drop("platform"), base.select(*CASE, base_layout="layout")):
+    """Return points with the difference of their layouts on both sides in words."""
+    here = placed.filter(platform=pair.platform).drop("platform")
+    there = placed.filter(platform=pair.baseline).select(*CASE, base_layout="layout")
+    for side in (here, there):
         points = points.join(side, on=CASE, how="left", nulls_equal=True, maintain_order="left")
-    both = points.select("layout", "base_layout").iter_rows()
-    unlike = pl.Series([unlike_text(*row) for row in both], dtype=pl.String)
+    texts = []
+    for layout, base_layout in points.select("layout", "base_layout").iter_rows():
+        texts.append(unlike_text(layout, base_layout))
+    unlike = pl.Series(texts, dtype=pl.String)
     return points.with_columns(unlike=unlike).drop("layout", "base_layout")
+
+
+def _finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatCube:
+    """Return the values that are marked, finite and above a limit; NaN elsewhere."""
+    return np.where(mask & np.isfinite(values) & (values > above), values, np.nan)
+
+
+def _by_interval(pair: PlatformPair, margin: float) -> FloatCube:
+    """Return the verdict of each point by its own interval and estimate, whatever its test."""
+    ratio = pair.ratio
+    shift = pair.shift
+    enough = np.minimum(ratio.n, ratio.n_baseline)
+    if pair.exact:
+        enough = np.where(enough > 0, MIN_LAUNCHES, 0)
+    # With a p-value of 0 a verdict is that of the interval and the estimate alone.
+    on_ratio = stats.judge(ratio.ratio, ratio.lo, ratio.hi, enough, 0.0, margin=margin)
+    on_shift = stats.judge_shift(
+        shift.shift, shift.lo, shift.hi, enough, 0.0, tolerance=pair.tolerance(margin)
+    )
+    return np.where(ratio.on_logs, on_ratio, on_shift)
+
+
+def _beyond_margin(pair: PlatformPair, margin: float) -> BoolCube:
+    """Return for each point whether its whole interval is beyond the margin."""
+    ratio = pair.ratio
+    shift = pair.shift
+    tolerance = pair.tolerance(margin)
+    of_ratio = (ratio.lo > 1 + margin) | (ratio.hi < 1 / (1 + margin))
+    of_shift = (shift.lo > tolerance) | (shift.hi < -tolerance)
+    return np.where(ratio.on_logs, of_ratio, of_shift)
 
 
 def _figures(
     points: pl.DataFrame, pair: PlatformPair, alike: BoolCube, *, margin: float
 ) -> pl.DataFrame:
-    result, shift = pair.ratio, pair.shift
-    n = np.minimum(result.n, result.n_baseline)
-    enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
-    tolerance = pair.tolerance(margin)
-    # With a p-value of 0 a verdict is that of the interval and the estimate alone.
-    on_ratio = stats.judge(result.ratio, result.lo, result.hi, enough, 0.0, margin=margin)
-    on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, enough, 0.0, tolerance=tolerance)
-    by_interval = np.where(result.on_logs, on_ratio, on_shift)
-    plain = alike & ~result.on_logs
-    beyond_margin = np.where(
-        result.on_logs,
-        (result.lo > 1 + margin) | (result.hi < 1 / (1 + margin)),
-        (shift.lo > tolerance) | (shift.hi < -tolerance),
-    )
+    """Return points with the figures of a comparison.
+
+    - `alike`: the points at which like is compared with like.
+    """
+    ratio = pair.ratio
+    shift = pair.shift
+    without_ratio = alike & ~ratio.on_logs
+    bounded = alike & pair.bounded
     # "At least 1.00 times" is not information.
-    known = np.abs(np.log(np.nan_to_num(result.nearest, nan=1.0))) > np.log1p(margin)
-
-    def finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatCube:
-        return np.where(mask & np.isfinite(values) & (values > above), values, np.nan)
-
+    nearest = np.nan_to_num(ratio.nearest, nan=1.0)
+    informative = np.abs(np.log(nearest)) > np.log1p(margin)
     figures = {
         "n": np.count_nonzero(~np.isnan(pair.values), axis=-1),
         "n_baseline": np.count_nonzero(~np.isnan(pair.base), axis=-1),
-        "n_used": n,
+        "n_used": np.minimum(ratio.n, ratio.n_baseline),
         **pair.losses,
         "dependent": pair.dependent,
         "value": stats.summarize(pair.values).median,
         "value_baseline": stats.summarize(pair.base).median,
         # Lost launches also put a ratio off the scale at its lower end.
-        "ratio": finite(alike, result.ratio, 0),
-        "at_least": finite(alike & known, result.nearest, 0),
-        "lo": finite(alike & pair.bounded, result.lo, 0),
-        "hi": finite(alike & pair.bounded, result.hi, 0),
-        "difference": finite(plain, shift.shift),
-        "difference_lo": finite(plain, shift.lo),
-        "difference_hi": finite(plain, shift.hi),
+        "ratio": _finite(alike, ratio.ratio, 0),
+        "at_least": _finite(alike & informative, ratio.nearest, 0),
+        "lo": _finite(bounded, ratio.lo, 0),
+        "hi": _finite(bounded, ratio.hi, 0),
+        "difference": _finite(without_ratio, shift.shift),
+        "difference_lo": _finite(without_ratio, shift.lo),
+        "difference_hi": _finite(without_ratio, shift.hi),
         "delta": pair.delta,
     }
+    verdicts = _by_interval(pair, margin).tolist()
     return points.with_columns(
         *(pl.Series(name, values) for name, values in figures.items()),
         platform=pl.lit(pair.platform),
@@ -176,14 +208,15 @@ def _figures(
         exact=pl.lit(pair.exact),
         boots=pl.lit(pair.boots.count, pl.Int64),
         few_boots=pl.lit(pair.boots.few),
-        by_interval=pl.Series(by_interval.tolist(), dtype=pl.String),
-        beyond_margin=pl.Series(beyond_margin, dtype=pl.Boolean),
+        by_interval=pl.Series(verdicts, dtype=pl.String),
+        beyond_margin=pl.Series(_beyond_margin(pair, margin), dtype=pl.Boolean),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
+    """Return points with why either side has no figure, and with the caveats of both sides."""
     table = _with_asked(_with_silent(table, records, pair), records, pair)
     lost = failures(records)
     for side, n_failed, name, where in (
@@ -196,14 +229,16 @@ def _with_sides(
             pl.col("n_failed").alias(n_failed),
         )
         reason = pl.format("{} {}", "platform", "reason").alias(f"{side}_left_out")
+        left_out = records.left_out.filter(platform=name).select(*CASE, reason)
         caveats = summary.filter(platform=name).select(*KEY, pl.col("caveats").alias(side))
         table = (
             table.join(of_side, on=CASE, how="left")
-            .join(records.left_out.filter(platform=name).select(*CASE, reason), on=CASE, how="left")
+            .join(left_out, on=CASE, how="left")
             .join(caveats, on=KEY, how="left")
         )
     table = table.with_columns(other_ranks_text(table, summary, pair))
-    own_empty, base_empty = pl.col("n") == 0, pl.col("n_baseline") == 0
+    own_empty = pl.col("n") == 0
+    base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty
     own_failed = pl.col("n_failed").is_not_null() & pl.col("own_absent").is_null()
     base_failed = pl.col("base_n_failed").is_not_null() & pl.col("base_absent").is_null()
@@ -211,16 +246,16 @@ def _with_sides(
     absent = pl.coalesce(
         pl.when(own_empty).then("own_absent"), pl.when(base_empty).then("base_absent")
     )
-    left_out = pl.coalesce("own_left_out", "base_left_out")
+    why_left_out = pl.coalesce("own_left_out", "base_left_out")
     gone = failed | absent.is_not_null()
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
-    never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
+    never_asked = empty & ~gone & why_left_out.is_null() & ~pl.col("asked")
     timed_out = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
     alike = (pl.col("refused").fill_null("") == "") & (pl.col("better") != "none")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         failed=failed,
         absent=absent,
-        left_out=left_out,
+        left_out=why_left_out,
         empty=empty,
         alike=alike,
         # A program that did not end within its time limit is compared, although it has no figure.
@@ -229,6 +264,7 @@ def _with_sides(
 
 
 def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
+    """Return points with a row for each case that delivered nothing on either side."""
     cases = records.trials.select(*CASE).unique(maintain_order=True)
     silent = cases.join(table.select(*CASE).unique(), on=CASE, how="anti")
     if silent.is_empty():
@@ -249,23 +285,30 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
     """Return in "asked" the cases that are planned on both sides: no other case is missing."""
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
-        probes = [known for name in sides if (known := records.asked(name)) is not None]
-        asked = [pl.col("probe").is_in(sorted(known)) for known in probes]
-        return table.with_columns(asked=pl.all_horizontal(pl.lit(True), *asked))
-    own, base = (records.planned.filter(platform=name).select(*CASE).unique() for name in sides)
-    both = own.join(base, on=CASE, how="semi").with_columns(asked=pl.lit(True))
+        conditions = [pl.lit(True)]
+        for name in sides:
+            probes = records.asked(name)
+            if probes is not None:
+                conditions.append(pl.col("probe").is_in(sorted(probes)))
+        return table.with_columns(asked=pl.all_horizontal(*conditions))
+    here = records.planned.filter(platform=pair.platform).select(*CASE).unique()
+    there = records.planned.filter(platform=pair.baseline).select(*CASE).unique()
+    both = here.join(there, on=CASE, how="semi").with_columns(asked=pl.lit(True))
     return table.join(both, on=CASE, how="left").with_columns(pl.col("asked").fill_null(False))
 
 
 def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    cut = pl.col("limit_s").is_null() & ((pl.col("lost") > 0) | (pl.col("base_lost") > 0))
+    """Return points with the time budget of their probe as limit, where no launch was ended."""
+    lost = (pl.col("lost") > 0) | (pl.col("base_lost") > 0)
+    cut = pl.col("limit_s").is_null() & lost
     cases = table.filter(cut).select("probe", "params").unique()
-    budgets = [
-        {**records.defaults.get(probe, {}), **parse_point(params)}.get("budget_s")
-        for probe, params in cases.iter_rows()
-    ]
-    known = cases.with_columns(pl.Series("budget_s", budgets, dtype=pl.Float64, strict=False))
-    joined = table.join(known, on=["probe", "params"], how="left", maintain_order="left")
+    budgets_s = []
+    for probe, text in cases.iter_rows():
+        params = {**records.defaults.get(probe, {}), **parse_point(text)}
+        budgets_s.append(params.get("budget_s"))
+    column = pl.Series("budget_s", budgets_s, dtype=pl.Float64, strict=False)
+    with_budget = cases.with_columns(column)
+    joined = table.join(with_budget, on=["probe", "params"], how="left", maintain_order="left")
     return joined.with_columns(
         limit_s=pl.when(cut).then("budget_s").otherwise("limit_s"), by_points=cut
     )

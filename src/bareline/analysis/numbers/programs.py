@@ -31,13 +31,13 @@ def profiles_of(
 ) -> Mapping[LaunchKey, Path]:
     """Return the profiles that a run has of a case's launches (parameters ``profile=true``)."""
     trials = _launches(records, platform, case).filter(pl.col("profile").fill_null(False))
-    found = {
-        (run, block): records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
-        for run, block, trial, attempt in trials.select(
-            "run", "block", "trial", "attempt"
-        ).iter_rows()
-    }
-    return {key: path for key, path in found.items() if path.exists()}
+    profiles: dict[LaunchKey, Path] = {}
+    launches = trials.select("run", "block", "trial", "attempt")
+    for run, block, trial, attempt in launches.iter_rows():
+        path = records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
+        if path.exists():
+            profiles[run, block] = path
+    return profiles
 
 
 def launch_values(
@@ -46,18 +46,24 @@ def launch_values(
     """Return the metrics of each launch of a case, such as its time by the program's clock."""
     rows = _launches(records, platform, case).join(records.values, on="row")
     rows = rows.filter(pl.col("metric").cast(pl.String) == metric)
-    return {(run, block): v for run, block, v in rows.select("run", "block", "value").iter_rows()}
+    values: dict[LaunchKey, float] = {}
+    for run, block, value in rows.select("run", "block", "value").iter_rows():
+        values[run, block] = value
+    return values
 
 
 def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.DataFrame:
-    wanted = [pl.col(name) == value for name, value in zip(CASE, case, strict=True)]
+    """Return the measured trials of a case on a platform."""
+    of_case = [pl.col(name) == value for name, value in zip(CASE, case, strict=True)]
     measured = (pl.col("platform") == platform) & (pl.col("status") == "measured")
-    return records.trials.filter(*wanted, measured).sort("run", "block")
+    return records.trials.filter(*of_case, measured).sort("run", "block")
 
 
 def under_profiler(place: Place) -> Place:
     """Return the place of the profiled launches of the same case."""
-    return replace(place, params=format_point({**parse_point(place.params), "profile": True}))
+    params = parse_point(place.params)
+    params["profile"] = True
+    return replace(place, params=format_point(params))
 
 
 def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
@@ -71,7 +77,8 @@ def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 #: Parts of a program's time by its own clock: means over the ranks, which add up to its time.
-COMPUTING, COMMUNICATING = "compute_mean", "communication_mean"
+COMPUTING = "compute_mean"
+COMMUNICATING = "communication_mean"
 
 _Case = tuple[str, str, int, int, int]
 
@@ -96,37 +103,60 @@ class Splits:
 
     def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records
-        self._cells = {(c.platform, c.place.case, c.place.metric): c for c in cells if c.base}
+        self._cells: dict[tuple[str, _Case, str], Row] = {}
+        for cell in cells:
+            if cell.base:
+                self._cells[cell.platform, cell.place.case, cell.place.metric] = cell
         self._baseline = baseline
         self._by_profile = cache(self._read)
 
     def of(self, platform: str, place: Place) -> Split | None:
         """Return the split of a program on the baseline; None where it was not measured."""
-        computes, talks = (
-            self._cells.get((platform, place.case, metric)) for metric in (COMPUTING, COMMUNICATING)
-        )
-        if computes and talks and computes.base and talks.base:
-            own, other = computes.base.value, talks.base.value
-            if (total := own + other) > 0:
-                source = f"by its own clock on {self._baseline}"
-                return Split(own / total, other / total, source, computes.ratio, talks.ratio)
+        split = self._by_clock(platform, place)
+        if split is not None:
+            return split
         if place.ranks == 1:
             return Split(1.0, 0.0, "with one rank")
         return self._by_profile(under_profiler(place).case)  # of a profiled launch, or of this one
 
+    def _by_clock(self, platform: str, place: Place) -> Split | None:
+        """Return the split by the program's own clock; None where it has none."""
+        computing = self._cells.get((platform, place.case, COMPUTING))
+        communicating = self._cells.get((platform, place.case, COMMUNICATING))
+        if computing is None or communicating is None:
+            return None
+        if computing.base is None or communicating.base is None:
+            return None
+        computing_s = computing.base.value
+        communicating_s = communicating.base.value
+        total_s = computing_s + communicating_s
+        if total_s <= 0:
+            return None
+        return Split(
+            computing=computing_s / total_s,
+            communicating=communicating_s / total_s,
+            source=f"by its own clock on {self._baseline}",
+            own_computing=computing.ratio,
+            own_communicating=communicating.ratio,
+        )
+
     def _read(self, case: _Case) -> Split | None:
-        shares = []
+        """Return the split by the profiles of a case on the baseline; None without one."""
+        computing = []
+        communicating = []
         for path in profiles_of(self._records, self._baseline, case).values():
             try:
                 parts = {part.what: part.share for part in time_split(read_profile(path))}
             except ProfileError:
                 continue  # a damaged profile must not end `explain`; `show` reports it
-            computing, files = (parts.get(name, 0.0) for name in ("computing", "files (POSIX)"))
-            shares.append((computing, max(0.0, 1.0 - computing - files)))
-        if not shares:
+            share = parts.get("computing", 0.0)
+            files = parts.get("files (POSIX)", 0.0)
+            computing.append(share)
+            communicating.append(max(0.0, 1.0 - share - files))
+        if not computing:
             return None
-        computing, communicating = (float(median(own)) for own in zip(*shares, strict=True))
-        return Split(computing, communicating, f"by its profile on {self._baseline}")
+        source = f"by its profile on {self._baseline}"
+        return Split(float(median(computing)), float(median(communicating)), source)
 
 
 #: The models whose time is printed, the best first: `bareline.predict.validation.scores`.
@@ -140,8 +170,10 @@ def application_of(place: Place) -> str:
     """Name a program's case as predictions do; being profiled makes it no other one."""
     params = {key: value for key, value in parse_point(place.params).items() if key != "profile"}
     parts = [place.probe, format_point(params), f"ranks={place.ranks}"]
-    parts += [f"threads={place.threads}"] if place.threads > 1 else []
-    parts += [f"nodes={place.nodes}"] if place.nodes else []
+    if place.threads > 1:
+        parts.append(f"threads={place.threads}")
+    if place.nodes:
+        parts.append(f"nodes={place.nodes}")
     return " ".join(filter(None, parts))
 
 
@@ -167,31 +199,40 @@ class ReplayedTerm:
     hi: float
 
 
-#: Terms by platform and application, and of how many launches the loss is.
-ReplayedLosses = Mapping[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]]
+#: The terms of a loss, and of how many launches it is.
+ReplayedLoss = tuple[tuple[ReplayedTerm, ...], int]
+#: By platform and application.
+ReplayedLosses = Mapping[tuple[str, str], ReplayedLoss]
 
 
 def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
     """Return the losses that predictions split; none where none were kept or can be read."""
-    found: dict[tuple[str, str], tuple[tuple[ReplayedTerm, ...], int]] = {}
+    losses: dict[tuple[str, str], ReplayedLoss] = {}
     for run in records.runs:
         try:
             for row in json.loads(run.read_predictions() or b"{}")["losses"]:
                 loss = row["loss"]
                 if loss["base"] == baseline:
-                    base_s = median(map(float, loss["measured_a"]))
-                    terms = tuple(_replayed_terms(loss["shares"], base_s))
-                    launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
-                    found[loss["platform"], row["application"]] = (terms, launches)
+                    losses[loss["platform"], row["application"]] = _replayed_loss(loss)
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             continue  # of another version: `bareline predict` reports it
-    return found
+    return losses
+
+
+def _replayed_loss(loss: Mapping[str, Any]) -> ReplayedLoss:
+    """Return the terms of a loss, and of how many launches it is."""
+    base_s = median(map(float, loss["measured_a"]))
+    terms = tuple(_replayed_terms(loss["shares"], base_s))
+    launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
+    return terms, launches
 
 
 def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Iterator[ReplayedTerm]:
     for share in shares:
         if share["input"] in REPLAYED_TERMS:
-            extra, lo, hi = (float(share[key]) / base_s for key in ("time_s", "lo_s", "hi_s"))
+            extra = float(share["time_s"]) / base_s
+            lo = float(share["lo_s"]) / base_s
+            hi = float(share["hi_s"]) / base_s
             if not all(map(isfinite, (extra, lo, hi))):
                 raise ValueError("a share is not finite")
             yield ReplayedTerm(REPLAYED_TERMS[share["input"]], extra, lo, hi)
@@ -199,14 +240,14 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
     """Return the predictions from the baseline; empty where none was kept or readable."""
-    found: dict[tuple[str, str], float] = {}
+    times_s: dict[tuple[str, str], float] = {}
     for run in records.runs:
         try:
             trials = json.loads(run.read_predictions() or b"{}")["validation"]["trials"]
             for model in reversed(_MODELS):
                 for row in trials:
                     if row["model"] == model and row["base"] == baseline and row["time_s"]:
-                        found[row["platform"], row["application"]] = float(row["time_s"])
+                        times_s[row["platform"], row["application"]] = float(row["time_s"])
         except (KeyError, TypeError, ValueError):
             continue  # of another version: `bareline predict` reports it
-    return found
+    return times_s

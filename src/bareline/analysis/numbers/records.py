@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,8 +13,9 @@ import polars as pl
 
 from bareline.analysis.numbers import parameters
 from bareline.analysis.numbers.cube import Cube
-from bareline.analysis.numbers.declarations import convert, declarations
+from bareline.analysis.numbers.declarations import Factors, convert, declarations
 from bareline.analysis.numbers.frames import (
+    Frames,
     name_cases,
     read_frames,
     split_cases,
@@ -73,11 +75,10 @@ class Records:
     @property
     def platforms(self) -> list[str]:
         """Names of the platforms, in the order of their runs and of each run's command line."""
-        names = dict.fromkeys(
-            self.name_of(name, number)
-            for number, run in enumerate(self.runs)
-            for name in run.header.platforms
-        )
+        names: dict[str, None] = {}
+        for number, run in enumerate(self.runs):
+            for platform in run.header.platforms:
+                names[self.name_of(platform, number)] = None
         return [name for name in names if name in self._present]
 
     @cached_property
@@ -108,7 +109,7 @@ class Records:
         """
         first = self.runs[0].header.platforms
         present = self.platforms
-        found: dict[str, str] = {}
+        baselines: dict[str, str] = {}
         shares = False
         for number, run in enumerate(self.runs[1:], start=1):
             for platform in run.header.platforms:
@@ -116,8 +117,8 @@ class Records:
                 before = self.name_of(platform, 0) if platform in first else self.baseline
                 if name in present and before in present and name != before:
                     shares |= platform in first
-                    found[name] = before
-        return found if shares else {}
+                    baselines[name] = before
+        return baselines if shares else {}
 
     @property
     def margin(self) -> float:
@@ -130,26 +131,26 @@ class Records:
         A study may measure something on some of its platforms only: elsewhere it is not missing.
         """
         name = platform.partition("@")[0]
-        own = [
-            run.header.study.get("measure", []) for run in self.runs if name in run.header.platforms
-        ]
-        if not all(own):
+        runs = [run for run in self.runs if name in run.header.platforms]
+        measures_of_runs = [run.header.study.get("measure", []) for run in runs]
+        if not all(measures_of_runs):
             return None
-        return {
-            str(measure["probe"])
-            for measures in own
-            for measure in measures
-            if measure.get("platforms") is None or name in measure["platforms"]
-        }
+        probes = set()
+        for measure in itertools.chain.from_iterable(measures_of_runs):
+            platforms = measure.get("platforms")
+            if platforms is None or name in platforms:
+                probes.add(str(measure["probe"]))
+        return probes
 
     @property
     def growing(self) -> dict[str, set[str]]:
         """The parameters that the studies make grow with the ranks, by probe."""
-        found: dict[str, set[str]] = {}
+        growing: dict[str, set[str]] = {}
         for run in self.runs:
             for measure in run.header.study.get("measure", []):
-                found.setdefault(str(measure["probe"]), set()).update(measure.get("per_rank", {}))
-        return found
+                params = growing.setdefault(str(measure["probe"]), set())
+                params.update(measure.get("per_rank", {}))
+        return growing
 
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
@@ -159,11 +160,11 @@ class Records:
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
         """Facts of each platform, by the name it has here."""
-        found: dict[str, dict[str, Scalar]] = {}
+        facts_of: dict[str, dict[str, Scalar]] = {}
         for number, run in enumerate(self.runs):
             for name, facts in run.facts().items():
-                found[self.name_of(name, number)] = facts
-        return found
+                facts_of[self.name_of(name, number)] = facts
+        return facts_of
 
     @cached_property
     def samples(self) -> pl.DataFrame:
@@ -177,11 +178,11 @@ class Records:
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
         """Return `samples` at some places (a case's columns, and point), and all other probes'."""
         theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
-        crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
+        crowded = self.trials.filter(theirs)
+        others = self.trials.filter(~theirs)
         wanted = crowded.join(places, on=CASE).select("row", text="point")
-        chosen = self.values.with_columns(text=pl.col("point").cast(pl.String)).join(
-            wanted, on=["row", "text"], how="semi"
-        )
+        with_text = self.values.with_columns(text=pl.col("point").cast(pl.String))
+        chosen = with_text.join(wanted, on=["row", "text"], how="semi")
         rest = self.values.join(others, on="row", how="semi")
         return self._samples(self.trials, pl.concat([chosen.drop("text"), rest]))
 
@@ -214,48 +215,77 @@ def read_runs(runs: Sequence[Run]) -> Records:
     Raises AnalysisError: there are no records, or runs disagree on the meaning of a metric.
     Raises StoreError: a run is damaged.
     """
-    read = [read_frames(run) for run in runs]
-    present = Counter(name for one in read for name in one.trials.get_column("platform").unique())
-    shared = {name for name, runs_with_it in present.items() if runs_with_it > 1}
-    known = [parameters.defaults_of(run.header) for run in runs]
+    frames = [read_frames(run) for run in runs]
     labels = path_labels([run.path for run in runs])
-    texts = parameters.case_texts([frames.said for frames in read], known)
-    declared, factors = declarations(runs)
-    trials, values, left_out = [], [], []
-    planned: list[pl.DataFrame] | None = []
-    offset = 0
-    for number, frames in enumerate(read):
-        frames = frames.with_cases(partial(name_cases, texts=texts[number]))
+    defaults = [parameters.defaults_of(run.header) for run in runs]
+    texts = parameters.case_texts([of_run.case_texts for of_run in frames], defaults)
+    shared = _shared_platforms(frames)
+    renamed = []
+    for number, of_run in enumerate(frames):
+        named = of_run.with_cases(partial(name_cases, texts=texts[number]))
         if shared:
-            named = _named_apart(shared, labels[number])
-            frames = frames.with_cases(partial(pl.DataFrame.with_columns, platform=named))
-        here = pl.col("row") + offset
-        offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
-        trials.append(frames.trials.with_columns(here, pl.lit(number).alias("run")))
-        converted = convert(frames.values, frames.trials, factors[number])
-        values.append(converted.with_columns(here))
-        left_out.append(frames.left_out.drop("profile"))
-        asked = frames.planned
-        planned = None if planned is None or asked is None else [*planned, asked.drop("profile")]
-    everything = pl.concat(trials)
-    split = split_of(everything)
-    if everything.is_empty():
+            names = _named_apart(shared, labels[number])
+            named = named.with_cases(partial(pl.DataFrame.with_columns, platform=names))
+        renamed.append(named)
+
+    declared, factors = declarations(runs)
+    joined = _joined(renamed, factors)
+    split = split_of(joined.trials)
+    if joined.trials.is_empty():
         raise AnalysisError(
             "there are no records yet",
             where=", ".join(str(run.path) for run in runs),
             hint="`bareline continue RUN` measures",
         )
+    planned = joined.planned
+    if planned is not None:
+        planned = split_cases(planned, split).drop("layout")
     whole = Records(
-        split_trials(everything, split),
-        pl.concat(values),
-        declared,
-        tuple(runs),
-        split_cases(pl.concat(left_out), split).drop("layout"),
-        None if planned is None else split_cases(pl.concat(planned), split).drop("layout"),
-        unlike_defaults=parameters.differences(texts, known, labels),
+        trials=split_trials(joined.trials, split),
+        values=joined.values,
+        declarations=declared,
+        runs=tuple(runs),
+        left_out=split_cases(joined.left_out, split).drop("layout"),
+        planned=planned,
+        unlike_defaults=parameters.differences(texts, defaults, labels),
         labels=labels,
     )
     return _without_controls(_with_shares(whole))
+
+
+def _shared_platforms(frames: Sequence[Frames]) -> set[str]:
+    """Return the names of platforms that several runs have."""
+    runs_with: Counter[str] = Counter()
+    for of_run in frames:
+        runs_with.update(of_run.trials.get_column("platform").unique())
+    return {name for name, runs in runs_with.items() if runs > 1}
+
+
+def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
+    """Return the frames of all runs as one, with numbered runs, different rows and common units.
+
+    The planned cases are None where any run has none.
+    """
+    trials = []
+    values = []
+    left_out = []
+    planned = []
+    offset = 0
+    for number, of_run in enumerate(frames):
+        row = pl.col("row") + offset
+        offset += 1 + int(of_run.trials.get_column("row").to_numpy().max(initial=-1))
+        trials.append(of_run.trials.with_columns(row, pl.lit(number).alias("run")))
+        converted = convert(of_run.values, of_run.trials, factors[number])
+        values.append(converted.with_columns(row))
+        left_out.append(of_run.left_out.drop("profile"))
+        if of_run.planned is not None:
+            planned.append(of_run.planned.drop("profile"))
+    return Frames(
+        trials=pl.concat(trials),
+        values=pl.concat(values),
+        left_out=pl.concat(left_out),
+        planned=pl.concat(planned) if len(planned) == len(frames) else None,
+    )
 
 
 def _with_shares(records: Records) -> Records:

@@ -53,7 +53,8 @@ class Estimate:
 
     def times(self, factor: float) -> Estimate:
         """Return the figure in another unit, `factor` times as large."""
-        lo, hi = (None if end is None else end * factor for end in (self.lo, self.hi))
+        lo = None if self.lo is None else self.lo * factor
+        hi = None if self.hi is None else self.hi * factor
         return Estimate(self.value * factor, lo, hi)
 
     @property
@@ -70,15 +71,16 @@ class Estimate:
 
     def inverse(self) -> Estimate:
         """Return the reciprocal, which expresses a ratio below 1 as times better."""
-        return Estimate(
-            1 / self.value, 1 / self.hi if self.hi else None, 1 / self.lo if self.lo else None
-        )
+        lo = 1 / self.hi if self.hi else None
+        hi = 1 / self.lo if self.lo else None
+        return Estimate(1 / self.value, lo, hi)
 
 
-def bounds(found: Estimate | None) -> Bounds:
+def bounds(ratio: Estimate | None) -> Bounds:
     """Return a ratio and the ends of its interval as columns of a row."""
-    lo, hi = (found.lo, found.hi) if found else (None, None)
-    return {"ratio": found.value if found else None, "lo": lo, "hi": hi}
+    if ratio is None:
+        return {"ratio": None, "lo": None, "hi": None}
+    return {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi}
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
@@ -93,18 +95,26 @@ def between(interval: Estimate | None, write: Callable[[float], str] = plain) ->
 
 def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
     """Format a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
+    text = f"{write(value.value)} {unit}".rstrip()
     ends = _ends(value, write, ", ")
-    return f"{write(value.value)} {unit}".rstrip() + (f" [{ends}]" if ends else "")
+    return f"{text} [{ends}]" if ends else text
 
 
 def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> str:
-    lo, hi = (interval.lo, interval.hi) if interval else (None, None)
-    if lo is not None and lo == hi:  # exact
+    """Format the ends of an interval with a text between them; empty where it is exact."""
+    if interval is None:
         return ""
-    if lo is not None and hi is not None:
-        # A dash before a minus would be read as one.
-        return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"
-    return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
+    lo = interval.lo
+    hi = interval.hi
+    if lo is None:
+        return "" if hi is None else f"≤ {write(hi)}"
+    if hi is None:
+        return f"≥ {write(lo)}"
+    if lo == hi:
+        return ""
+    if to == "–" and min(lo, hi) < 0:  # a dash before a minus would be read as one
+        to = " to "
+    return f"{write(lo)}{to}{write(hi)}"
 
 
 @dataclass(frozen=True)
@@ -236,13 +246,20 @@ def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> 
     if summary is None:
         return tuple(_row(None, row) for row in rows)
     compared = {_key(row): row for row in rows}
-    summarized = [_row(own, compared.pop(_key(own), None)) for own in summary.iter_rows(named=True)]
-    return (*summarized, *(_row(None, row) for row in compared.values()))
+    joined = []
+    for summarized in summary.iter_rows(named=True):
+        joined.append(_row(summarized, compared.pop(_key(summarized), None)))
+    joined += [_row(None, row) for row in compared.values()]
+    return tuple(joined)
 
 
-def _row(own: _Fields | None, compared: _Fields | None) -> Row:
-    row = own or compared or {}
+def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
+    """Return a row of a summary, of a comparison, or of both."""
+    row = summarized or compared or {}
     other = compared or {}
+    value = _estimate(row, "value", "", "")
+    if summarized is not None:
+        value = _estimate(row, "value", "lo", "hi")
     verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
     base = codes(read_caveats(other.get("base")))
@@ -257,7 +274,7 @@ def _row(own: _Fields | None, compared: _Fields | None) -> Row:
         n_baseline=other.get("n_baseline") or 0,
         n_failed=row.get("n_failed") or 0,
         n_failed_baseline=other.get("base_n_failed") or 0,
-        value=_estimate(row, "value", *(("lo", "hi") if own is not None else ("", ""))),
+        value=value,
         base=_estimate(other, "value_baseline", "", ""),
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
@@ -288,13 +305,17 @@ def _key(row: _Fields) -> tuple[Any, ...]:
 
 def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
     """Read a figure; None where it is not finite. An end that is not finite is open."""
-    found = finite(row.get(value))
-    return None if found is None else Estimate(found, finite(row.get(lo)), finite(row.get(hi)))
+    figure = finite(row.get(value))
+    if figure is None:
+        return None
+    return Estimate(figure, finite(row.get(lo)), finite(row.get(hi)))
 
 
 def finite(value: float | None) -> float | None:
     """Return a figure, or None where it is not finite."""
-    return value if value is not None and math.isfinite(value) else None
+    if value is None or not math.isfinite(value):
+        return None
+    return value
 
 
 def reason_of(row: _Fields) -> str:
@@ -303,7 +324,7 @@ def reason_of(row: _Fields) -> str:
         case Verdict.NOT_COMPARABLE:
             return str(row.get("refused") or "")
         case Verdict.FAILED:
-            return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
+            return f"every trial failed on {row['baseline']}" if row["n"] else "every trial failed"
         case Verdict.SKIPPED:
             return str(row.get("absent") or "")
         case Verdict.DOES_NOT_FIT:
@@ -311,6 +332,7 @@ def reason_of(row: _Fields) -> str:
         case Verdict.MISSING if row.get("other_ranks"):
             return str(row["other_ranks"])
         case Verdict.MISSING:
-            return f"{row['baseline'] if row['n'] else row['platform']} has no figure"
+            platform = row["baseline"] if row["n"] else row["platform"]
+            return f"{platform} has no figure"
         case _:
             return ""

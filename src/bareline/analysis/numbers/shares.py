@@ -91,19 +91,31 @@ def share_values(
     """
     probes = set(trials.get_column("probe").unique())
     parts = [values.clear()]
-    for share in (share for share in SHARES if share.probe in probes):
-        peaks = {name: peak for name, own in facts.items() if (peak := share.peak(own)) is not None}
-        known = trials.filter(pl.col("probe") == share.probe, pl.col("platform").is_in(list(peaks)))
-        if known.is_empty():
+    for share in SHARES:
+        if share.probe not in probes:
+            continue
+        peaks = _peaks(share, facts)
+        on_known = pl.col("platform").is_in(list(peaks))
+        with_peak = trials.filter(pl.col("probe") == share.probe, on_known)
+        if with_peak.is_empty():
             continue
         cores = pl.col("ranks") * pl.col("threads") if share.per_core else pl.lit(1)
         each = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
-        of_trial = known.select("row", peak=each * cores)
-        own = values.filter(pl.col("metric") == share.of).join(of_trial, on="row")
-        parts.append(
-            own.with_columns(
-                pl.col("value") / pl.col("peak"),
-                metric=pl.lit(share.metric).cast(values.schema["metric"]),
-            ).select(values.columns)
+        peaks_of_trials = with_peak.select("row", peak=each * cores)
+        rates = values.filter(pl.col("metric") == share.of)
+        shares = rates.join(peaks_of_trials, on="row").with_columns(
+            pl.col("value") / pl.col("peak"),
+            metric=pl.lit(share.metric).cast(values.schema["metric"]),
         )
+        parts.append(shares.select(values.columns))
     return pl.concat(parts)
+
+
+def _peaks(share: PeakShare, facts: Mapping[str, Facts]) -> dict[str, float]:
+    """Return the peak of a rate on each platform that has one."""
+    peaks = {}
+    for platform, facts_of_platform in facts.items():
+        peak = share.peak(facts_of_platform)
+        if peak is not None:
+            peaks[platform] = peak
+    return peaks

@@ -8,11 +8,11 @@ processors; one from 64 MiB on fits into no cache.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.model import Scalar, parse_point
 
 #: Upper ends of the classes of small and of middle-sized messages, in bytes.
 SMALL_BYTES = 8 << 10
@@ -62,21 +62,31 @@ def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]
 
     Points are texts as `format_point` makes them; empty where nothing was delivered.
     """
-    texts = dict.fromkeys(point for point in points if point)
-    delivered = {text: parse_point(text) for text in texts}
-    names = dict.fromkeys(kind.parameter for kind in CLASSES)
-    common = next((n for n in names if texts and all(n in p for p in delivered.values())), None)
-    if common is None:
+    delivered = {point: parse_point(point) for point in points if point}
+    parameter = _common_parameter(list(delivered.values()))
+    if parameter is None:
         yield None, list(range(len(points)))
         return
-    sizes = {text: parameters[common] for text, parameters in delivered.items()}
+    sizes = {point: parameters[parameter] for point, parameters in delivered.items()}
     for kind in CLASSES:
-        if kind.parameter != common:
-            continue
-        own = {text for text, size in sizes.items() if kind.holds(size)}
-        chosen = [number for number, point in enumerate(points) if point in own]
-        if chosen:
-            yield kind, chosen
-    missing = [number for number, point in enumerate(points) if not point]
+        if kind.parameter == parameter:
+            numbers = _numbers(points, {point for point in sizes if kind.holds(sizes[point])})
+            if numbers:
+                yield kind, numbers
+    missing = _numbers(points, {""})
     if missing:
         yield None, missing
+
+
+def _common_parameter(delivered: Sequence[Mapping[str, Scalar]]) -> str | None:
+    """Return the parameter of sizes that all points have; None without one."""
+    if not delivered:
+        return None
+    for name in dict.fromkeys(kind.parameter for kind in CLASSES):
+        if all(name in parameters for parameters in delivered):
+            return name
+    return None
+
+
+def _numbers(points: Sequence[str], chosen: Set[str]) -> list[int]:
+    return [number for number, point in enumerate(points) if point in chosen]

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.cube import FloatCube, IntCube
+from bareline.analysis.numbers.cube import Cube, FloatCube, IntCube
 from bareline.analysis.numbers.models import model_errors
 from bareline.analysis.numbers.pairs import of_launches
 from bareline.analysis.numbers.records import Records
@@ -47,10 +47,12 @@ class MetricRow:
 
 def table_columns(row: type) -> list[str]:
     """Return the columns of the table that has the rows of a type, in order."""
-    names = [one.name for one in fields(row)]
+    names = [field.name for field in fields(row)]
     first = [name for name in ("platform", "baseline") if name in names]
-    ordered = dict.fromkeys((*first, *names))
-    return [part for name in ordered for part in _PARTS.get(name, (name,))]
+    columns: list[str] = []
+    for name in dict.fromkeys((*first, *names)):
+        columns += _PARTS.get(name, (name,))
+    return columns
 
 
 @dataclass(frozen=True)
@@ -93,28 +95,41 @@ ShowRow = Summary | Silent
 def summarize(records: Records) -> pl.DataFrame:
     """Summarize every point on every platform that has it."""
     cube = records.cube
-    names = {
-        "n": "n", "value": "median", "lo": "lo", "hi": "hi", "p5": "p5", "p95": "p95",
-        "iqr_rel": "iqr_over_median", "outliers": "outliers",
-    }  # fmt: skip
-    parts = []
-    for platform in cube.platforms:
-        summary = stats.summarize(cube.of(platform))
-        columns = [pl.Series(name, getattr(summary, of)) for name, of in names.items()]
-        part = cube.points.with_columns(*columns, platform=pl.lit(platform))
-        parts.append(part.filter(pl.col("n") > 0))
-    # A simulated value has the error of its model for an interval.
-    errors = model_errors(records)
-    known = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
-    exact, value = pl.col("platform").is_in(list(errors)), pl.col("value")
-    table = pl.concat(parts).with_columns(
-        exact=exact,
-        lo=pl.when(exact).then(value / (1 + known)).otherwise("lo"),
-        hi=pl.when(exact).then(value * (1 + known)).otherwise("hi"),
-    )
+    summaries = [_summary_of(cube, platform) for platform in cube.platforms]
+    table = _with_model_errors(pl.concat(summaries), records)
     table = _with_caveats(table.with_columns(pl.col("lo", "hi", "iqr_rel").fill_nan(None)), records)
     table = with_order(table, cube.platforms).sort("rung", "probe", "case", "point_row", "column")
     return table.select(table_columns(Summary))
+
+
+def _summary_of(cube: Cube, platform: str) -> pl.DataFrame:
+    """Summarize the points that a platform has."""
+    summary = stats.summarize(cube.of(platform))
+    points = cube.points.with_columns(
+        pl.Series("n", summary.n),
+        pl.Series("value", summary.median),
+        pl.Series("lo", summary.lo),
+        pl.Series("hi", summary.hi),
+        pl.Series("p5", summary.p5),
+        pl.Series("p95", summary.p95),
+        pl.Series("iqr_rel", summary.iqr_over_median),
+        pl.Series("outliers", summary.outliers),
+        platform=pl.lit(platform),
+    )
+    return points.filter(pl.col("n") > 0)
+
+
+def _with_model_errors(table: pl.DataFrame, records: Records) -> pl.DataFrame:
+    """Mark simulated values as exact; the error of their model is their interval."""
+    errors = model_errors(records)
+    error = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
+    exact = pl.col("platform").is_in(list(errors))
+    value = pl.col("value")
+    return table.with_columns(
+        exact=exact,
+        lo=pl.when(exact).then(value / (1 + error)).otherwise("lo"),
+        hi=pl.when(exact).then(value * (1 + error)).otherwise("hi"),
+    )
 
 
 def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -122,11 +137,15 @@ def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for row in table.iter_rows(named=True):
         params: dict[str, Any] = {"ranks": row.pop("ranks"), "threads": row.pop("threads")}
-        params |= parse_point(row.pop("params")) | parse_point(row.pop("point", ""))
-        if nodes := row.pop("nodes"):
+        params |= parse_point(row.pop("params"))
+        params |= parse_point(row.pop("point", ""))
+        nodes = row.pop("nodes")
+        if nodes:
             params["nodes"] = nodes
-        first = [key for key in ("platform", "baseline", "probe") if key in row]
-        rows.append({key: row.pop(key) for key in first} | {"params": params} | row)
+        first: dict[str, Any] = {
+            key: row.pop(key) for key in ("platform", "baseline", "probe") if key in row
+        }
+        rows.append({**first, "params": params, **row})
     return rows
 
 
@@ -146,10 +165,9 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     # One launch under the profiler is enough, in addition to the plain launches of a case.
     profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
     once = profiled & ~profiled.all().over("probe")
-    inexact, failed = ~pl.col("exact"), failures(records)
-    declared = records.study.get("precision")  # of all layers; 0 for none
-    known = [DEFAULT_PRECISION[layer] if declared is None else float(declared) for layer in Layer]
-    precisions = pl.DataFrame({"layer": [layer.value for layer in Layer], "precision": known})
+    inexact = ~pl.col("exact")
+    failed = failures(records)
+    precisions = _precisions(records)
     return (
         table.join(_counted(records, CASE, "case_caveats"), on=["platform", *CASE], how="left")
         .join(_series_caveats(records), on=["platform", *CASE], how="left")
@@ -170,28 +188,39 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     )
 
 
+def _precisions(records: Records) -> pl.DataFrame:
+    """Return the relative half-width that medians of each layer should have; 0 for none."""
+    declared = records.study.get("precision")
+    layers = list(Layer)
+    precisions = [DEFAULT_PRECISION[layer] for layer in layers]
+    if declared is not None:
+        precisions = [float(declared)] * len(layers)
+    return pl.DataFrame({"layer": [layer.value for layer in layers], "precision": precisions})
+
+
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
     """Return a list of one caveat, a code or text, where a condition is true, else an empty one."""
-    one = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
-    return pl.when(condition).then(one).otherwise(pl.lit([], dtype=pl.List(pl.String)))
+    caveats = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
+    return pl.when(condition).then(caveats).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
+    """Return the caveats of cases, or of points, with how many of their trials have each."""
     of_point = [column for column in key if column not in CASE]
-    given = (records.values if of_point else records.trials).select("row", *of_point, "caveats")
-    measured = records.trials.filter(pl.col("status") == "measured").select(
-        "row", "platform", *CASE
-    )
-    every = measured.group_by("platform", *CASE).agg(pl.len().alias("every"))
+    rows = records.values if of_point else records.trials
+    measured = records.trials.filter(pl.col("status") == "measured")
+    measured = measured.select("row", "platform", *CASE)
+    trials = measured.group_by("platform", *CASE).agg(pl.len().alias("every"))
     return (
-        given.filter(pl.col("caveats").list.len() > 0)
+        rows.select("row", *of_point, "caveats")
+        .filter(pl.col("caveats").list.len() > 0)
         .explode("caveats")
         .drop_nulls("caveats")
         .join(measured, on="row")
         .with_columns(pl.col(of_point).cast(pl.String))
         .group_by("platform", *key, "caveats", maintain_order=True)
         .agg(pl.col("row").n_unique().alias("some"))
-        .join(every, on=["platform", *CASE], maintain_order="left")
+        .join(trials, on=["platform", *CASE], maintain_order="left")
         .with_columns(
             pl.struct("caveats", "some", "every")
             .map_elements(lambda row: _of_some(*row.values()), return_dtype=pl.String)
@@ -202,11 +231,15 @@ def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
     )
 
 
-def _of_some(text: str, some: int, every: int) -> str:
-    return text if some >= every else str(replace(Caveat.read(text), some=some, every=every))
+def _of_some(text: str, some: int, total: int) -> str:
+    """Write a caveat with how many trials have it, unless all of them do."""
+    if some >= total:
+        return text
+    return str(replace(Caveat.read(text), some=some, every=total))
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
+    """Return the caveats of each case's series of launches, on each platform."""
     cube = records.cube
     headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
     cases = headline.select("case", *CASE).unique("case", maintain_order=True)
@@ -214,13 +247,15 @@ def _series_caveats(records: Records) -> pl.DataFrame:
     rows = headline.get_column("point_row").to_numpy()
     parts = []
     for number, platform in enumerate(cube.platforms):
-        seen = stats.look(_launches(cube.values[number, rows], begins))
-        flags = [
-            flag(pl.lit(pl.Series(getattr(seen, code.replace("-", "_")))), code)
-            for code in ("drifting", "dependent", "two-modes")
-        ]
-        own = {"platform": pl.lit(platform), "series_caveats": pl.concat_list(flags)}
-        parts.append(cases.select(*CASE).with_columns(**own))
+        series = stats.look(_launches(cube.values[number, rows], begins))
+        caveats = pl.concat_list(
+            flag(pl.lit(pl.Series(series.drifting)), "drifting"),
+            flag(pl.lit(pl.Series(series.dependent)), "dependent"),
+            flag(pl.lit(pl.Series(series.two_modes)), "two-modes"),
+        )
+        parts.append(
+            cases.select(*CASE).with_columns(platform=pl.lit(platform), series_caveats=caveats)
+        )
     return pl.concat(parts)
 
 
@@ -242,16 +277,17 @@ def failures(records: Records) -> pl.DataFrame:
     Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last;
     where none of them was even tried, `absent` names the program that is not installed.
     """
-    failed, absent = pl.col("status") == "failed", pl.col("stage") == Stage.ABSENT.value
+    failed = pl.col("status") == "failed"
+    absent = pl.col("stage") == Stage.ABSENT.value
+    all_absent = absent.filter(failed).all()
+    last_reason = pl.col("reason").filter(failed).last()
     return (
         records.trials.group_by("platform", *CASE, maintain_order=True)
         .agg(
             pl.col("stage", "reason").drop_nulls().last(),
             n=(pl.col("status") == "measured").sum().cast(pl.Int64),
             n_failed=failed.sum().cast(pl.Int64),
-            absent=pl.when(absent.filter(failed).all()).then(
-                pl.col("reason").filter(failed).last()
-            ),
+            absent=pl.when(all_absent).then(last_reason),
         )
         .filter(pl.col("n_failed") > 0)
         .select("platform", *CASE, "n", "n_failed", "stage", "reason", "absent")

@@ -53,21 +53,19 @@ def _tidy(
     before: Sequence[str],
     after: Sequence[str],
 ) -> pl.DataFrame:
-    paths = [run.path for run in records.runs]
-    names = [path.name for path in paths]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in paths]
+    run_names = pl.lit(pl.Series(_run_names(records)))
     studies = [str(run.header.study["study"]["name"]) for run in records.runs]
-    unclear = {"null_on_oob": True}
+    study_names = pl.lit(pl.Series(studies))
+    started = pl.col("started").cast(pl.String)
     table = table.with_columns(
-        pl.lit(pl.Series(names)).gather(pl.col("run"), **unclear).alias("run"),
-        pl.lit(pl.Series(studies)).gather(pl.col("run"), **unclear).alias("study"),
+        run_names.gather(pl.col("run"), null_on_oob=True).alias("run"),
+        study_names.gather(pl.col("run"), null_on_oob=True).alias("study"),
         pl.col("platform").is_in(sorted(records.controls)).alias("control"),
-        pl.col("started").cast(pl.String).str.to_datetime(time_zone="UTC", strict=False),
+        started.str.to_datetime(time_zone="UTC", strict=False),
     )
-    unique = table.select(pl.col(*texts).cast(pl.String)).unique(maintain_order=True)
-    spread = _spread(unique)
     keys = pl.col(*texts).cast(pl.String)
+    unique = table.select(keys).unique(maintain_order=True)
+    spread = _spread(unique)
     table = table.with_columns(keys).join(
         unique.hstack(spread), on=list(texts), how="left", maintain_order="left", nulls_equal=True
     )
@@ -75,27 +73,49 @@ def _tidy(
     return table.select([name for name in order if name in table.columns])
 
 
+def _run_names(records: Records) -> list[str]:
+    """Return the names of the runs' folders, or their paths where two have the same name."""
+    paths = [run.path for run in records.runs]
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        return [str(path) for path in paths]
+    return names
+
+
 def _spread(texts: pl.DataFrame) -> pl.DataFrame:
-    rows = [
-        {key: value for text in row if text for key, value in parse_point(text).items()}
-        for row in texts.iter_rows()
-    ]
-    return pl.DataFrame(
-        [
-            _column(f"param_{name}" if name in _OWN else name, [row.get(name) for row in rows])
-            for name in sorted(set().union(*rows))
-        ]
-    )
+    """Return a column for each parameter of the texts in each row."""
+    rows = []
+    for row in texts.iter_rows():
+        params: dict[str, Scalar] = {}
+        for text in row:
+            if text:
+                params |= parse_point(text)
+        rows.append(params)
+    columns = []
+    for name in sorted(set().union(*rows)):
+        title = f"param_{name}" if name in _OWN else name
+        columns.append(_column(title, [row.get(name) for row in rows]))
+    return pl.DataFrame(columns)
 
 
 def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
-    known = [value for value in values if value is not None]
-    types = {type(value) for value in known}
-    if types <= {int} and all(-(2**63) <= int(value) < 2**63 for value in known):
+    """Return a parameter's values as a column of the narrowest type that fits them all."""
+    given = [value for value in values if value is not None]
+    types = {type(value) for value in given}
+    if types <= {int} and all(-(2**63) <= int(value) < 2**63 for value in given):
         return pl.Series(name, values, pl.Int64)
     if types <= {int, float}:
-        return pl.Series(name, [None if v is None else float(v) for v in values], pl.Float64)
+        return pl.Series(name, [_as_float(value) for value in values], pl.Float64)
     if types == {bool}:
         return pl.Series(name, values, pl.Boolean)
-    texts = (str(v).lower() if isinstance(v, bool) else v for v in values)
-    return pl.Series(name, [None if v is None else str(v) for v in texts], pl.String)
+    return pl.Series(name, [_as_text(value) for value in values], pl.String)
+
+
+def _as_float(value: Scalar | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _as_text(value: Scalar | None) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)

@@ -7,13 +7,14 @@ unit: its interval and its range are written as the amount is, and in the same d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bareline import stats
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.numbers.row import Estimate, Row
-from bareline.analysis.words.parts import Amount, Interval, Piece
+from bareline.analysis.numbers.row import Estimate, LostLaunches, Row
+from bareline.analysis.words.parts import Amount, Interval, Piece, sentence
 from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
@@ -26,21 +27,35 @@ MOST_LAUNCHES = 200
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The common form of all amounts of one sentence; amounts are ratios, above 1 for worse."""
+    """The common form of all amounts of one sentence; amounts are ratios, above 1 for worse.
 
-    write: Callable[[float], str]
-    unit: str
+    - `worse`: the sentence is about a loss, so that a ratio is written as it is, not inverted.
+    - `rate`: the ratio is of rates, which become lower, not slower.
+    - `in_percent`: amounts are written in per cent, not as so many times.
+    """
+
+    worse: bool
+    rate: bool
+    in_percent: bool
 
     @classmethod
     def of(cls, ratio: float, rate: bool, *others: float) -> Form:
         """Choose the form in which a ratio, and further ratios of its sentence, read best."""
-        worse = ratio > 1
-        how = word(rate, worse=worse)
-        if max(max(each, 1 / each) for each in (ratio, *others)) > _PERCENT_BELOW:
-            return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
-        if rate and worse:
-            return cls(lambda r: _percent(1 - 1 / r), f"% {how}")
-        return cls(lambda r: _percent((r if worse else 1 / r) - 1), f"% {how}")
+        farthest = max(max(each, 1 / each) for each in (ratio, *others))
+        return cls(worse=ratio > 1, rate=rate, in_percent=farthest <= _PERCENT_BELOW)
+
+    @property
+    def unit(self) -> str:
+        """The words after the number: ``times slower`` or ``% lower``."""
+        direction = word(self.rate, worse=self.worse)
+        return f"% {direction}" if self.in_percent else f"times {direction}"
+
+    def write(self, ratio: float) -> str:
+        """Write a ratio without its unit: ``2.34``."""
+        if self.in_percent and self.rate and self.worse:
+            return _percent(1 - 1 / ratio)
+        times = ratio if self.worse else 1 / ratio
+        return _percent(times - 1) if self.in_percent else significant(times)
 
     def text(self, ratio: float) -> str:
         """Write a ratio with its unit: ``2.34 times slower``."""
@@ -54,8 +69,9 @@ class Form:
         high = self.write(ratio.hi) if ratio.hi else None
         if self.unit == "% lower":
             return [" ", Interval(low or "-", high or "100")]
-        first, last = (low, high) if worse else (high, low)
-        return [" ", Interval(first or "-", last or "unlimited")]
+        if worse:
+            return [" ", Interval(low or "-", high or "unlimited")]
+        return [" ", Interval(high or "-", low or "unlimited")]
 
 
 def _percent(share: float) -> str:
@@ -63,13 +79,16 @@ def _percent(share: float) -> str:
     percent = 100 * share
     if abs(percent) >= 9.95:
         return f"{percent:.0f}"
-    return f"{percent:.1f}" if abs(percent) >= 0.05 else significant(percent, 1)
+    if abs(percent) >= 0.05:
+        return f"{percent:.1f}"
+    return significant(percent, 1)
 
 
 def word(rate: bool, *, worse: bool) -> str:
     """Describe worse or better of a rate or a time."""
-    worst, best = ("lower", "higher") if rate else ("slower", "faster")
-    return worst if worse else best
+    if rate:
+        return "lower" if worse else "higher"
+    return "slower" if worse else "faster"
 
 
 def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
@@ -83,10 +102,22 @@ def ratio_words(ratio: Estimate | None, rate: bool) -> str:
     if ratio is None:
         return "no ratio"
     pieces = ratio_pieces(ratio, rate)
-    text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
+    text = sentence(pieces).text
     if len(pieces) > 1:
         return text
-    return "no difference" if text.startswith("0 % ") else f"{text}, without an interval"
+    if text.startswith("0 % "):
+        return "no difference"
+    return f"{text}, without an interval"
+
+
+class _End(NamedTuple):
+    """One end of a range in words: ``1.3`` and ``times slower``; ``equal`` has no unit."""
+
+    amount: str
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.unit}".rstrip()
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
@@ -95,22 +126,25 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
         return "no interval"
     if not lo and not hi:
         return "any amount either way"
-
-    both = [ratio for ratio in (lo, hi) if ratio]
-
-    def end(ratio: float | None, *, worse: bool) -> tuple[str, str]:
-        if not ratio:
-            return "any amount", word(rate, worse=worse)
-        if ratio == 1:
-            return "equal", ""
-        form = Form.of(ratio, rate, *both)
-        return form.write(ratio), form.unit
-
-    low, high = end(lo, worse=False), end(hi, worse=True)
+    ends = [ratio for ratio in (lo, hi) if ratio]
+    low = _end(lo, ends, rate, worse=False)
+    high = _end(hi, ends, rate, worse=True)
+    first, last = low, high
     if hi and hi < 1:
-        low, high = high, low
-    first = low[0] if low[1] == high[1] else " ".join(filter(None, low))
-    return f"between {first} and {' '.join(filter(None, high))}"
+        first, last = high, low
+    if first.unit == last.unit:
+        return f"between {first.amount} and {last}"
+    return f"between {first} and {last}"
+
+
+def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool) -> _End:
+    """Write an end of a range of which `ends` are known; an open one is any amount."""
+    if not ratio:
+        return _End("any amount", word(rate, worse=worse))
+    if ratio == 1:
+        return _End("equal", "")
+    form = Form.of(ratio, rate, *ends)
+    return _End(form.write(ratio), form.unit)
 
 
 def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
@@ -119,13 +153,15 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
     if first.ratio is None:
         return _off_scale(first, rate)
     if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
-        how = Amount(word(rate, worse=first.lost.by_loss > 0))
+        direction = Amount(word(rate, worse=first.lost.by_loss > 0))
         others = ratio_pieces(first.ratio, rate)
-        return [how, f" ({lost_words(first)}; the others ", *others, ")"]
-    ratios = [point.ratio.value for point in points if point.ratio is not None]
+        return [direction, f" ({lost_words(first)}; the others ", *others, ")"]
     form = Form.of(first.ratio.value, rate)
-    ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))
-    largest, smallest = map(form.write, ends)
+    ratios = [point.ratio.value for point in points if point.ratio is not None]
+    largest = form.write(max(ratios))
+    smallest = form.write(min(ratios))
+    if first.ratio.value <= 1:  # better: the smallest ratio is the largest gain
+        largest, smallest = smallest, largest
     if largest == smallest:
         return ratio_pieces(first.ratio, rate)
     return [Amount(f"between {smallest} and {largest} {form.unit}")]
@@ -136,7 +172,9 @@ def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> lis
     if point.ratio is None:
         return amount_pieces([point], rate)
     text = Form.of(point.ratio.value, rate).text(point.ratio.value)
-    amount = Amount(text if direction else text.rpartition(" ")[0])
+    if not direction:
+        text = text.rpartition(" ")[0]
+    amount = Amount(text)
     return ["up to ", amount] if of_several else [amount]
 
 
@@ -145,12 +183,15 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
     mean = finding.mean
     assert mean is not None
     if mean.by_loss:  # their number decides; the ratio of ended launches may be near 1
-        worse = mean.by_loss > 0
-        lost, tried = (mean.lost, mean.tried) if worse else (mean.base_lost, mean.base_tried)
-        how = Amount(word(finding.rate, worse=worse))
-        return [how, f" (did not finish in {lost} of {tried} launches)"]
+        launches = f"{mean.base_lost} of {mean.base_tried}"
+        if mean.by_loss > 0:
+            launches = f"{mean.lost} of {mean.tried}"
+        direction = Amount(word(finding.rate, worse=mean.by_loss > 0))
+        return [direction, f" (did not finish in {launches} launches)"]
     pieces = ratio_pieces(mean.ratio, finding.rate)
-    return [*(pieces if bounded else pieces[:1]), f" in the mean of {mean.points} points"]
+    if not bounded:
+        pieces = pieces[:1]
+    return [*pieces, f" in the mean of {mean.points} points"]
 
 
 def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
@@ -159,26 +200,44 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
     if len(points) == 1 or first.ratio is None:
         return []
     form = Form.of(first.ratio.value, finding.rate)
-    percent = " %" if form.unit.startswith("%") else ""
+    amount = form.write(first.ratio.value)
+    if form.in_percent:
+        amount = f"{amount} %"
     bounds = form.bounds(first.ratio, first.ratio.value > 1)
-    return [f"most at {finding.label(first)}: {form.write(first.ratio.value)}{percent}", *bounds]
+    return [f"most at {finding.label(first)}: {amount}", *bounds]
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
     """Format the range of an open point, as a bound where one side hardly matters."""
-    ratio = point.ratio
-    if ratio is not None:
-        model = ", by the error of the model" if point.exact else ""
-        lo, hi = ratio.lo, ratio.hi
-        if lo and hi and lo <= 1 < hi and min(hi, 1 / lo) <= 1 + margin:
+    if point.ratio is None:
+        return _reach_of_difference(point)
+    model = ", by the error of the model" if point.exact else ""
+    lo = point.ratio.lo
+    hi = point.ratio.hi
+    if lo and hi and lo <= 1 < hi:
+        smaller_side = min(hi, 1 / lo)
+        if smaller_side <= 1 + margin:
             return f"at most {Form.of(hi, rate).text(hi)}{model}"
-        return f"{span(lo, hi, rate)}{model}"
-    apart = point.difference
-    if apart is None or apart.lo is None or apart.hi is None:
+    return f"{span(lo, hi, rate)}{model}"
+
+
+def _reach_of_difference(point: Row) -> str:
+    """Format the range of a point without a ratio by its difference."""
+    difference = point.difference
+    if difference is None or difference.lo is None or difference.hi is None:
         return "no interval"
-    unit = point.metric.unit
-    low, high = (format_value(value, unit) for value in (apart.lo, apart.hi))
+    low = format_value(difference.lo, point.metric.unit)
+    high = format_value(difference.hi, point.metric.unit)
     return f"a difference from {low} to {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Outlook:
+    """The launches that would decide a point, those that it has, and its distance from equality."""
+
+    needed: stats.LaunchOutlook
+    launches: int
+    distance: float
 
 
 def outlook_words(points: Sequence[Row], margin: float) -> str:
@@ -187,30 +246,37 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
     For a ratio within the margin, it is the number that would show it equal. The forecast is for a
     row by itself: certainty over a whole page needs more (`bareline.stats.outlook`).
     """
-    outlooks = []
-    for point in points:
-        if point.ratio is None or point.exact or point.n_both < MIN_LAUNCHES:
-            continue
-        ratio = point.ratio
-        launches = stats.launches_to_decide(
-            ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
-        )
-        if launches is not None:
-            outlooks.append((launches, point.n_both, abs(math.log(ratio.value))))
-    if not outlooks:
+    outlooks = [_outlook(point, margin) for point in points]
+    forecast = [outlook for outlook in outlooks if outlook is not None]
+    if not forecast:
         return ""
-    outlooks.sort(key=lambda outlook: outlook[0].likely)
-    middle, n, distance = outlooks[len(outlooks) // 2]
-    if middle.fewest > MOST_LAUNCHES:
+    forecast.sort(key=lambda outlook: outlook.needed.likely)
+    middle = forecast[len(forecast) // 2]
+    needed = middle.needed
+    if needed.fewest > MOST_LAUNCHES:
         return f"more than {MOST_LAUNCHES} launches would be needed"
-    effect = "would make it likely" if distance > math.log1p(margin) else "would show it equal"
-    low, high = _rounded(middle.fewest - n), _rounded(middle.most - n)
-    if middle.likely > MOST_LAUNCHES:
+    effect = "would show it equal"
+    if middle.distance > math.log1p(margin):
+        effect = "would make it likely"
+    low = _rounded(needed.fewest - middle.launches)
+    high = _rounded(needed.most - middle.launches)
+    if needed.likely > MOST_LAUNCHES:
         return f"between {low} and {high} more launches {effect}"
+    more = _rounded(needed.likely - middle.launches)
+    noun = "launch" if more == "1" else "launches"
     ends = "" if low == high else f" ({low} to {high})"
-    more = _rounded(middle.likely - n)
-    launches_noun = "launch" if more == "1" else "launches"
-    return f"about {more} more {launches_noun}{ends} {effect}"
+    return f"about {more} more {noun}{ends} {effect}"
+
+
+def _outlook(point: Row, margin: float) -> _Outlook | None:
+    """Return the forecast for a point; None where it has none."""
+    ratio = point.ratio
+    if ratio is None or point.exact or point.n_both < MIN_LAUNCHES:
+        return None
+    needed = stats.launches_to_decide(ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin)
+    if needed is None:
+        return None
+    return _Outlook(needed, point.n_both, abs(math.log(ratio.value)))
 
 
 def _rounded(launches: float) -> str:
@@ -226,34 +292,40 @@ def _rounded(launches: float) -> str:
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:
     """Describe a difference where there is no ratio: a value is zero, or launches were lost."""
-    apart = point.difference
-    if apart is None:
+    difference = point.difference
+    if difference is None:
         return _beyond_limit(point, rate)
     unit = point.metric.unit
-    how = "worse" if apart.value > 0 else "better"
-    amount = Amount(f"{format_value(abs(apart.value), unit)} {how}")
-    if apart.lo is None or apart.hi is None:
+    direction = "worse" if difference.value > 0 else "better"
+    amount = Amount(f"{format_value(abs(difference.value), unit)} {direction}")
+    if difference.lo is None or difference.hi is None:
         return [amount]
-    low, high = sorted((abs(apart.lo), abs(apart.hi)))
+    low, high = sorted((abs(difference.lo), abs(difference.hi)))
     return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
 
 
 def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
-    worse = point.verdict is not Verdict.FASTER
+    """Describe a point whose launches exceeded a limit, so that it has no ratio."""
+    direction = word(rate, worse=point.verdict is not Verdict.FASTER)
     lost = point.lost
     if lost is None:
-        return [Amount(f"{word(rate, worse=worse)} than any limit measures")]
-    own, base = point.value, point.base
-    if own is not None and base is not None:  # some ended: add their ratio
-        apart = max(own.value, base.value) / min(own.value, base.value)
-        others = own.value / base.value if not rate else base.value / own.value
-        alike = apart <= 1 + DEFAULT_MARGIN
-        rest = "equal" if alike else Form.of(others, rate).text(others)
-        return [Amount(word(rate, worse=worse)), f" ({lost_words(point)}; the others {rest})"]
-    how = word(rate, worse=worse)
+        return [Amount(f"{direction} than any limit measures")]
+    if point.value is not None and point.base is not None:  # some ended: add their ratio
+        others = _ratio_of_ended(point.value.value, point.base.value, rate)
+        return [Amount(direction), f" ({lost_words(point)}; the others {others})"]
+    amount = direction
     if lost.at_least is not None:
-        how = f"at least {Form.of(lost.at_least, rate).text(lost.at_least)}"
-    return [Amount(how), f" ({lost_words(point)})"]
+        amount = f"at least {Form.of(lost.at_least, rate).text(lost.at_least)}"
+    return [Amount(amount), f" ({lost_words(point)})"]
+
+
+def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
+    """Describe the ratio of the medians of the launches that ended."""
+    distance = max(value, base) / min(value, base)
+    if distance <= 1 + DEFAULT_MARGIN:
+        return "equal"
+    worse = base / value if rate else value / base
+    return Form.of(worse, rate).text(worse)
 
 
 def lost_words(point: Row) -> str:
@@ -261,15 +333,29 @@ def lost_words(point: Row) -> str:
     lost = point.lost
     if lost is None:
         return ""
-    here = lost.ended_badly(worse=True)[0] >= lost.ended_badly(worse=False)[0]
-    where = "" if here else f" on {point.baseline}"
-    late, crashed = (lost.lost, lost.crashed) if here else (lost.base_lost, lost.base_crashed)
-    every = lost.ended_badly(worse=here)[1]
-    within = f" within {format_value(lost.limit_s, 's')}" if lost.limit_s else " within its limit"
-    within += " a size" if lost.by_points and lost.limit_s else ""
-    losses = [f"did not finish{within} in {late} of {every} launches"] if late else []
-    losses += [f"crashed in {crashed} of {every} launches"] if crashed else []
-    return f"{' and '.join(losses)}{where}"
+    lost_here, launches_here = lost.ended_badly(worse=True)
+    lost_there, launches_there = lost.ended_badly(worse=False)
+    if lost_here >= lost_there:
+        return _losses(lost, late=lost.lost, crashed=lost.crashed, launches=launches_here)
+    losses = _losses(lost, late=lost.base_lost, crashed=lost.base_crashed, launches=launches_there)
+    return f"{losses} on {point.baseline}"
+
+
+def _losses(lost: LostLaunches, *, late: int, crashed: int, launches: int) -> str:
+    """Count the launches of one side that exceeded the limit, and those that crashed."""
+    losses = []
+    if late:
+        losses.append(f"did not finish {_limit_words(lost)} in {late} of {launches} launches")
+    if crashed:
+        losses.append(f"crashed in {crashed} of {launches} launches")
+    return " and ".join(losses)
+
+
+def _limit_words(lost: LostLaunches) -> str:
+    if not lost.limit_s:
+        return "within its limit"
+    limit = f"within {format_value(lost.limit_s, 's')}"
+    return f"{limit} a size" if lost.by_points else limit
 
 
 def width(point: Row) -> float:

@@ -55,22 +55,24 @@ def command_rows(comparison: Comparison, probe: str, titles: Mapping[str, str]) 
     """
     headline = (pl.col("probe") == probe) & pl.col("headline")
     summary = comparison.summary.filter(headline)
-    own = {row["platform"]: row for row in summary.iter_rows(named=True)}
+    summaries = {row["platform"]: row for row in summary.iter_rows(named=True)}
     compared = comparison.table.filter(headline)
-    against = {row["platform"]: row for row in compared.iter_rows(named=True)}
+    ratios = {row["platform"]: row for row in compared.iter_rows(named=True)}
     failed = _failed(comparison, probe)
-    known = next(iter([*own.values(), *against.values()]), None)
+    measured = [*summaries.values(), *ratios.values()]
+    metric: Mapping[str, Any] = measured[0] if measured else {}
     rows = []
     for name, command in titles.items():
-        figures, ratio = own.get(name, {}), against.get(name, {})
+        figures = summaries.get(name, {})
+        ratio = ratios.get(name, {})
         rows.append(
             CommandRow(
                 run=str(comparison.records.runs[0].path),
                 name=name,
                 command=command,
-                metric=known["metric"] if known else "",
-                unit=known["unit"] if known else "",
-                better=known["better"] if known else "none",
+                metric=metric.get("metric", ""),
+                unit=metric.get("unit", ""),
+                better=metric.get("better", "none"),
                 n=figures.get("n", 0),
                 n_failed=failed.get(name, 0),
                 value=figures.get("value"),
@@ -103,26 +105,32 @@ def _grade(row: Mapping[str, Any]) -> Grade | None:
 
 def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
     """Return a sentence that compares a command with the first one."""
-    own, other = quoted(row["command"]), quoted(base["command"])
+    command = quoted(row["command"])
+    base_command = quoted(base["command"])
     if row["grade"] not in _COMPARED:
-        return f"{own} cannot be compared with {other}: {_why_not(row, base)}"
+        return f"{command} cannot be compared with {base_command}: {_why_not(row, base)}"
     launches = f"{min(row['n'], base['n'])} launches of each"
     if row["ratio"] is None:
-        return f"{own} against {other}: no ratio, since a figure is not above 0; {launches}"
+        reason = "no ratio, since a figure is not above 0"
+        return f"{command} against {base_command}: {reason}; {launches}"
     ratio = Estimate(row["ratio"], row["ratio_lo"], row["ratio_hi"])
     times = with_interval(ratio, write=_digits)
     if row["grade"] is Grade.EQUAL:
         within = f"no difference above {percent(margin)}"
-        return f"{own} and {other} are equal: {within} (ratio {times}, {launches})"
+        return f"{command} and {base_command} are equal: {within} (ratio {times}, {launches})"
     if row["grade"] is Grade.OPEN:
-        return f"cannot tell whether {own} differs from {other}: ratio {times}, {launches}"
+        differs = f"{command} differs from {base_command}"
+        return f"cannot tell whether {differs}: ratio {times}, {launches}"
     sure = "certain" if row["grade"] is Grade.CERTAIN else "likely, not certain"
-    amount = with_interval(ratio if ratio.value > 1 else ratio.inverse(), write=_digits)
-    word = _direction(row, worse=ratio.value > 1)
-    return f"{own} is {amount} times {word} than {other}: {sure}, {launches}"
+    worse = ratio.value > 1
+    if not worse:
+        times = with_interval(ratio.inverse(), write=_digits)
+    direction = _direction(row, worse=worse)
+    return f"{command} is {times} times {direction} than {base_command}: {sure}, {launches}"
 
 
 def _why_not(row: CommandRow, base: CommandRow) -> str:
+    """Describe why two commands cannot be compared: failures, or too few launches."""
     broken = row if row["n_failed"] >= base["n_failed"] else base
     if broken["n_failed"]:
         tried = count(broken["n"] + broken["n_failed"], "launch", "launches")
@@ -139,10 +147,12 @@ def _direction(row: CommandRow, *, worse: bool) -> str:
 def quoted(command: str) -> str:
     """Return a command line as sentences name it: in quotes, and cut where it is long."""
     words = " ".join(command.split())
-    cut = words if len(words) <= _LONGEST_COMMAND else f"{words[:_LONGEST_COMMAND]} ..."
-    return f"'{cut}'"
+    if len(words) > _LONGEST_COMMAND:
+        words = f"{words[:_LONGEST_COMMAND]} ..."
+    return f"'{words}'"
 
 
 def _digits(value: float) -> str:
     """Write a ratio, with more digits where it is close to 1."""
-    return significant(value, 4 if abs(value - 1) < _CLOSE else 3)
+    digits = 4 if abs(value - 1) < _CLOSE else 3
+    return significant(value, digits)

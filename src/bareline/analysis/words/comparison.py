@@ -11,7 +11,7 @@ import polars as pl
 from bareline.analysis.judgements.comparison import JudgedComparison
 from bareline.analysis.numbers.programs import predicted_times
 from bareline.analysis.numbers.records import Records
-from bareline.analysis.words.answer import AnswerScope
+from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
 from bareline.analysis.words.promise import promise

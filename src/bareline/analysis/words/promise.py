@@ -23,13 +23,16 @@ def control_text(control: Control) -> str:
         return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
     rows = f"{control.differ} of {control.tested} rows"
     if control.honest:
-        equal = f", {control.equal} are equal within {percent(control.margin)}"
-        return f"{who} against itself: {rows} differ{equal if control.equal else ''}"
+        text = f"{who} against itself: {rows} differ"
+        if control.equal:
+            text += f", {control.equal} are equal within {percent(control.margin)}"
+        return text
     noun = "claim" if control.claims == 1 else "claims"
     if control.claims:
         rows += f" and the sentences would make {control.claims} false {noun}"
-    small = control.floor < _TIMES_FROM
-    amount = percent(control.floor - 1, 2) if small else f"{significant(control.floor)} times"
+    amount = f"{significant(control.floor)} times"
+    if control.floor < _TIMES_FROM:
+        amount = percent(control.floor - 1, 2)
     return (
         f"{who} differs from itself in {rows}: differences up to {amount} here may be the "
         "machine's, not the platform's"
@@ -49,37 +52,43 @@ def promise(
     judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
     """Describe how sure a verdict is, from the tests made, and the results of the controls."""
-    certainty, controlled = _promise(judged, pairs, rows), [control_text(one) for one in controls]
+    certainty = _promise(judged, pairs, rows)
+    controlled = [control_text(control) for control in controls]
     if certainty and not all(control.honest for control in controls):
         controlled[0] = f"that holds for chance alone, and {controlled[0]}"
     return " ".join([certainty, *map(_sentence, controlled)]).strip()
 
 
 def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> str:
+    exact = [pair.platform for pair in pairs if pair.exact]
     apart = ""
-    if exact := [pair.platform for pair in pairs if pair.exact]:
+    if exact:
         apart = (
             f"What is said of {listing(exact)} follows from the models and what they were given: "
             "simulated values are exact, and nothing of them was tested."
         )
     if not judged.tests and not rows:
         return apart
-    level, exchanged = percent(stats.ALPHA), judged.exchanged
-    how = f"{_exchanges(exchanged)} in {exchanged} {_unit(pairs)}" if exchanged else "none possible"
-    short = ""
+    exchanged = judged.exchanged
+    exchanges = "none possible"
+    if exchanged:
+        exchanges = f"{_exchanges(exchanged)} in {exchanged} {_unit(pairs)}"
+    text = (
+        f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
+        f"comparisons ({exchanges}); of what is likely, at most {percent(stats.ALPHA)} are "
+        f"expected to be wrong (false discovery rate, {rows} rows tested). Each 'equal' is wrong "
+        f"with at most 2.5 %.{_looks(judged.looks)}"
+    )
     if judged.short:
-        short = (
+        text += (
             f" Nothing can be certain on {listing(judged.short)} from {exchanged} {_unit(pairs)}: "
             f"{judged.needed} could decide."
         )
+    text += _separate(pairs)
     few_boots = [pair.platform for pair in pairs if pair.boots.few]
-    few = f" Of {listing(few_boots)} all holds for the boots measured alone." if few_boots else ""
-    return (
-        f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
-        f"comparisons ({how}); of what is likely, at most {level} are expected to be wrong (false "
-        f"discovery rate, {rows} rows tested). Each 'equal' is wrong with at most 2.5 %."
-        f"{_looks(judged.looks)}{short}{_separate(pairs)}{few}" + (f" {apart}" if apart else "")
-    )
+    if few_boots:
+        text += f" Of {listing(few_boots)} all holds for the boots measured alone."
+    return f"{text} {apart}" if apart else text
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
@@ -112,8 +121,9 @@ def _looks(looks: Looks) -> str:
 
 
 def _exchanges(exchanged: int) -> str:
-    every = f"all {2**exchanged}" if exchanged <= stats.ALL_FLIPS_BLOCKS else "4096"
-    return f"{every} exchanges of names"
+    if exchanged <= stats.ALL_FLIPS_BLOCKS:
+        return f"all {2**exchanged} exchanges of names"
+    return "4096 exchanges of names"
 
 
 def _unit(pairs: Sequence[PlatformPair]) -> str:

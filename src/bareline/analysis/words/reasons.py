@@ -7,14 +7,15 @@ explains of them. A fact without a term is listed as also different.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from bareline.analysis.judgements.causes.cause import Word
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, Platform, platforms_named
 from bareline.analysis.words.sums import probes_words, sum_sentence
+from bareline.vocabulary.grouping import grouped_by
 
 #: The most losses of the same causes that are named; more are counted.
 _NAMED = 2
@@ -24,90 +25,118 @@ _Named = Callable[[Sequence[str]], str]
 
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
     """Explain the losses of one layer: a sentence for each platform, then the differences."""
-    heaviest = sorted(explanations, key=_heaviest)
+    heaviest_first = sorted(explanations, key=_order)
+    by_platform = grouped_by(heaviest_first, lambda explained: explained.finding.platform)
     reasons: list[list[Piece]] = []
-    for platform in dict.fromkeys(one.finding.platform for one in heaviest):
-        group = [one for one in heaviest if one.finding.platform == platform and one.terms]
-        if group:
-            reasons.append(["On ", Platform(platform), f" {_sums(group, named)}."])
-    return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
+    for platform, group in by_platform.items():
+        with_terms = [explained for explained in group if explained.terms]
+        if with_terms:
+            reasons.append(["On ", Platform(platform), f" {_sums(with_terms, named)}."])
+    differing = [explained for explained in heaviest_first if explained.differing]
+    for platform, group in grouped_by(differing, lambda part: part.finding.platform).items():
+        reasons.append(_differing_reason(group, named, losses=len(by_platform[platform])))
+    return [*reasons, *_unknown_reasons(heaviest_first, named)]
 
 
-def _heaviest(one: Explanation) -> tuple[bool, bool, float]:
+def _order(explained: Explanation) -> tuple[bool, bool, float]:
     """Order losses: messages first, which readers know, then times, the largest loss first."""
-    return one.finding.probe != PINGPONG, one.finding.rate, -one.point.size
+    finding = explained.finding
+    return finding.probe != PINGPONG, finding.rate, -explained.point.size
 
 
 def _sums(group: Sequence[Explanation], named: _Named) -> str:
-    first, *others = group
-    text = sum_sentence(first)
-    whole = [one for one in others if one.word is not Word.CONTRIBUTES]
-    rest = [one for one in others if one.word is Word.CONTRIBUTES]
+    """Describe the sum of the heaviest loss, and how far the same sum explains further losses."""
+    heaviest = group[0]
+    further = group[1:]
+    whole = [explained for explained in further if explained.word is not Word.CONTRIBUTES]
+    partial = [explained for explained in further if explained.word is Word.CONTRIBUTES]
+    text = sum_sentence(heaviest)
     if whole:
         text += f"; the same sum holds for {_several(whole, named)}"
-    if rest:
-        least = min(rest, key=lambda one: one.explained_part)
-        text += f"; of {_several(rest, named)} it explains {_parts(rest)}"
-        text += f" ({sum_sentence(least)})" if not whole and len(rest) == 1 else ""
-    return text + (f"; not {first.withdrawn}" if first.withdrawn else "")
+    if partial:
+        text += f"; of {_several(partial, named)} it explains {_explained_parts(partial)}"
+        if not whole and len(partial) == 1:
+            text += f" ({sum_sentence(partial[0])})"
+    if heaviest.withdrawn:
+        text += f"; not {heaviest.withdrawn}"
+    return text
 
 
-def _parts(explanations: Sequence[Explanation]) -> str:
-    parts = sorted(round(100 * one.explained_part) for one in explanations)
-    return f"{parts[0]} %" if parts[0] == parts[-1] else f"{parts[0]} to {parts[-1]} %"
+def _explained_parts(explanations: Sequence[Explanation]) -> str:
+    parts = [round(100 * explained.explained_part) for explained in explanations]
+    least = min(parts)
+    most = max(parts)
+    return f"{least} %" if least == most else f"{least} to {most} %"
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:
+    """Name the subjects of a few losses, or count them."""
     if len(explanations) > _NAMED:
         return f"{len(explanations)} more losses"
-    return named([one.finding.subject for one in explanations])
+    return named([explained.finding.subject for explained in explanations])
 
 
-def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    found: dict[str, dict[str, list[Explanation]]] = {}
-    losses = Counter(one.finding.platform for one in explanations)
-    for one in explanations:
-        for cause in one.differing:
+def _differing_reason(
+    explanations: Sequence[Explanation], named: _Named, *, losses: int
+) -> list[Piece]:
+    """List the facts of a platform that differ and have no term; the losses unless it is all."""
+    losses_by_words: dict[str, list[Explanation]] = {}
+    for explained in explanations:
+        for cause in explained.differing:
             words = f"{cause.name}, as above" if cause.repeated else cause.words
-            of_platform = found.setdefault(one.finding.platform, {})
-            of_platform.setdefault(words, []).append(one)
-    reasons: list[list[Piece]] = []
-    for name, causes in found.items():
-        clauses = [
-            words if len(of) == losses[name] else f"{words} ({_several(of, named)})"
-            for words, of in causes.items()
-        ]
-        text = f", effect not measured: {'; '.join(clauses)}."
-        reasons.append(["Also different on ", Platform(name), text])
-    return reasons
+            losses_by_words.setdefault(words, []).append(explained)
+    clauses = []
+    for words, explained_losses in losses_by_words.items():
+        clause = words
+        if len(explained_losses) < losses:
+            clause = f"{words} ({_several(explained_losses, named)})"
+        clauses.append(clause)
+    text = f", effect not measured: {'; '.join(clauses)}."
+    return ["Also different on ", Platform(explanations[0].finding.platform), text]
+
+
+class _Unknown(NamedTuple):
+    """The common features of losses without an explanation."""
+
+    platform: str
+    withdrawn: str
+    probes: str
+
+    @classmethod
+    def of(cls, explained: Explanation) -> _Unknown:
+        probes = explained.probes_to_run
+        words = probes_words(explained, probes) if probes else ""
+        return cls(explained.finding.platform, explained.withdrawn, words)
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
     """List the losses without an explanation: the probe to run, or that there is no known cause."""
-    unknown: dict[tuple[str, str, str], list[str]] = {}
-    for one in explanations:
-        if not one.known:
-            probes = one.probes_to_run
-            run = probes_words(one, probes) if probes else ""
-            key = (one.finding.platform, one.withdrawn, run)
-            unknown.setdefault(key, []).append(one.finding.subject)
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (platform, withdrawn, run), subjects in unknown.items():
-        words = named(subjects)
+    unknown = [explained for explained in explanations if not explained.known]
+    platforms_by_words: dict[tuple[str, str], list[str]] = {}
+    for common, group in grouped_by(unknown, _Unknown.of).items():
+        subjects = [explained.finding.subject for explained in group]
+        losses = named(subjects)
         if len(subjects) > _UNKNOWN:
-            words = f"{len(subjects)} losses, the largest {subjects[0]},"
-        begin = f"To explain {words} on " if run else f"No known cause for {words} on "
-        end = f", run {run}" if run else ""
-        end += f" (not {withdrawn})." if withdrawn else "."
-        alike.setdefault((begin, end), []).append(platform)
-    return [[begin, *platforms_named(names), end] for (begin, end), names in alike.items()]
+            losses = f"{len(subjects)} losses, the largest {subjects[0]},"
+        begin = f"No known cause for {losses} on "
+        end = ""
+        if common.probes:
+            begin = f"To explain {losses} on "
+            end = f", run {common.probes}"
+        if common.withdrawn:
+            end += f" (not {common.withdrawn})"
+        platforms_by_words.setdefault((begin, f"{end}."), []).append(common.platform)
+    reasons: list[list[Piece]] = []
+    for (begin, end), platforms in platforms_by_words.items():
+        reasons.append([begin, *platforms_named(platforms), end])
+    return reasons
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
     """Return platforms and codes of the caveats that the causes of their losses already cover."""
-    return frozenset(
-        (one.finding.platform, cause.caveat)
-        for one in explanations
-        for cause in one.standing
-        if cause.caveat
-    )
+    covered = set()
+    for explained in explanations:
+        for cause in explained.standing:
+            if cause.caveat:
+                covered.add((explained.finding.platform, cause.caveat))
+    return frozenset(covered)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Basis, Judgement, Suitability
 from bareline.analysis.words.amounts import lost_words, ratio_words
-from bareline.vocabulary.caveats import widest
+from bareline.vocabulary.caveats import Caveat, widest
 from bareline.vocabulary.units import listing, significant
 
 _MEANING: Mapping[Suitability, str] = {
@@ -20,7 +20,8 @@ _MEANING: Mapping[Suitability, str] = {
 
 def figure_words(ground: Ground) -> str:
     """Format the figure of a ground, or why there is none."""
-    if text := ground.printed or ground.failure:
+    text = ground.printed or ground.failure
+    if text:
         return text
     if ground.figure is None and ground.cell is not None:
         return lost_words(ground.cell)
@@ -34,27 +35,27 @@ def _words(ground: Ground) -> str:
 def reason_of(judgement: Judgement) -> str:
     """Return the answer in words, with its figures."""
     reason = _by_basis(judgement)
-    failed, every = judgement.failed, len(judgement.failed) + len(judgement.grounds)
+    failed = judgement.failed
     if failed:
-        failures = f"{len(failed)} of {every} failed in every launch ({_probes(failed)})"
-        mostly = judgement.mostly_failed
-        return f"{failures}; of the rest: {reason}" if mostly else f"{reason}; {failures}"
-    crashed = dict.fromkeys(
-        f"{g.crashed[0]} of {g.crashed[1]} launches of {g.probe} did not finish"
-        for g in judgement.grounds
-        if g.crashed[0]
-    )
+        grounds = len(failed) + len(judgement.grounds)
+        failures = f"{len(failed)} of {grounds} failed in every launch ({_probes(failed)})"
+        if judgement.mostly_failed:
+            return f"{failures}; of the rest: {reason}"
+        return f"{reason}; {failures}"
+    crashed: dict[str, None] = {}
+    for ground in judgement.grounds:
+        lost, launches = ground.crashed
+        if lost:
+            crashed[f"{lost} of {launches} launches of {ground.probe} did not finish"] = None
     return f"{reason}; {listing(list(crashed))}" if crashed else reason
 
 
 def _by_basis(judgement: Judgement) -> str:
-    shown, every = judgement.shown, judgement.grounds
+    """Describe the basis of an answer, with its figures."""
+    shown = judgement.shown
     match judgement.basis:
         case Basis.VOIDED:
-            caveats = widest(caveat for ground in judgement.voided for caveat in ground.caveats)
-            voided_by = judgement.application_class.voided_by
-            why = "; ".join(c.text for c in caveats if c.code in voided_by)
-            return f"the measurements do not apply here ({why})"
+            return f"the measurements do not apply here ({_voiding_caveats(judgement)})"
         case Basis.WITHOUT:
             words = listing(list(dict.fromkeys(ground.failure for ground in shown)))
             return f"{words}: {_probes(shown)}"
@@ -64,17 +65,33 @@ def _by_basis(judgement: Judgement) -> str:
             text = ", to ".join(map(_words, shown))
             return f"from {text}" if len(shown) > 1 else text
         case Basis.OPEN:
-            low = max(ground.lo or 0.0 for ground in shown)
-            high = max(inf if ground.hi is None else ground.hi for ground in shown)
-            limits = [f"at least {significant(low)}"] if low else []
-            limits += [] if high == inf else [f"at most {significant(high)}"]
-            text = f"{' and '.join(limits)} times worse, inconclusive: " if limits else ""
-            return f"{text}{_words(shown[0])}"
+            return f"{_limits(shown)}{_words(shown[0])}"
         case Basis.FEW:
-            text = f"{len(shown)} of {len(every)} measurements are inconclusive"
+            text = f"{len(shown)} of {len(judgement.grounds)} measurements are inconclusive"
             return f"{text}; the widest: {_words(shown[0])}"
         case Basis.WORST:
             return f"{_MEANING[judgement.of_measured]}; worst: {_words(shown[0])}"
+
+
+def _voiding_caveats(judgement: Judgement) -> str:
+    """Describe the caveats that make all grounds of a judgement meaningless."""
+    caveats: list[Caveat] = []
+    for ground in judgement.voided:
+        caveats += ground.caveats
+    voided_by = judgement.application_class.voided_by
+    return "; ".join(caveat.text for caveat in widest(caveats) if caveat.code in voided_by)
+
+
+def _limits(grounds: Sequence[Ground]) -> str:
+    """Describe the bounds of grounds that do not decide; empty where all are open."""
+    low = max(ground.lo or 0.0 for ground in grounds)
+    high = max(inf if ground.hi is None else ground.hi for ground in grounds)
+    limits = []
+    if low:
+        limits.append(f"at least {significant(low)}")
+    if high < inf:
+        limits.append(f"at most {significant(high)}")
+    return f"{' and '.join(limits)} times worse, inconclusive: " if limits else ""
 
 
 def _probes(grounds: Iterable[Ground]) -> str:

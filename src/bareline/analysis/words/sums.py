@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
@@ -25,59 +26,73 @@ _NOUNS = {
 }
 
 
-def sum_sentence(one: Explanation) -> str:
+def sum_sentence(explanation: Explanation) -> str:
     """Return the sum of a loss in words, without the platform and without a full stop."""
-    pieces = [_cause_piece(one, cause) for cause in one.sized]
-    pieces += [_rest_piece(one, term.term, term.words) for term in one.rests]
-    return f"{_head(one)}: {listing([*pieces, _left(one)])}"
+    pieces = [_cause_piece(explanation, cause) for cause in explanation.sized]
+    pieces += [_rest_piece(explanation, term) for term in explanation.rests]
+    return f"{_head(explanation)}: {listing([*pieces, _left(explanation)])}"
 
 
-def _head(one: Explanation) -> str:
+def _head(explanation: Explanation) -> str:
     """Describe both times: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
-    place, base_s = one.point.place, one.base_s
+    finding = explanation.finding
+    place = explanation.point.place
+    base_s = explanation.base_s
     if base_s is None or place.probe in STREAMS:
-        times = with_interval(one.measured)
-        if one.finding.rate:
-            return f"{one.finding.subject} is {times} times lower"
-        return f"{one.finding.subject} takes {times} times as long"
-    size = place.size_bytes
-    title = "a message" if place.probe == PINGPONG else one.finding.title
-    label = f" of {format_size(size)}" if size is not None else ""
-    if not label and (own := one.finding.label(one.point)):
-        label = f" ({own})"
-    own_s = format_value(base_s * one.measured.value, "s")
-    where = f" {one.finding.where}" if one.finding.where else ""
-    return f"{title}{label}{where} takes {own_s} instead of {format_value(base_s, 's')}"
+        times = with_interval(explanation.measured)
+        if finding.rate:
+            return f"{finding.subject} is {times} times lower"
+        return f"{finding.subject} takes {times} times as long"
+    subject = f"{_operation(explanation)} {finding.where}".rstrip()
+    time_s = format_value(base_s * explanation.measured.value, "s")
+    return f"{subject} takes {time_s} instead of {format_value(base_s, 's')}"
 
 
-def _cause_piece(one: Explanation, cause: Cause) -> str:
+def _operation(explanation: Explanation) -> str:
+    """Name the operation: ``a message of 6 KiB``."""
+    place = explanation.point.place
+    finding = explanation.finding
+    title = "a message" if place.probe == PINGPONG else finding.title
+    if place.size_bytes is not None:
+        return f"{title} of {format_size(place.size_bytes)}"
+    label = finding.label(explanation.point)
+    return f"{title} ({label})" if label else title
+
+
+def _cause_piece(explanation: Explanation, cause: Cause) -> str:
+    """Describe the share of a cause, and the causes to which it may equally belong."""
     assert cause.share is not None
-    amount = one.amount(cause.share)
-    beside = f" (or {listing(list(cause.beside))})" if cause.beside else ""
+    amount = explanation.amount(cause.share)
+    piece = f"{amount} because {cause.words}"
     if cause.noun:
-        return f"{amount} are {cause.noun}{beside}"
-    return f"{amount} because {cause.words}{beside}"
+        piece = f"{amount} are {cause.noun}"
+    if cause.beside:
+        piece += f" (or {listing(list(cause.beside))})"
+    return piece
 
 
-def _rest_piece(one: Explanation, term: Term, words: str) -> str:
-    rest = next(known.rest for known in one.terms if known.term is term)
-    how = f" ({words})" if words else ""
-    return f"{one.amount(rest)} are {_NOUNS[term]}{how}"
+def _rest_piece(explanation: Explanation, term: TermShare) -> str:
+    """Describe the part of a term that its facts leave."""
+    piece = f"{explanation.amount(term.rest)} are {_NOUNS[term.term]}"
+    return f"{piece} ({term.words})" if term.words else piece
 
 
-def _left(one: Explanation) -> str:
+def _left(explanation: Explanation) -> str:
     """Describe the rest, with the probes to run where the rung below is missing."""
-    if one.point.exact:
+    if explanation.point.exact:
         return "nothing else was given otherwise"
-    amount = one.amount(one.left)
-    if one.left.holds(0.0, one.margin):
+    amount = explanation.amount(explanation.left)
+    if explanation.left.holds(0.0, explanation.margin):
         return f"{amount} are left over"
-    if probes := one.probes_to_run:
-        return f"{amount} need {probes_words(one, probes)}"
+    probes = explanation.probes_to_run
+    if probes:
+        return f"{amount} need {probes_words(explanation, probes)}"
     return f"{amount} are not explained"
 
 
-def probes_words(one: Explanation, probes: tuple[str, ...]) -> str:
+def probes_words(explanation: Explanation, probes: tuple[str, ...]) -> str:
     """Name probes to run: ```net.sockperf` between the nodes``."""
     names = listing([f"`{probe}`" for probe in probes])
-    return f"{names} between the nodes" if one.finding.layer is Layer.MPI else names
+    if explanation.finding.layer is Layer.MPI:
+        return f"{names} between the nodes"
+    return names

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.judgements.findings import ORDER, Finding
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import amount_pieces, mean_pieces, reach
-from bareline.analysis.words.answer import AnswerScope, answer
+from bareline.analysis.words.answer import answer
+from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
@@ -51,18 +54,17 @@ class Glance:
     promise: str
 
 
-def glance(asked: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
+def glance(scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
     """Condense findings about platforms into one line and a matrix."""
-    findings, margin = asked.findings, asked.margin
-    layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]
+    groups = grouped_by(scope.findings, lambda finding: (finding.layer, finding.platform))
+    measured = {finding.layer for finding in scope.findings}
+    layers = [layer for layer in Layer if layer in measured]
     squares = {}
-    for layer in layers:
-        for platform in platforms:
-            group = [part for part in findings if part.layer is layer and part.platform == platform]
-            if group:
-                squares[layer, platform] = _square(group, margin)
-    line = answer(asked, platforms, baseline)
-    return Glance(line, tuple(layers), tuple(platforms), squares, promise)
+    for place in itertools.product(layers, platforms):
+        if place in groups:
+            squares[place] = _square(groups[place], scope.margin)
+    headline = answer(scope, platforms, baseline)
+    return Glance(headline, tuple(layers), tuple(platforms), squares, promise)
 
 
 _MARKS = {
@@ -77,55 +79,115 @@ _LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DO
 
 
 def _square(group: Sequence[Finding], margin: float) -> Square:
-    there = {finding.verdict for finding in group}
-    mark = next(verdict for verdict in ORDER if verdict in there)
-    failed, every = _failed(group)
-    points = [point for finding in group for point in finding.points]
-    missing = sum(point.verdict is Verdict.MISSING for point in points)
-    counts = [f"{failed} of {every} failed"] if failed else []
-    counts += [f"{missing} of {len(points)} points missing"] if missing else []
-    lost = ", ".join(counts)
+    """Condense the findings of one layer on one platform."""
     losses = [finding for finding in group if _is_worse(finding)]
-    decided = losses or [finding for finding in group if finding.verdict.decided]
-    if decided:
-        shown = max(decided, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
-        point = None if shown.by_mean else shown.worst
-        mark = Verdict.SLOWER if losses else Verdict.FASTER
-        label = shown.label(point) if point else ""
-        subject = ", ".join(filter(None, [shown.subject, label]))
-        more = sum(finding.verdict.decided for finding in group) - 1
-        pieces = amount_pieces([point], shown.rate) if point else mean_pieces(shown)
-        grade = shown.grade_toward(mark)
-        words = sentence(shown.sure_words(mark), *pieces, f", and {more} more" if more else "")
-        return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
-    words = sentence(_marked(mark, group, margin))
-    notes = [lost] if mark is not Verdict.FAILED else []
-    notes += dict.fromkeys(f.reason for f in group if f.verdict is mark or f.verdict in _LACKING)
-    note = "; ".join(filter(None, notes))
-    return Square(mark, grade_of(mark, sure=False), words, "", None, 0, note, group[0].anchor)
+    if losses:
+        return _changed_square(group, losses, Verdict.SLOWER)
+    gains = [finding for finding in group if finding.verdict.decided]
+    if gains:
+        return _changed_square(group, gains, Verdict.FASTER)
+    return _unchanged_square(group, margin)
+
+
+def _changed_square(group: Sequence[Finding], changed: Sequence[Finding], mark: Verdict) -> Square:
+    """Describe the surest and largest of the findings that change in one direction."""
+    largest = max(changed, key=lambda part: (part.grade is Grade.CERTAIN, part.weight))
+    more = sum(finding.verdict.decided for finding in group) - 1
+    point = None if largest.by_mean else largest.worst
+    subject = largest.subject
+    if point:
+        subject = ", ".join(filter(None, [subject, largest.label(point)]))
+        amount = amount_pieces([point], largest.rate)
+    else:
+        amount = mean_pieces(largest)
+    pieces = [largest.sure_words(mark), *amount]
+    if more:
+        pieces.append(f", and {more} more")
+    return Square(
+        mark=mark,
+        grade=largest.grade_toward(mark),
+        words=sentence(*pieces),
+        subject=subject,
+        point=point,
+        more=more,
+        note=_undelivered(group),
+        anchor=largest.anchor,
+    )
+
+
+def _unchanged_square(group: Sequence[Finding], margin: float) -> Square:
+    """Describe the common verdict of findings of which none changes."""
+    verdicts = {finding.verdict for finding in group}
+    mark = next(verdict for verdict in ORDER if verdict in verdicts)
+    notes = []
+    if mark is not Verdict.FAILED:
+        notes.append(_undelivered(group))
+    lacking = [part for part in group if part.verdict is mark or part.verdict in _LACKING]
+    notes += dict.fromkeys(finding.reason for finding in lacking)
+    return Square(
+        mark=mark,
+        grade=grade_of(mark, sure=False),
+        words=sentence(_marked(mark, group, margin)),
+        subject="",
+        point=None,
+        more=0,
+        note="; ".join(filter(None, notes)),
+        anchor=group[0].anchor,
+    )
+
+
+def _undelivered(group: Sequence[Finding]) -> str:
+    """Count the cases that failed and the points that are missing; empty without any."""
+    counts = []
+    failed, planned = _failed(group)
+    if failed:
+        counts.append(f"{failed} of {planned} failed")
+    points = sum(len(finding.points) for finding in group)
+    missing = sum(len(finding.of(Verdict.MISSING)) for finding in group)
+    if missing:
+        counts.append(f"{missing} of {points} points missing")
+    return ", ".join(counts)
 
 
 def layer_line(
     findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], Square], layer: Layer
 ) -> Sentence:
     """Format a layer in one sentence: on each platform how many findings change, and the worst."""
+    groups = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     clauses: list[list[Piece]] = []
-    for (at, name), square in squares.items():
-        if at is not layer:
+    for place, square in squares.items():
+        square_layer, name = place
+        if square_layer is not layer:
             continue
-        own = [f for f in findings if f.layer is layer and f.platform == name]
-        clause: list[Piece] = ["on ", Platform(name), " "]
-        if square.point is None:
-            clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
-        else:
-            shown = next(f for f in own if square.point in f.points)
-            sure = shown.sure_words(square.mark)
-            most = " at most" if square.more and _is_largest(shown, own) else ""
-            counts = _counts(own) if len(own) > 1 else []
-            amount = amount_pieces([square.point], shown.rate)
-            clause += [sure, *amount, f"{most} ({square.subject})", ", ".join(["", *counts])]
-        clauses.append([*clause, f" ({square.note})" if square.note else ""])
-    return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
+        clause: list[Piece] = [
+            "on ",
+            Platform(name),
+            " ",
+            *_square_pieces(square, groups.get(place, [])),
+        ]
+        if square.note:
+            clause.append(f" ({square.note})")
+        clauses.append(clause)
+    end = "." if clauses else ""
+    return sentence(*joined(clauses, between="; ", last="; "), end)
+
+
+def _square_pieces(square: Square, group: Sequence[Finding]) -> list[Piece]:
+    """Describe the worst of the findings of a square, and count those that change."""
+    if square.point is None:
+        pieces: list[Piece] = [*square.words.parts]
+        if square.subject:
+            pieces.append(f" ({square.subject})")
+        return pieces
+    described = next(finding for finding in group if square.point in finding.points)
+    pieces = [described.sure_words(square.mark)]
+    pieces += amount_pieces([square.point], described.rate)
+    if square.more and _is_largest(described, group):
+        pieces.append(" at most")
+    pieces.append(f" ({square.subject})")
+    if len(group) > 1:
+        pieces += [f", {count}" for count in _counts(group)]
+    return pieces
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
@@ -133,50 +195,66 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
 
     A finding that loses at some points and gains at other points is counted as worse.
     """
-    losses = [finding for finding in findings if _is_worse(finding)]
-    gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
-    likely_losses = sum(f.grade_toward(Verdict.SLOWER) is Grade.LIKELY for f in losses)
-    likely_gains = sum(f.grade_toward(Verdict.FASTER) is Grade.LIKELY for f in gains)
     counts = []
+    losses = [finding for finding in findings if _is_worse(finding)]
     if losses:
-        likely = f" ({likely_losses} likely)" if likely_losses else ""
+        likely = _likely_words(losses, Verdict.SLOWER)
         counts.append(f"{len(losses)} of {len(findings)} worse{likely}")
+    gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
     if gains:
-        likely = f" ({likely_gains} likely)" if likely_gains else ""
-        counts.append(f"{len(gains)} better{likely}")
+        counts.append(f"{len(gains)} better{_likely_words(gains, Verdict.FASTER)}")
     return counts
 
 
-def _is_largest(shown: Finding, findings: Sequence[Finding]) -> bool:
+def _likely_words(findings: Sequence[Finding], verdict: Verdict) -> str:
+    likely = sum(finding.grade_toward(verdict) is Grade.LIKELY for finding in findings)
+    return f" ({likely} likely)" if likely else ""
+
+
+def _is_largest(described: Finding, findings: Sequence[Finding]) -> bool:
     """Whether no finding changes more in the same direction, as a likely one may."""
-    alike = _is_worse if _is_worse(shown) else (lambda f: f.verdict is Verdict.FASTER)
-    return all(finding.weight <= shown.weight for finding in findings if alike(finding))
+    if _is_worse(described):
+        alike = [finding for finding in findings if _is_worse(finding)]
+    else:
+        alike = [finding for finding in findings if finding.verdict is Verdict.FASTER]
+    return all(finding.weight <= described.weight for finding in alike)
 
 
 def _is_worse(finding: Finding) -> bool:
-    return bool(finding.of(Verdict.SLOWER)) or (
-        finding.by_mean and finding.verdict is Verdict.SLOWER
-    )
+    if finding.of(Verdict.SLOWER):
+        return True
+    return finding.by_mean and finding.verdict is Verdict.SLOWER
 
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
-    failed, every = _failed(group)
+    """Describe the common verdict of findings of which none changes."""
+    failed, planned = _failed(group)
     if mark is Verdict.EQUIVALENT:
         return Amount(f"equal within {percent(margin)}")
-    if mark is Verdict.FAILED and failed < every:
-        return f"{failed} of {every} failed"
-    few = [finding for finding in group if undecided_yet(finding)]
-    if mark is Verdict.INCONCLUSIVE and len(few) == sum(bool(f.compared) for f in group):
-        most = max(few, key=lambda finding: finding.weight)
-        seen = seen_range(most) if len(few) == 1 else ""
-        return f"{launches_words(few)}, not judged" + (f": {seen}" if seen else "")
+    if mark is Verdict.FAILED and failed < planned:
+        return f"{failed} of {planned} failed"
     if mark is Verdict.INCONCLUSIVE:
-        points = [(f, point) for f in group for point in f.of(Verdict.INCONCLUSIVE)]
-        if len(points) == 1:
-            return reach(points[0][1], points[0][0].rate, margin)
+        return _undecided(group, margin)
     return _MARKS.get(mark, "")
 
 
+def _undecided(group: Sequence[Finding], margin: float) -> str:
+    """Describe undecided findings: too few launches, the range of a single point, or neither."""
+    few = [finding for finding in group if undecided_yet(finding)]
+    compared = [finding for finding in group if finding.compared]
+    if len(few) == len(compared):
+        text = f"{launches_words(few)}, not judged"
+        seen = seen_range(few[0]) if len(few) == 1 else ""
+        return f"{text}: {seen}" if seen else text
+    ranges = []
+    for finding in group:
+        for point in finding.of(Verdict.INCONCLUSIVE):
+            ranges.append(reach(point, finding.rate, margin))
+    return ranges[0] if len(ranges) == 1 else _MARKS[Verdict.INCONCLUSIVE]
+
+
 def _failed(group: Sequence[Finding]) -> tuple[int, int]:
-    (here, every), (there, _) = failed_cases(group), failed_cases(group, baseline=True)
-    return here + there, every
+    """Count the cases that failed on either side, and all planned."""
+    failed_here, planned = failed_cases(group)
+    failed_there, _ = failed_cases(group, baseline=True)
+    return failed_here + failed_there, planned

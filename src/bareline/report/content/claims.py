@@ -14,10 +14,10 @@ from typing import Any
 
 import polars as pl
 
+from bareline.analysis.judgements.claim_points import PlaceTest
 from bareline.analysis.judgements.claims import (
     THE_PEAK,
     Outcome,
-    PlaceTest,
     PrintedPlaces,
     Replication,
 )

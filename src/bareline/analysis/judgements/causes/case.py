@@ -82,9 +82,9 @@ class LossCase:
     def quotient(self, *keys: str) -> float | None:
         """Return the baseline's value over the platform's, for the first fact that both have."""
         for key in keys:
-            own, base = self.both_numbers(key)
-            if own and base:
-                return base / own
+            value, base_value = self.both_numbers(key)
+            if value and base_value:
+                return base_value / value
         return None
 
     @property
@@ -102,7 +102,10 @@ class LossCase:
     @property
     def base_value(self) -> float | None:
         """The baseline's value, in the metric's unit."""
-        return self.point.base.value if self.point.base and self.point.base.value > 0 else None
+        base = self.point.base
+        if base is None or base.value <= 0:
+            return None
+        return base.value
 
     @property
     def extra(self) -> Share:
@@ -126,33 +129,40 @@ class LossCase:
 
         All of its time where the curve has no other message to separate bytes from the start.
         """
-        base_s, size = self.base_s or 0.0, self.place.size_bytes or 0
-        short, short_s = min(self._curve, default=(size, base_s))
+        base_s = self.base_s or 0.0
+        size = self.place.size_bytes or 0
+        curve = self._curve
+        short, short_s = min(curve, default=(size, base_s))
         if short < size:
             return max(0.0, base_s - short_s)
-        longer = [one for one in self._curve if one[0] > size]
+        longer = [point for point in curve if point[0] > size]
         if not longer:
             return base_s
         long, long_s = min(longer)
-        return min(base_s, max(0.0, long_s - base_s) * size / (long - size))
+        slope_s = max(0.0, long_s - base_s)
+        return min(base_s, slope_s * size / (long - size))
 
     @property
     def short_s(self) -> float:
         """The baseline's time for its start."""
         base_s = self.base_s or 0.0
-        return base_s - self.sized_s if self.sized_s < base_s else base_s
+        sized_s = self.sized_s
+        return base_s - sized_s if sized_s < base_s else base_s
 
     @property
     def _curve(self) -> list[tuple[int, float]]:
         """The baseline's times by size, of the same curve."""
-        return [
-            (point.place.size_bytes, time_s)
-            for finding in self.findings
-            if finding.probe == self.finding.probe
-            for point in finding.compared
-            if point.place.series == self.place.series and point.place.size_bytes is not None
-            if (time_s := operation_s(point)) is not None
-        ]
+        curve = []
+        for finding in self.findings:
+            if finding.probe != self.finding.probe:
+                continue
+            for point in finding.compared:
+                size = point.place.size_bytes
+                time_s = operation_s(point)
+                of_curve = point.place.series == self.place.series
+                if of_curve and size is not None and time_s is not None:
+                    curve.append((size, time_s))
+        return curve
 
     def on_link(self, *probes: str) -> Measurement | None:
         """Return the result of one of some probes between nodes; a loopback measures no link."""
@@ -164,30 +174,36 @@ class LossCase:
 
     def against(self, other: Finding) -> Estimate | None:
         """Return how much more is lost here than on another platform, at the same place."""
-        point = next((p for p in other.compared if p.place == self.place), None)
-        own, base = self.point.ratio, point.ratio if point else None
-        if own is None or base is None or not (own.bounded and base.bounded):
+        ratio = self.point.ratio
+        if ratio is None or not ratio.bounded:
             return None
-        return own.over(base)
+        point = next((point for point in other.compared if point.place == self.place), None)
+        if point is None or point.ratio is None or not point.ratio.bounded:
+            return None
+        return ratio.over(point.ratio)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
+        """Return the worst point of the first probe of which it is at a place."""
         for probe in probes:
+            if probe == self.finding.probe:
+                continue
             for other in self.findings:
-                if other.probe == probe != self.finding.probe:
-                    worst = other.worst
-                    if worst and worst.ratio and worst.ratio.bounded and where(worst.place):
-                        return Measurement(other, worst, worst.ratio)
+                worst = other.worst if other.probe == probe else None
+                if worst is not None and _is_bounded(worst, where):
+                    assert worst.ratio is not None
+                    return Measurement(other, worst, worst.ratio)
         return None
 
     def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
         """Return all points of some probes that both sides have somewhere."""
-        return [
-            Measurement(finding, point, point.ratio)
-            for finding in self.findings
-            if finding.probe in probes and finding.probe != self.finding.probe
-            for point in finding.compared
-            if point.ratio is not None and point.ratio.bounded and where(point.place)
-        ]
+        measurements = []
+        for finding in self.findings:
+            if finding.probe not in probes or finding.probe == self.finding.probe:
+                continue
+            for point in finding.compared:
+                if point.ratio is not None and _is_bounded(point, where):
+                    measurements.append(Measurement(finding, point, point.ratio))
+        return measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +237,23 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
     - `ratio`: the time over the other platform's time; `loss`: over the baseline's time.
     """
-    (lo, hi), amount = ratio.ends, with_interval(ratio)
+    lo, hi = ratio.ends
+    amount = with_interval(ratio)
     if hi <= 1 + DEFAULT_MARGIN:
         return replace(cause, withdrawn=f"it takes {amount} times as long as {where}")
     if lo <= 1:
         words = f"{cause.words}, which may cost nothing ({amount} times as long as {where})"
         return replace(cause, words=words)
     words = f"{cause.words}, which costs {amount} times as much as {where}"
-    ends = ((loss.lo or loss.value, lo), (loss.value, ratio.value), (loss.hi or loss.value, hi))
-    least, usual, most = (whole * (1 - 1 / part) for whole, part in ends)
+    least = (loss.lo or loss.value) * (1 - 1 / lo)
+    usual = loss.value * (1 - 1 / ratio.value)
+    most = (loss.hi or loss.value) * (1 - 1 / hi)
     return replace(cause, words=words, share=Share.within(least, usual, most))
+
+
+def _is_bounded(point: Row, where: _Where) -> bool:
+    """Whether a point has a ratio with an interval, at a place of a kind."""
+    return point.ratio is not None and point.ratio.bounded and where(point.place)
 
 
 def within_node(place: Place) -> bool:
@@ -245,10 +268,16 @@ def times(ratio: Estimate) -> str:
 
 def operation_s(point: Row) -> float | None:
     """Return the baseline's time of one message, or of one byte of a stream, in s."""
-    base, unit = point.base, point.metric.unit
+    base = point.base
     if base is None or base.value <= 0:
         return None
-    if unit == "s":
-        return base.value
-    bytes_each = point.place.size_bytes or 1
-    return {"B/s": bytes_each, "bit/s": 8 * bytes_each}.get(unit, 0) / base.value or None
+    size_bytes = point.place.size_bytes or 1
+    match point.metric.unit:
+        case "s":
+            return base.value
+        case "B/s":
+            return size_bytes / base.value or None
+        case "bit/s":
+            return 8 * size_bytes / base.value or None
+        case _:
+            return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bareline.analysis.judgements.causes.case import LossCase, Measurement, Rule, bound_below
+from bareline.analysis.judgements.causes.case import Facts, LossCase, Measurement, Rule, bound_below
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
 from bareline.analysis.judgements.causes.links import (
     HEAD_BYTES,
@@ -20,7 +20,7 @@ from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.terms import LINK_FULL, link_use, waits
 from bareline.analysis.judgements.causes.work import LATENCIES, STREAMS
 from bareline.vocabulary.facts import positive_number
-from bareline.vocabulary.model import PROGRAM_LAYERS, Layer
+from bareline.vocabulary.model import PROGRAM_LAYERS, Layer, Scalar
 from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -45,16 +45,20 @@ def link_rate(case: LossCase) -> Cause | NoCause:
         return _NO_BYTES
     if base_rate is not None and base_rate / rate <= 1 + DEFAULT_MARGIN:
         return NoCause(f"its link carries no less ({format_value(rate, 'bit/s')})")
-    shown = format_value(rate, "bit/s")
-    instead = "" if base_rate is None else f" instead of {format_value(base_rate, 'bit/s')}"
-    cause = Cause(f"its link carries {shown}{instead}", (Term.BYTES,), noun=f"its bytes at {shown}")
+    carried = format_value(rate, "bit/s")
+    words = f"its link carries {carried}"
+    if base_rate is not None:
+        words += f" instead of {format_value(base_rate, 'bit/s')}"
+    cause = Cause(words, (Term.BYTES,), noun=f"its bytes at {carried}")
     if case.finding.layer is Layer.NETWORK:
         return _filled(case, cause, rate)
     stream = case.on_link(*STREAMS)
     if stream is not None:
-        if reason := _unused(case, stream):
-            return replace(cause, withdrawn=reason)
-        cause = replace(cause, certain=link_use(case, stream)[0] >= LINK_FULL)
+        unused = _unused(case, stream)
+        if unused:
+            return replace(cause, withdrawn=unused)
+        used, _ = link_use(case, stream)
+        cause = replace(cause, certain=used >= LINK_FULL)
     return _with_bytes(case, cause, rate, base_rate) if has_bytes else cause
 
 
@@ -73,8 +77,11 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
-    wire_s = count.of(Share(8 / rate, 8 / rate, 8 / rate / payload(case.facts)))
-    before_s = count.usual * 8 / base_rate if base_rate else case.sized_s
+    byte_s = 8 / rate
+    wire_s = count.of(Share(byte_s, byte_s, byte_s / payload(case.facts)))
+    before_s = case.sized_s
+    if base_rate:
+        before_s = count.usual * 8 / base_rate
     least_s = max(0.0, wire_s.lo * waits(case) - max(case.sized_s, before_s))
     usual_s = wire_s.value - min(before_s, case.base_s)
     share = Share.within(least_s, usual_s, wire_s.hi).times(1 / case.base_s)
@@ -83,7 +90,8 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
 
 def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
     """Judge the link's rate by the stream over it that is the loss."""
-    ratio, base_s = case.point.ratio, case.base_s
+    ratio = case.point.ratio
+    base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
         return NoCause("it is no rate that a link could limit")
     least = 8 / rate / base_s
@@ -99,27 +107,30 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
 
 def mtu(case: LossCase) -> Cause | NoCause:
     """Shorter frames: more of them for the same data, each with its heads and its handling."""
-    own, base = case.both_numbers("net.mtu")
-    if own is None or base is None or own >= base:
+    frame_bytes, base_bytes = case.both_numbers("net.mtu")
+    if frame_bytes is None or base_bytes is None or frame_bytes >= base_bytes:
         return NoCause("its frames are no shorter")
-    size, base_s = case.place.size_bytes, case.base_s
+    size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
         return NoCause("it is no stream")
-    if size is not None and size + HEAD_BYTES <= own:
+    if size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause(f"a message of {size} B fits into one of its frames")
-    words = f"its frames contain {own:.0f} bytes instead of {base:.0f}"
-    part = case.sized_s / base_s if base_s else 1.0
+    words = f"its frames contain {frame_bytes:.0f} bytes instead of {base_bytes:.0f}"
     if link_is_full(case):  # the wire limits it, not the work on each frame
         heads = payload(case.baseline_facts) / payload(case.facts) - 1
         whole = 1 + case.extra.hi
         return Cause(words, (Term.BYTES,), Share.at_most(heads * whole))
-    return Cause(words, (Term.BYTES,), Share.at_most((base / own - 1) * part))
+    part = case.sized_s / case.base_s if case.base_s else 1.0
+    more_frames = base_bytes / frame_bytes - 1
+    return Cause(words, (Term.BYTES,), Share.at_most(more_frames * part))
 
 
 def link_is_full(case: LossCase) -> bool:
     """Whether a stream over the platform's link, this one or another, is limited by its rate."""
     if case.finding.layer is Layer.NETWORK:
-        rate, ratio, base_s = link_bps(case.facts), case.point.ratio, case.base_s
+        rate = link_bps(case.facts)
+        ratio = case.point.ratio
+        base_s = case.base_s
         if rate is None or ratio is None or base_s is None or not case.finding.rate:
             return False
         return 8 / rate / base_s / ratio.value >= LINK_FULL
@@ -129,10 +140,11 @@ def link_is_full(case: LossCase) -> bool:
 
 def offload(case: LossCase) -> Cause | NoCause:
     """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
-    own_mtu, size = positive_number(case.facts, "net.mtu"), case.place.size_bytes
+    frame_bytes = positive_number(case.facts, "net.mtu")
+    size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
         return NoCause("it is no stream")
-    if own_mtu is not None and size is not None and size + HEAD_BYTES <= own_mtu:
+    if frame_bytes is not None and size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause("its messages fit into one frame")
     if case.both("net.offload.tso") != (False, True):
         return NoCause("its adapter cuts frames, or the baseline's does not either")
@@ -144,63 +156,79 @@ def offload(case: LossCase) -> Cause | NoCause:
 
 def delay(case: LossCase) -> Cause | NoCause:
     """A delay that was added to the link: every message that begins waits for it."""
-    own, base = (delay_s or 0.0 for delay_s in case.both_numbers("net.delay_s"))
-    work, base_s, added = case.work, case.base_s, own - base
-    if added <= 0:
+    delay_s, base_delay_s = case.both_numbers("net.delay_s")
+    added_s = (delay_s or 0.0) - (base_delay_s or 0.0)
+    if added_s <= 0:
         return NoCause("its link adds no longer delay")
-    shown = format_value(added, "s")
+    added = format_value(added_s, "s")
     if case.is_program:
-        return Cause(f"its link adds {shown} to each message", (Term.START,))
+        return Cause(f"its link adds {added} to each message", (Term.START,))
+    work = case.work
+    base_s = case.base_s
     if work is None or base_s is None or not work.starts.most:
         return NoCause("none of its messages waits for the one before")
     # One way at least, and there and back at most: probes define latency differently.
-    each = Share(added, added, 2 * added).times(1 / base_s)
+    each = Share(added_s, added_s, 2 * added_s).times(1 / base_s)
     before = format_value(base_s, "s")
     return Cause(
-        f"its link adds {shown} to a message that takes {before} on the baseline",
+        f"its link adds {added} to a message that takes {before} on the baseline",
         (Term.START,),
         work.starts.of(each),
-        noun=f"the delay of its link, {shown} each way",
+        noun=f"the delay of its link, {added} each way",
     )
 
 
 def nic(case: LossCase) -> Cause | NoCause:
     """The kind of a guest's adapter; another guest with a faster kind shows its cost."""
-    own, base = case.both("net.kind")
-    if not isinstance(own, str) or own not in _NICS or own == base:
-        return NoCause(f"its NIC is {own}, the baseline's {base}")
+    kind, base_kind = case.both("net.kind")
+    if not isinstance(kind, str) or kind not in _NICS or kind == base_kind:
+        return NoCause(f"its NIC is {kind}, the baseline's {base_kind}")
     driver = case.facts.get("net.driver")
-    words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
-    cause = Cause(words, (Term.START, Term.BYTES), name=f"{own} NIC")
-    kinds = [*_NICS, "virtual function", "hardware"]
-    faster = kinds[kinds.index(own) + 1 :]
+    words = f"its NIC is {kind}"
+    if driver:
+        words += f" ({driver})"
+    cause = Cause(words, (Term.START, Term.BYTES), name=f"{kind} NIC")
     for other, facts in case.others:
-        alike = all(case.facts.get(key) == facts.get(key) for key in _BESIDE_NICS)
-        ratio = case.against(other) if alike and facts.get("net.kind") in faster else None
+        ratio = case.against(other) if _has_faster_nic(facts, case.facts, kind) else None
         if ratio is not None and case.point.ratio is not None:
             where = f"on {other.platform}, whose NIC is {facts['net.kind']}"
-            found = bound_below(ratio, case.point.ratio, cause, where)
-            if found.share is None:
-                return found
+            bounded = bound_below(ratio, case.point.ratio, cause, where)
+            if bounded.share is None:
+                return bounded
             # The faster kind costs something as well: it may be all of the loss.
-            return replace(found, share=replace(found.share, hi=case.extra.hi))
-    return replace(cause, words=f"{words}: {_NICS[own]}")
+            return replace(bounded, share=replace(bounded.share, hi=case.extra.hi))
+    return replace(cause, words=f"{words}: {_NICS[kind]}")
+
+
+def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
+    """Whether another platform has a faster kind of NIC, and is equal in the rest."""
+    kinds = [*_NICS, "virtual function", "hardware"]
+    faster = kinds[kinds.index(kind) + 1 :]
+    alike = all(facts.get(key) == other.get(key) for key in _BESIDE_NICS)
+    return alike and other.get("net.kind") in faster
 
 
 def transport(case: LossCase) -> Cause | NoCause:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
-    own, base = case.both("mpi.transport")
+    way, base_way = case.both("mpi.transport")
     # The observed carriers of messages, since each library has its own names for the same one.
-    seen = case.both(f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}")
+    place = "within_node" if case.place.on_one_node else "between_nodes"
+    carrier, base_carrier = case.both(f"mpi.carrier.{place}")
     flavour, base_flavour = case.both("mpi.flavour")
-    known = flavour == base_flavour and None not in seen
+    observed = flavour == base_flavour and carrier is not None and base_carrier is not None
     terms = (Term.START, Term.BYTES)
-    if known and seen[0] != seen[1]:
-        return Cause(f"its messages are carried by {seen[0]}, the baseline's by {seen[1]}", terms)
-    if own == base:
-        return NoCause(f"both talk over {seen[0] if known else own}")
-    named = ["what the library chooses" if way == "auto" else way for way in (own, base)]
-    return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}", terms)
+    if observed and carrier != base_carrier:
+        words = f"its messages are carried by {carrier}, the baseline's by {base_carrier}"
+        return Cause(words, terms)
+    if way == base_way:
+        common = carrier if observed else way
+        return NoCause(f"both talk over {common}")
+    words = f"its ranks talk over {_way_words(way)}, the baseline's over {_way_words(base_way)}"
+    return Cause(words, terms)
+
+
+def _way_words(way: Scalar | None) -> str:
+    return "what the library chooses" if way == "auto" else str(way)
 
 
 _LAYERS = (Layer.NETWORK, Layer.MPI, *PROGRAM_LAYERS)

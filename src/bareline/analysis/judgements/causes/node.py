@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bareline.analysis.judgements.causes.case import LossCase, Rule
 from bareline.analysis.judgements.causes.cause import Cause, NoCause, Term
@@ -27,7 +28,7 @@ _SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
 #: Ranks that wait for each other also wait for turns, which nothing bounds.
 _COMPUTING = (Layer.COMPUTE, Layer.MEMORY)
 #: Sets of x86 that do arithmetic in double precision, except the one of every x86-64 processor.
-_SETS = tuple(known for known in X86_SETS if known.operations and known.name != "sse2")
+_SETS = tuple(kind for kind in X86_SETS if kind.operations and kind.name != "sse2")
 _LEAST_OPERATIONS = 2  # SSE2
 _INFINICLOUD = (
     "InfiniCloud's Linpack became 3 times faster when its guests saw the host's processor instead "
@@ -54,31 +55,70 @@ _PAGE_WALK = 3.0
 
 def neighbours(case: LossCase) -> Cause | NoCause:
     """More tenants, or different ones, next to the platform than next to the baseline."""
-    own, base = (int(count or 0) for count in case.both_numbers("neighbours.count"))
+    count, base_count = case.both_numbers("neighbours.count")
+    busy = int(count or 0)
+    base_busy = int(base_count or 0)
     load, base_load = case.both("neighbours.load")
-    if own == 0 or load == "idle":
+    if busy == 0 or load == "idle":
         return NoCause("nobody works beside it")
-    if own <= base and load == base_load:
+    if busy <= base_busy and load == base_load:
         return NoCause("as many neighbours work beside the baseline")
-    crowd = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
-    beside = f"{base} beside the baseline" if base else "none beside the baseline"
-    what, layers = _SHARED.get(str(load), _SHARED["same"])
-    reached, terms = case.finding.layer in layers, _BUSY.get(case.finding.layer, ())
-    both_promised = case.both_numbers("neighbours.processors_per_core")
-    promised, promised_base = (processors or 1.0 for processors in both_promised)
-    if promised > promised_base:
-        turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
-        also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
-        words = f"{crowd} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
-        stolen = any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
-        words += "promised" + (", and a hypervisor took time away" if stolen else "")
+    crowd = _Crowd.of(case, busy, str(load))
+    beside_base = f"{base_busy or 'none'} beside the baseline"
+    terms = _BUSY.get(case.finding.layer, ())
+    promised, base_promised = case.both_numbers("neighbours.processors_per_core")
+    promised = promised or 1.0
+    base_promised = base_promised or 1.0
+    if promised > base_promised:
         turns_share = None
         if case.finding.layer in _COMPUTING:
-            turns_share = Share.at_most(promised / promised_base - 1)
+            turns_share = Share.at_most(promised / base_promised - 1)
+        words = f"{crowd.turns_words}, {beside_base}: for each core {promised:.3g} processors are "
+        words += "promised"
+        if any(caveat.code == "steal-time" for caveat in case.finding.own_caveats):
+            words += ", and a hypervisor took time away"
         return Cause(words, terms, turns_share, caveat="cores-with-neighbours")
-    if not reached:
-        return NoCause(f"neighbours of load {load} share {what} alone")
-    return Cause(f"{crowd} use{'' if own > 1 else 's'} {what}, {beside}", terms)
+    if not crowd.reaches:
+        return NoCause(f"neighbours of load {load} share {crowd.resource} alone")
+    return Cause(f"{crowd.words} use{crowd.verb_end} {crowd.resource}, {beside_base}", terms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Crowd:
+    """The busy neighbours of a platform.
+
+    - `resource`: the resource that their load shares; `reaches`: it slows the loss's layer.
+    """
+
+    count: int
+    load: str
+    resource: str
+    reaches: bool
+
+    @classmethod
+    def of(cls, case: LossCase, count: int, load: str) -> _Crowd:
+        """Return the neighbours with the resource that they share."""
+        resource, layers = _SHARED.get(load, _SHARED["same"])
+        return cls(count, load, resource, case.finding.layer in layers)
+
+    @property
+    def words(self) -> str:
+        """Their number and load: ``2 busy neighbours (load: cpu)``."""
+        noun = "neighbours" if self.count > 1 else "neighbour"
+        return f"{self.count} busy {noun} (load: {self.load})"
+
+    @property
+    def verb_end(self) -> str:
+        """The end of a verb of which they are the subject."""
+        return "" if self.count > 1 else "s"
+
+    @property
+    def turns_words(self) -> str:
+        """That they take turns on the platform's cores, and what else they share."""
+        text = f"{self.words} take{self.verb_end} turns with it on its cores"
+        if self.reaches and self.load != "cpu":
+            text += f" and use{self.verb_end} {self.resource}"
+        return text
 
 
 def instruction_sets(case: LossCase) -> Cause | NoCause:
@@ -88,40 +128,39 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
         return NoCause("its processor is emulated: its flags are not its hardware's")
     if not hidden:
         return NoCause("its processor shows every instruction set that the baseline's does")
-    names = listing([known.family or known.title for known in hidden])
-    shown = case.facts.get("cpu.model")
-    model = f" ({shown})" if shown else ""
-    seen = [known for known in _SETS if case.facts.get(f"cpu.flags.{known.name}") is True]
-    most = max((known.operations for known in seen), default=_LEAST_OPERATIONS)
-    fewer = max(known.operations for known in hidden) / most
-    words = f"its processor{model} does not show {names}, which the baseline's does"
+    names = listing([kind.family or kind.title for kind in hidden])
+    model = case.facts.get("cpu.model")
+    processor = f"its processor ({model})" if model else "its processor"
+    visible = [kind for kind in _SETS if case.facts.get(f"cpu.flags.{kind.name}") is True]
+    most = max((kind.operations for kind in visible), default=_LEAST_OPERATIONS)
+    fewer = max(kind.operations for kind in hidden) / most
+    words = f"{processor} does not show {names}, which the baseline's does"
     if fewer <= 1:
         words += f": libraries run the code of an older processor ({_NEBULA})"
-    else:
-        family = widest(known.name for known in seen)
-        vectors = family if family.startswith("AVX") else "SSE"  # all kinds of SSE are as wide
-        words += (
-            f": OpenBLAS and FFTW run their {vectors} code there, up to {fewer:g} "
-            f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
-            "host's processor (cpu model host-passthrough) sees them"
-        )
-    share = Share.at_most(fewer - 1) if fewer > 1 else None
-    return Cause(words, (Term.ARITHMETIC,), share)
+        return Cause(words, (Term.ARITHMETIC,))
+    family = widest(kind.name for kind in visible)
+    vectors = family if family.startswith("AVX") else "SSE"  # all kinds of SSE are as wide
+    words += (
+        f": OpenBLAS and FFTW run their {vectors} code there, up to {fewer:g} "
+        f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
+        "host's processor (cpu model host-passthrough) sees them"
+    )
+    return Cause(words, (Term.ARITHMETIC,), Share.at_most(fewer - 1))
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
     """Return the sets that the baseline's processor shows and the platform's does not."""
-    return [known for known in _SETS if case.both(f"cpu.flags.{known.name}") == (False, True)]
+    return [kind for kind in _SETS if case.both(f"cpu.flags.{kind.name}") == (False, True)]
 
 
 def blas_kernels(case: LossCase) -> Cause | NoCause:
     """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
-    own, base = case.both("library.blas_kernels")
-    if own == base:
-        return NoCause(f"both run the kernels '{own}'")
+    kernels, base_kernels = case.both("library.blas_kernels")
+    if kernels == base_kernels:
+        return NoCause(f"both run the kernels '{kernels}'")
     if hidden_sets(case):
         return NoCause("the kernels follow from the instruction sets")
-    return Cause(f"its BLAS runs the kernels '{own}', the baseline's runs '{base}'")
+    return Cause(f"its BLAS runs the kernels '{kernels}', the baseline's runs '{base_kernels}'")
 
 
 def clock(case: LossCase) -> Cause | NoCause:
@@ -156,11 +195,12 @@ def uses_all_cores(place: Place) -> bool:
 def shared_cores(case: LossCase) -> Cause | NoCause:
     """Ranks, or hosts, that take turns on the cores of one machine."""
     flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
-    nodes, allowed = case.place.ran_on or 1, case.facts.get("cpu.allowed")
+    nodes = case.place.ran_on or 1
+    allowed = case.facts.get("cpu.allowed")
     terms = _BUSY.get(case.finding.layer, ())
     if "shared-host" in flags and isinstance(allowed, int) and allowed < nodes:
-        words = f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}"
-        return Cause(words, terms)
+        noun = "cores" if allowed > 1 else "core"
+        return Cause(f"its {nodes} hosts take turns on {allowed} {noun}", terms)
     if "oversubscribed" in flags:
         words = "its ranks take turns on fewer cores than they are"
         return Cause(words, terms, caveat="oversubscribed")
@@ -190,13 +230,15 @@ def memory_speed(case: LossCase) -> Cause | NoCause:
 
 def pages(case: LossCase) -> Cause | NoCause:
     """Huge pages that only the baseline has: finding a page then costs more."""
-    own, base = case.both("memory.transparent_hugepages")
-    if own != "never" or base == "never":
-        return NoCause(f"transparent huge pages are '{own}' there and '{base}' on the baseline")
+    mode, base_mode = case.both("memory.transparent_hugepages")
+    if mode != "never" or base_mode == "never":
+        return NoCause(
+            f"transparent huge pages are '{mode}' there and '{base_mode}' on the baseline"
+        )
     return Cause("it has no transparent huge pages", (Term.MEMORY,), Share.at_most(_PAGE_WALK - 1))
 
 
-_FLAGS = " or ".join(f"cpu.flags.{known.name}" for known in reversed(_SETS))
+_FLAGS = " or ".join(f"cpu.flags.{kind.name}" for kind in reversed(_SETS))
 _NEIGHBOURS = ("neighbours.count", "neighbours.load")
 _PAGED = ("memory.latency", "memory.random_access")
 RULES = (

@@ -62,11 +62,17 @@ class Share:
     def capped(self, most: Share) -> Share:
         """Return the part of it that another share leaves room for."""
         hi = min(self.hi, max(0.0, most.hi))
-        return Share.within(min(self.lo, hi), min(self.value, max(0.0, most.value)), hi)
+        lo = min(self.lo, hi)
+        value = min(self.value, max(0.0, most.value))
+        return Share.within(lo, value, hi)
 
     def without_gain(self) -> Share:
         """Return it without negative ends: a part of another share is at least nothing."""
-        return Share(*(max(0.0, end) for end in (self.value, self.lo, self.hi)))
+        return Share(
+            value=max(0.0, self.value),
+            lo=max(0.0, self.lo),
+            hi=max(0.0, self.hi),
+        )
 
     def holds(self, value: float, margin: float) -> bool:
         """Whether a value is within its bounds, or outside by no more than a margin."""

@@ -48,7 +48,7 @@ class Sum:
     @property
     def share(self) -> Share:
         """The sum of all terms."""
-        return total(one.share for one in self.terms)
+        return total(term.share for term in self.terms)
 
 
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
@@ -74,7 +74,10 @@ def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
     if cause.withdrawn:
         return cause
     for term in measured:
-        if cause.terms == (term.term,) and (reason := _contradiction(cause, term)):
+        if cause.terms != (term.term,):
+            continue
+        reason = _contradiction(cause, term)
+        if reason:
             return replace(cause, withdrawn=reason, share=None)
     return cause
 
@@ -150,23 +153,45 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
     Facts that are certainly at work have the part that the remaining facts leave. Where several may
     be at work, each may have from nothing to all that it can cost.
     """
+    alone = len(facts) == 1
     certain = [cause for cause in facts if cause.certain]
     possible = [cause for cause in facts if not cause.certain]
-    room = [_most(cause, measured, alone=len(facts) == 1) for cause in possible]
+    room = [_most(cause, measured, alone=alone) for cause in possible]
     usual = _divided(measured.share.value, room, possible)
     parts: dict[str, Share] = {}
     for cause, most, value in zip(possible, room, usual, strict=True):
-        bounds = _bounds(cause, measured.share, most, alone=len(facts) == 1)
-        if cause.share is not None and _is_factor(cause, measured, alone=len(facts) == 1):
-            value = min(value, cause.share.hi)
-            bounds = Share(value, 0.0, measured.share.hi)
-        if certain:  # next to a fact that is at work, this one may have nothing
-            value = min(value, bounds.hi) if cause.share is not None else 0.0
-        parts[cause.rule] = Share.within(bounds.lo, value, bounds.hi)
+        parts[cause.rule] = _possible_part(
+            cause, measured, most, value, alone=alone, beside_certain=bool(certain)
+        )
     for cause in certain:
         parts[cause.rule] = _remainder(cause, measured.share, parts)
         parts = {rule: share for rule, share in parts.items() if share.hi > 0}
     return parts
+
+
+def _possible_part(
+    cause: Cause,
+    measured: MeasuredTerm,
+    most: float,
+    usual: float,
+    *,
+    alone: bool,
+    beside_certain: bool,
+) -> Share:
+    """Return the part of a fact that may be at work.
+
+    - `most`: the most that it can have; `usual`: its part of the term's value.
+    - `alone`: no other fact changes the term.
+    - `beside_certain`: another fact is certainly at work, so that this one may have nothing.
+    """
+    bounds = _bounds(cause, measured.share, most, alone=alone)
+    value = usual
+    if cause.share is not None and _is_factor(cause, measured, alone=alone):
+        value = min(value, cause.share.hi)
+        bounds = Share(value, 0.0, measured.share.hi)
+    if beside_certain:
+        value = 0.0 if cause.share is None else min(value, bounds.hi)
+    return Share.within(bounds.lo, value, bounds.hi)
 
 
 def _bounds(cause: Cause, whole: Share, most: float, *, alone: bool) -> Share:
@@ -246,15 +271,15 @@ def _priced(cause: Cause, divisions: Sequence[_Division]) -> Cause:
     """
     if cause.withdrawn or not cause.terms:
         return cause
-    own = [division for division in divisions if division.measured.term in cause.terms]
-    refusals = {one.measured.term: one.measured.refuses for one in own if one.measured.refuses}
+    of_terms = [part.measured for part in divisions if part.measured.term in cause.terms]
+    refusals = {measured.term: measured.refuses for measured in of_terms if measured.refuses}
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
         return replace(cause, withdrawn="; ".join(reasons), share=None)
-    parts = [one.parts[cause.rule] for one in divisions if cause.rule in one.parts]
+    parts = [part.parts[cause.rule] for part in divisions if cause.rule in part.parts]
     if parts:
         return replace(cause, share=total(parts))
-    if own:
+    if of_terms:
         return replace(cause, share=None)
     return cause
 
@@ -323,25 +348,26 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
             break
         wrong = min(costly, key=lambda term: _rank(term, terms, loss))
         terms.remove(wrong)
-        others = [name for one in terms for name in one.rules] or [one.probe for one in terms]
+        rules = [rule for term in terms for rule in term.rules]
+        others = rules or [term.probe for term in terms]
         reason = _excess(wrong, others, loss)
-        causes = [
-            replace(cause, withdrawn=reason, share=None) if cause.rule in wrong.rules else cause
-            for cause in causes
-        ]
+        for number, cause in enumerate(causes):
+            if cause.rule in wrong.rules:
+                causes[number] = replace(cause, withdrawn=reason, share=None)
     return Sum(tuple(terms), tuple(causes))
 
 
-def _rank(one: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
+def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
     """Order terms to withdraw: if no rest is left then, facts before measurements, the largest."""
-    others = [other for other in terms if other is not one]
+    others = [other for other in terms if other is not term]
     left = loss.less(total(other.share for other in others))
     fits = not _excessive(others, loss) and left.holds(0.0, DEFAULT_MARGIN)
-    return not (others and fits), bool(one.probe), -one.share.lo
+    return not (others and fits), bool(term.probe), -term.share.lo
 
 
 def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
-    least = total(one.share for one in terms).lo
+    """Whether terms together certainly exceed a loss."""
+    least = total(term.share for term in terms).lo
     return least > loss.hi + DEFAULT_MARGIN * (1 + loss.hi)
 
 

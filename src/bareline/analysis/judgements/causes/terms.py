@@ -27,7 +27,8 @@ _SHORT_BYTES = 1024
 #: A stream that reaches this share of its link's rate is limited by it.
 LINK_FULL = 0.70
 #: A shaper's bucket refills while an answer travels: of a few buckets at most half pass at once.
-_FEW_BUCKETS_BYTES, _AT_ONCE = 64 << 10, 0.5
+_FEW_BUCKETS_BYTES = 64 << 10
+_AT_ONCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,15 @@ def _of_link(case: LossCase, work: Work) -> tuple[list[MeasuredTerm], list[Missi
         if latency is not None:
             measured.append(_start(case, work, latency))
         else:
-            missing.append(MissingTerm(Term.START, LATENCIES[0] if work.direct else PINGPONG))
+            probe = LATENCIES[0] if work.direct else PINGPONG
+            missing.append(MissingTerm(Term.START, probe))
     if work.size_bytes.most:
         stream = case.on_link(*STREAMS)
         if stream is not None:
             measured.append(_bytes(case, work, stream))
         else:
-            missing.append(MissingTerm(Term.BYTES, STREAMS[0] if work.direct else PINGPONG))
+            probe = STREAMS[0] if work.direct else PINGPONG
+            missing.append(MissingTerm(Term.BYTES, probe))
     return measured, missing
 
 
@@ -104,10 +107,11 @@ def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
 def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
     """Convert a latency to a term, by the time that it adds and by its factor on short messages."""
     factor = Share.of(latency.ratio)
-    base_s, before = case.base_s, latency.point.base
-    if base_s is None or before is None:
+    base_s = case.base_s
+    base_latency = latency.point.base
+    if base_s is None or base_latency is None:
         return _measured(Term.START, factor, latency)
-    added = work.starts.of(factor.times(before.value / base_s))
+    added = work.starts.of(factor.times(base_latency.value / base_s))
     scaled = factor.times(case.short_s / base_s)
     share = Share.within(min(added.lo, scaled.lo), added.value, max(added.hi, scaled.hi))
     return _measured(Term.START, share, latency)
@@ -116,10 +120,11 @@ def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
 def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
     """Convert a stream to a term: its bytes' added time, up to its factor on a message's bytes."""
     factor = Share.of(stream.ratio)
-    base_s, base = case.base_s, stream.point.base
-    if base_s is None or base is None:
+    base_s = case.base_s
+    base_rate = stream.point.base
+    if base_s is None or base_rate is None:
         return _measured(Term.BYTES, factor, stream)
-    byte_s = seconds_per_byte(stream.point, base.value)
+    byte_s = seconds_per_byte(stream.point, base_rate.value)
     added = work.size_bytes.of(factor.times(byte_s / base_s))
     scaled = factor.times(case.sized_s / base_s)
     share = Share(added.value, added.lo, max(added.hi, scaled.hi))
@@ -138,18 +143,21 @@ def _on_full_link(
     """
     assert case.base_s is not None
     wire_s = 8 / wire_bps
-    least_s = work.size_bytes.least * waits(case) * wire_s
-    usual_s = work.size_bytes.usual * wire_s
-    baseline_s = work.size_bytes.usual * byte_s
+    count = work.size_bytes
+    least_s = count.least * waits(case) * wire_s
+    usual_s = count.usual * wire_s
+    baseline_s = count.usual * byte_s
     # The time of the baseline's bytes is not extra time.
-    lo = max(0.0, (least_s - max(baseline_s, case.sized_s)) / case.base_s)
+    least_extra_s = least_s - max(baseline_s, case.sized_s)
+    lo = max(0.0, least_extra_s / case.base_s)
     usual = (usual_s - baseline_s) / case.base_s
     return Share.within(min(lo, share.lo), usual, share.hi)
 
 
 def seconds_per_byte(point: Row, rate: float) -> float:
     """Return the time of a byte at a rate in the unit of a point, bit/s or B/s."""
-    return (1 if point.metric.unit == "B/s" else 8) / rate
+    units_per_byte = 1 if point.metric.unit == "B/s" else 8
+    return units_per_byte / rate
 
 
 def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
@@ -161,9 +169,10 @@ def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
     if rate is None or stream.point.base is None:
         return 0.0, 0.0
     byte_s = seconds_per_byte(stream.point, stream.point.base.value)
-    least = stream.ratio.lo or stream.ratio.value
-    used, most = (8 / (byte_s * times) / rate for times in (stream.ratio.value, least))
-    return used, most
+    fewest_times = stream.ratio.lo or stream.ratio.value
+    used_bps = 8 / (byte_s * stream.ratio.value)
+    most_bps = 8 / (byte_s * fewest_times)
+    return used_bps / rate, most_bps / rate
 
 
 def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
@@ -174,9 +183,11 @@ def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
 
 def waits(case: LossCase) -> float:
     """Return the share of a message that waits for the link's rate, at least."""
-    size, shaped = case.place.size_bytes, positive_number(case.facts, "net.shaped_bps")
-    bursts = shaped and size and size <= _FEW_BUCKETS_BYTES
-    return _AT_ONCE if bursts else 1.0
+    size = case.place.size_bytes
+    shaped_bps = positive_number(case.facts, "net.shaped_bps")
+    if shaped_bps and size and size <= _FEW_BUCKETS_BYTES:
+        return _AT_ONCE
+    return 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +219,9 @@ class _Messages:
 
         All sizes have the start in common, so that its bounds cancel.
         """
-        value, lo, hi = (
-            beyond_start(self.sizes, [getattr(extra, end) for extra in self.extra_s], size)
-            for end in ("value", "lo", "hi")
-        )
+        value = beyond_start(self.sizes, [extra.value for extra in self.extra_s], size)
+        lo = beyond_start(self.sizes, [extra.lo for extra in self.extra_s], size)
+        hi = beyond_start(self.sizes, [extra.hi for extra in self.extra_s], size)
         return Share(value, lo, hi).without_gain()
 
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
@@ -222,19 +232,19 @@ class _Messages:
         base_s = case.base_s
         if base_s is None:
             return []
-        latency, stream = case.on_link(*LATENCIES), case.on_link(*STREAMS)
         start = work.starts.of(self.extra_s[0]).times(1 / base_s)
-        terms = [self._term(Term.START, start, latency)]
+        terms = [self._term(Term.START, start, case.on_link(*LATENCIES))]
         if work.size_bytes.most:
-            terms.append(self._term(Term.BYTES, self._bytes(work).times(1 / base_s), stream))
+            sized = self._bytes(work).times(1 / base_s)
+            terms.append(self._term(Term.BYTES, sized, case.on_link(*STREAMS)))
         return terms
 
     def _bytes(self, work: Work) -> Share:
         """Return the extra time of the bytes of an operation, in s."""
         count = work.size_bytes
-        least, usual, most = (
-            self.beyond_start(size) for size in (count.least, count.usual, count.most)
-        )
+        least = self.beyond_start(count.least)
+        usual = self.beyond_start(count.usual)
+        most = self.beyond_start(count.most)
         lo = min(least.lo, usual.lo, most.lo)
         hi = max(least.hi, usual.hi, most.hi)
         return Share.within(lo, usual.value, hi)

@@ -1,0 +1,102 @@
+"""The points at which a claim is judged: where the loss of a program begins to change, and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bareline.analysis.judgements.losses import PlaceLoss
+from bareline.published.findings import ClaimCheck
+from bareline.vocabulary.place import Place
+
+PlaceTest = Callable[[Place], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPoints:
+    """The points where a program's loss is judged.
+
+    - `first`: the points where its change begins; empty where the loss itself is judged.
+    - `last`: the points where it ends, or all of them.
+    """
+
+    first: Sequence[PlaceLoss]
+    last: Sequence[PlaceLoss]
+
+    @property
+    def with_common_points(self) -> JudgedPoints:
+        """The points that exist at both ends, so that both have the same sizes."""
+        points = {loss.place.point for loss in self.first}
+        points &= {loss.place.point for loss in self.last}
+        return JudgedPoints(
+            first=[loss for loss in self.first if loss.place.point in points],
+            last=[loss for loss in self.last if loss.place.point in points],
+        )
+
+
+def judged_points(
+    check: ClaimCheck,
+    losses: Sequence[PlaceLoss],
+    others: Sequence[PlaceLoss],
+    *,
+    begin: PlaceTest,
+    end: PlaceTest,
+) -> JudgedPoints | None:
+    """Return the points where a program's loss is judged; None where an end of a change has none.
+
+    - `others`: the points of the programs that it is compared with.
+    - `begin`, `end`: the printed places where a change begins and ends.
+    """
+    if check.kind == "ratio":
+        return JudgedPoints((), _at_places(losses, end) or _most_ranks(losses))
+    if check.kind == "more":
+        change = _at_most_common_ranks(others, losses)
+    elif check.kind == "rise":
+        change = _from_one_node_to_two(losses).with_common_points
+    else:
+        change = _from_least_to_most_ranks(losses, begin, end).with_common_points
+    if not change.first or not change.last:
+        return None
+    return change
+
+
+def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLoss]) -> JudgedPoints:
+    """Return the points of other programs and of a program at the most ranks that both have."""
+    shared = _ranks_of(losses) & _ranks_of(others)
+    if not shared:
+        return JudgedPoints((), ())
+    return JudgedPoints(_at(others, max(shared)), _at(losses, max(shared)))
+
+
+def _from_one_node_to_two(losses: Sequence[PlaceLoss]) -> JudgedPoints:
+    on_one_node = [loss for loss in losses if loss.place.on_one_node]
+    on_two_nodes = [loss for loss in losses if loss.place.ran_on == 2]
+    return JudgedPoints(_most_ranks(on_one_node), _most_ranks(on_two_nodes))
+
+
+def _from_least_to_most_ranks(
+    losses: Sequence[PlaceLoss], begin: PlaceTest, end: PlaceTest
+) -> JudgedPoints:
+    """Return the points with the fewest and the most ranks, of printed places if it has any."""
+    fewest = min(_ranks_of(_at_places(losses, begin) or losses))
+    most = max(_ranks_of(_at_places(losses, end) or losses))
+    if fewest >= most:
+        return JudgedPoints((), ())
+    return JudgedPoints(_at(losses, fewest), _at(losses, most))
+
+
+def _at_places(losses: Sequence[PlaceLoss], places: PlaceTest) -> list[PlaceLoss]:
+    return [loss for loss in losses if places(loss.place)]
+
+
+def _ranks_of(losses: Sequence[PlaceLoss]) -> set[int]:
+    return {loss.place.ranks for loss in losses}
+
+
+def _most_ranks(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
+    most = max((loss.place.ranks for loss in losses), default=0)
+    return _at(losses, most)
+
+
+def _at(losses: Sequence[PlaceLoss], ranks: int) -> list[PlaceLoss]:
+    return [loss for loss in losses if loss.place.ranks == ranks]

@@ -1,0 +1,193 @@
+"""The clauses of an answer for everything that is neither a loss nor a gain.
+
+Failed and missing cases, launches that did not end, equal cells, and open ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.row import Row
+from bareline.analysis.words.amounts import outlook_words, reach
+from bareline.analysis.words.answer_losses import MOST_NAMES
+from bareline.analysis.words.answer_scope import AnswerScope
+from bareline.analysis.words.parts import Amount, Piece
+from bareline.analysis.words.remarks import (
+    failed_cases,
+    launches_words,
+    seen_range,
+    undecided_yet,
+)
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import listing, percent
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verdict
+
+#: The most findings whose range is described where launches are too few to judge any.
+_MOST_RANGES = 2
+
+_Clause = list[Piece]
+
+
+def clauses_of_undelivered(scope: AnswerScope) -> list[_Clause]:
+    """Describe the cases that failed and the points that are missing."""
+    clauses: list[_Clause] = []
+    failed, planned = failed_cases(scope.findings)
+    if failed:
+        names = _titles_without_value(scope.findings)
+        text = f"{failed} of {planned} cases failed"
+        if len(names) <= MOST_NAMES and failed < planned:
+            text += f" ({listing(names)})"
+        clauses.append([text])
+    missing = scope.points_with(Verdict.MISSING)
+    if missing:
+        total = sum(len(finding.points) for finding in scope.findings)
+        text = f"{len(missing)} of {total} points missing"
+        reasons = {point.reason for point in missing}
+        # One reason for all is the answer: other ranks, or ranks that are not known.
+        if len(reasons) == 1 and missing[0].other_ranks:
+            text += f" ({reasons.pop()})"
+        clauses.append([text])
+    return clauses
+
+
+def _titles_without_value(findings: Sequence[Finding]) -> list[str]:
+    """Return the titles of findings with a point of which every launch failed here."""
+    titles = []
+    for finding in findings:
+        failed = [point for point in finding.points if point.verdict is Verdict.FAILED]
+        if any(not point.n for point in failed) and finding.title not in titles:
+            titles.append(finding.title)
+    return titles
+
+
+def clauses_of_crashes(scope: AnswerScope) -> list[_Clause]:
+    """Describe how many launches lost a part of the compared results: all, or some sizes."""
+    whole: dict[str, tuple[int, int]] = {}  #: Launches that did not end, and all, by title.
+    in_part: dict[str, tuple[int, int]] = {}  #: The same for launches that left out sizes.
+    for finding in scope.findings:
+        for point in finding.compared:
+            lost = point.lost
+            if lost is None or lost.by_loss:
+                continue
+            counts = in_part if lost.by_points and not lost.crashed else whole
+            failed, launches = lost.ended_badly(worse=True)
+            most, _ = counts.get(finding.title, (0, 0))
+            if failed > most:
+                counts[finding.title] = (failed, launches)
+    return [
+        *_crash_clause(whole, "did not finish"),
+        *_crash_clause(in_part, "left out sizes for lack of time"),
+    ]
+
+
+def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause]:
+    if not counts:
+        return []
+    if len(counts) > MOST_NAMES:
+        return [[f"launches of {len(counts)} probes {verb}"]]
+    texts = []
+    for title, (failed, launches) in counts.items():
+        texts.append(f"{failed} of {launches} launches of {title}")
+    return [[Amount(f"{listing(texts)} {verb}")]]
+
+
+def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
+    """Describe equal and undecided cells; of all findings if the answer has no other clause."""
+    compared = scope.compared
+    few = [finding for finding in compared if undecided_yet(finding)]
+    if few and len(few) == len(compared):
+        return [_not_judged(few)]
+    points: list[Row] = []
+    for finding in compared:
+        points += finding.points
+    all_equal = all(point.grade is Grade.EQUAL for point in points)
+    if whole and points and all_equal:
+        return [[Amount(f"no difference above {percent(scope.margin)}")]]
+    equal_cells = _equal_cells(scope)
+    if equal_cells:
+        return [equal_cells]
+    return _open_and_equal(scope, points) if whole else []
+
+
+def _equal_cells(scope: AnswerScope) -> _Clause:
+    """Name the one named cell that is equal, or count those that are; empty without any."""
+    cells = [cell for cell in scope.cells if cell.compared]
+    equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
+    if not equal:
+        return []
+    name = f"{len(equal)} of {len(cells)}"
+    if len(equal) == 1:
+        name = scope.name(equal[0])
+    return [f"{name} ", Amount(_equal_words(scope))]
+
+
+def _equal_words(scope: AnswerScope) -> str:
+    return f"equal within {percent(scope.margin)}"
+
+
+def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
+    """Count the points without a difference: those where none was shown, and equal ones."""
+    counts = []
+    undecided = sum(point.grade is Grade.OPEN for point in points)
+    if undecided:
+        counts.append(f"no difference shown at {undecided} of {len(points)} points")
+    equal = sum(point.grade is Grade.EQUAL for point in points)
+    if equal:
+        counts.append(f"{equal} {_equal_words(scope)}")
+    return [[", ".join(counts)]] if counts else []
+
+
+def _not_judged(findings: Sequence[Finding]) -> _Clause:
+    """Describe findings with too few launches for any verdict, the farthest first."""
+    farthest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
+    ranges = [seen_range(finding) for finding in farthest_first[:_MOST_RANGES]]
+    ranges = [text for text in ranges if text]
+    clause: _Clause = [f"{launches_words(findings)}, not judged"]
+    if ranges:
+        clause.append(f": {'; '.join(ranges)}")
+        further = len(findings) - _MOST_RANGES
+        if further > 0:
+            clause.append(f"; {further} more")
+    return clause
+
+
+def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
+    """Describe the widest of the named cells that are neither different nor equal."""
+    cells = _open_cells(scope)
+    if not cells:
+        return []
+    widest = max(cells, key=_upper_end)
+    beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
+    head = "not certain" if beyond else "no loss shown"
+    if len(cells) > 1:
+        head += f" of {len(cells)}, most {scope.name(widest)}"
+    elif len(scope.cells) > 1:
+        head += f" of {scope.name(widest)}"
+    clause: _Clause = [f"{head}: {reach(widest, widest.rate, scope.margin)}"]
+    why = outlook_words([widest], scope.margin)
+    if widest.rule is DecisionRule.WITHIN_CONTROL:
+        why = "as small as the baseline's difference from itself"
+    if why:
+        clause.append(f", {why}")
+    return [clause]
+
+
+def _open_cells(scope: AnswerScope) -> list[Row]:
+    """Return the named cells that are open, with launches enough, and of no finding's mean."""
+    by_mean: set[Place] = set()
+    for finding in scope.means:
+        by_mean.update(point.place for point in finding.points)
+    return [
+        cell
+        for cell in scope.cells
+        if cell.grade is Grade.OPEN
+        and cell.place not in by_mean
+        and (cell.n_both >= MIN_LAUNCHES or cell.exact)
+    ]
+
+
+def _upper_end(cell: Row) -> float:
+    if cell.ratio is None:
+        return 0.0
+    return cell.ratio.hi or 0.0

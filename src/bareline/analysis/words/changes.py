@@ -1,0 +1,122 @@
+"""The clauses that describe certain and likely changes: ``MPI ping-pong is 2 times slower``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bareline.analysis.judgements.findings import Finding
+from bareline.analysis.numbers.row import Row
+from bareline.analysis.words.amounts import (
+    amount_pieces,
+    lost_words,
+    mean_pieces,
+    span,
+    worst_pieces,
+)
+from bareline.analysis.words.parts import Piece, joined, sentence
+from bareline.analysis.words.subjects import Wording
+from bareline.vocabulary.grouping import grouped_by
+from bareline.vocabulary.units import format_value, percent
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+_Clause = list[Piece]
+
+
+def change_clauses(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
+    """Describe findings that change, with a clause for each subject, the largest change first."""
+    largest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
+    clauses: list[_Clause] = []
+    for subject, group in grouped_by(largest_first, lambda finding: finding.subject).items():
+        changes = dict.fromkeys(sentence(_change(finding, wording)) for finding in group)
+        clauses.append([f"{subject} is ", *joined([change.parts for change in changes])])
+    return clauses
+
+
+def _change(finding: Finding, wording: Wording) -> _Clause:
+    """Describe the change of a finding on its platform, with the rest of its points in brackets."""
+    if finding.by_mean:
+        amount = mean_pieces(finding)
+        details = _details_of_mean(finding)
+    else:
+        amount = joined([_side(finding, points) for points in _sides(finding)], last=" and ")
+        details = []
+        for points in _sides(finding):
+            details += _details_of_side(finding, points)
+    details += other_points(finding, wording.margin)
+    return [*amount, *wording.on([finding]), " (", *joined(details, last=", "), ")"]
+
+
+def _details_of_mean(finding: Finding) -> list[_Clause]:
+    """Describe the points of a finding that changes in the mean alone."""
+    details: list[_Clause] = [["no point is certain by itself"]]
+    ratios = [point.ratio.value for point in finding.compared if point.ratio]
+    if ratios:
+        details.append([f"estimates {span(min(ratios), max(ratios), finding.rate)}"])
+    return details
+
+
+def _sides(finding: Finding) -> list[list[Row]]:
+    """Return the worse points and the better points, each where it has any."""
+    sides = [finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)]
+    return [points for points in sides if points]
+
+
+def _likely(points: Sequence[Row]) -> int:
+    return sum(point.grade is Grade.LIKELY for point in points)
+
+
+def _side(finding: Finding, points: Sequence[Row]) -> _Clause:
+    """Describe how much the points of one direction differ, and which or how many they are."""
+    pieces: _Clause = []
+    if _likely(points) == len(points):
+        pieces.append(points[0].sure_words)
+    pieces += amount_pieces(points, finding.rate)
+    compared = len(finding.compared)
+    if len(points) < compared:
+        place = f"{len(points)} of {compared} points"
+        if len(points) == 1:
+            place = finding.label(points[0]) or place
+        pieces.append(f" at {place}")
+    return pieces
+
+
+def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
+    """Describe the points of one direction further: how sure, the worst one, the baseline."""
+    first = points[0]
+    details: list[_Clause] = []
+    likely = _likely(points)
+    if 0 < likely < len(points):
+        details.append([f"{likely} of them likely"])
+    worst = worst_pieces(finding, points)
+    if worst:
+        details.append(worst)
+    base_value = first.base.value if first.base else None
+    details.append([f"{finding.baseline} {format_value(base_value, first.metric.unit)}"])
+    # Among points with a ratio, points without one are named with their lost launches.
+    without_ratio = [point for point in points if point.ratio is None]
+    if 0 < len(without_ratio) < len(points):
+        details.append([_without_ratio(finding, without_ratio)])
+    return details
+
+
+def _without_ratio(finding: Finding, points: Sequence[Row]) -> str:
+    first = points[0]
+    if first.lost:
+        return f"{finding.label(first)} {lost_words(first)}"
+    return f"no ratio at {len(points)} more"
+
+
+def other_points(finding: Finding, margin: float) -> list[_Clause]:
+    """Count the points of a finding that do not change, by their verdict."""
+    verdicts = {
+        f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
+        "undecided at": Verdict.INCONCLUSIVE,
+        "failed at": Verdict.FAILED,
+        "missing at": Verdict.MISSING,
+    }
+    clauses: list[_Clause] = []
+    for words, verdict in verdicts.items():
+        points = finding.of(verdict)
+        if points:
+            clauses.append([f"{words} {len(points)}"])
+    return clauses

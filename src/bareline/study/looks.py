@@ -1,0 +1,27 @@
+"""The planned looks of a study at its data, as a file gives them or by default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
+
+
+def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the content of a study with its looks, and with the launches until the last one.
+
+    A study that gives `launches` alone is looked at once, at the end. Raises ValueError: the looks
+    are impossible, or are not those of the launches.
+    """
+    looks = content.get("looks")
+    launches = content.get("launches")
+    if looks is None and launches is not None:
+        return content
+    planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
+    if launches is not None and launches != planned[-1]:
+        raise ValueError(
+            f"launches = {launches}, but the last look is after {planned[-1]} blocks; remove "
+            "one of both"
+        )
+    return {**content, "looks": list(planned), "launches": planned[-1]}
