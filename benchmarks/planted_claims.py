@@ -44,7 +44,7 @@ def expected(row: ClaimRow, power: float) -> set[str]:
         return {_USUAL[power], "yes", "stronger", "some"}
     if row.sides in _OWN_SHARES:
         return {"yes"}  # losses to a power are those of the other platforms
-    if any(bar.at is PrintedFor.ELSEWHERE for bar in row.bars):
+    if any(bar.printed_for is PrintedFor.ELSEWHERE for bar in row.bars):
         # A loss of more nodes: it may be smaller here, but it is not contradicted by that.
         opposite = {"no"} if power <= 0 else set()
         return {"yes", "weaker", "stronger", "cannot tell", "some"} | opposite
@@ -81,7 +81,7 @@ def expected(row: ClaimRow, power: float) -> set[str]:
 
 def _is_nearly_reached(row: ClaimRow) -> bool:
     """Whether a loss is below a printed bound, but may meet it where no ranks are printed."""
-    least = [accepted(Effect(bar.low, bar.high, bar.at))[0] or 1.0 for bar in row.bars]
+    least = [accepted(Effect(bar.low, bar.high, bar.printed_for))[0] or 1.0 for bar in row.bars]
     return any((dot.ratio.hi or dot.ratio.value) >= min(least) for dot in row.dots)
 
 

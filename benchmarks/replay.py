@@ -70,7 +70,8 @@ def main() -> None:
     from predict.stepping import step_through
 
     from bareline.predict.curves.costs import Costs
-    from bareline.predict.replay.engine import read_trace, replay
+    from bareline.predict.replay.engine import replay
+    from bareline.predict.replay.trace_files import read_trace
     from bareline.profile.trace import read_trace as read_in_python
 
     for ranks, count in STEPS.items():

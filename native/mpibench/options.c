@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_LIST = 256, OPTION_SEED, OPTION_PERMUTATIONS, OPTION_TEST_CALLS, OPTION_BETWEEN };
+enum {
+    OPTION_LIST = 256,
+    OPTION_SEED,
+    OPTION_PERMUTATIONS,
+    OPTION_TEST_CALLS,
+    OPTION_BETWEEN,
+    OPTION_SIZES
+};
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -24,6 +31,7 @@ static const struct option long_options[] = {
     {"permutations", required_argument, NULL, OPTION_PERMUTATIONS},
     {"test-calls", required_argument, NULL, OPTION_TEST_CALLS},
     {"between", no_argument, NULL, OPTION_BETWEEN},
+    {"sizes", required_argument, NULL, OPTION_SIZES},
     {"list", no_argument, NULL, OPTION_LIST},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -37,6 +45,7 @@ static const char help_text[] =
     "\n"
     "  -m MIN:MAX        message sizes, powers of two between MIN and MAX bytes (K, M, G); MAX\n"
     "                    alone or MIN: alone keep the other end's default; 0 where it makes sense\n"
+    "  --sizes A,B,C     these message sizes alone, in ascending order\n"
     "  --between         also the sizes halfway between powers of two, from 24 bytes on\n"
     "  -i N              iterations of every size\n"
     "  -x N              warm-up iterations of every size\n"
@@ -58,6 +67,31 @@ static _Noreturn void print_and_leave(void (*print)(void))
 static void print_help(void)
 {
     fputs(help_text, stdout);
+}
+
+/* A,B,C */
+static void list_sizes(struct bl_options *options, const char *text)
+{
+    options->sizes_given = true;
+    options->listed = 0;
+    for (const char *word = text; word; word = *word ? word + 1 : NULL) {
+        const int length = (int)strcspn(word, ",");
+        const size_t size_bytes = bl_parse_size("--sizes", word, length);
+        const int last = options->listed - 1;
+        if (options->listed == BL_LISTED_MAX)
+            bl_die(BL_STATUS_USAGE, "--sizes: more than %d sizes, list fewer", BL_LISTED_MAX);
+        if (last >= 0 && size_bytes <= options->listed_bytes[last])
+            bl_die(BL_STATUS_USAGE,
+                   "--sizes: %zu B comes after %zu B, list sizes in ascending order", size_bytes,
+                   options->listed_bytes[last]);
+        if (size_bytes > BL_SIZE_MAX_BYTES)
+            bl_die(BL_STATUS_USAGE, "--sizes: %zu B is above the limit of %zu B, leave it out",
+                   size_bytes, (size_t)BL_SIZE_MAX_BYTES);
+        options->listed_bytes[options->listed++] = size_bytes;
+        word += length;
+    }
+    options->size_min_bytes = options->listed_bytes[0];
+    options->size_max_bytes = options->listed_bytes[options->listed - 1];
 }
 
 /* MIN:MAX, MIN:, :MAX or MAX. */
@@ -114,6 +148,9 @@ static void parse_option(struct bl_options *options, int letter, const char *val
         break;
     case OPTION_TEST_CALLS:
         options->test_calls = (int)bl_parse_count("--test-calls", value, 0, 1000000);
+        break;
+    case OPTION_SIZES:
+        list_sizes(options, value);
         break;
     case OPTION_BETWEEN:
         options->between = true;
@@ -176,7 +213,7 @@ struct bl_options bl_options_parse(int argc, char **argv)
     if (optind < argc)
         bl_die(BL_STATUS_USAGE, "stray word '%s', see `mpibench -h`", argv[optind]);
     if (options.sizes_given && options.benchmark->element == BL_NO_SIZE)
-        bl_die(BL_STATUS_USAGE, "-m: benchmark '%s' has no message size, leave -m out",
+        bl_die(BL_STATUS_USAGE, "benchmark '%s' has no message size, leave -m and --sizes out",
                options.benchmark->name);
     return options;
 }

@@ -25,11 +25,16 @@ struct bl_counts {
 /* Above this OSU, too, turns to fewer iterations. */
 enum { BL_LARGE_BYTES = 8192 };
 
+/* Most sizes that --sizes lists. */
+enum { BL_LISTED_MAX = 32 };
+
 struct bl_options {
     const struct bl_benchmark *benchmark;
-    bool sizes_given; /* -m; otherwise the benchmark's own sizes */
+    bool sizes_given; /* -m or --sizes; otherwise the benchmark's own sizes */
     size_t size_min_bytes;
     size_t size_max_bytes;
+    size_t listed_bytes[BL_LISTED_MAX]; /* --sizes: these alone, ascending */
+    int listed;
     bool between; /* also sizes halfway between powers of two */
     struct bl_counts iterations;
     struct bl_counts warmup;

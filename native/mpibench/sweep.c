@@ -50,13 +50,16 @@ static size_t element_bytes(const struct bl_benchmark *benchmark)
 /* Halfway between powers of two, the first size of whole doubles. */
 #define BETWEEN_FROM 16
 
-/* 0 and the powers of two within the range, or the benchmark's own list. */
+/* The listed sizes, 0 and the powers of two within the range, or the benchmark's own list. */
 static int list_sizes(const struct bl_options *options, size_t *sizes)
 {
     const struct bl_benchmark *benchmark = options->benchmark;
     int count = 0;
     if (benchmark->element == BL_NO_SIZE) {
         sizes[count++] = 0;
+    } else if (options->listed > 0) {
+        for (; count < options->listed; count++)
+            sizes[count] = options->listed_bytes[count];
     } else if (benchmark->sizes_bytes && !options->sizes_given) {
         for (const size_t *size = benchmark->sizes_bytes; *size; size++)
             sizes[count++] = *size;

@@ -15,7 +15,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.launch import PROFILE_FILE
-from bareline.report.content.why import waterfalls
+from bareline.report.content.waterfall import waterfalls
 from bareline.vocabulary.model import Sample
 
 PROFILES = Path(__file__).parents[1] / "profile" / "data"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bareline.probes.base import find_probe, load_probes
 from bareline.testing.messages import raises
 from bareline.testing.probes import ProbeContract
-from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
@@ -143,6 +143,17 @@ def test_cut_points_are_a_caveat():
     cut = text.replace('"cut":[]', '"cut":[{"point":{"size_bytes":8388608},"reason":"slow"}]')
     assert probe.read(params, output(cut))
     assert tuple(probe.caveats(params, output(cut))) == ("cut",)
+
+
+def test_listed_sizes_take_the_place_of_powers_of_two():
+    probe = find_probe("mpi.allreduce")
+    params = probe.make_params({"sizes_bytes": "8,1000,65536", "max_bytes": 64})
+    assert params.sizes(8) == [8, 1000, 65536]
+    argv = probe.command(params, Layout(1, 2)).argv
+    assert argv[argv.index("--sizes") + 1] == "8,1000,65536" and "-m" not in argv
+    for wrong in ("8,", "8,8", "64,8", "eight", "-8", f"{1 << 31}", ",".join(map(str, range(40)))):
+        with pytest.raises(ProbeError):
+            probe.make_params({"sizes_bytes": wrong})
 
 
 def test_pingpong_bandwidth_is_size_over_latency():

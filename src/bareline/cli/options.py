@@ -206,6 +206,10 @@ class RunOptions:
     scale: Annotated[str | None, option("--scale", "NAME", "Scale of the study, e.g. small.")] = (
         None
     )
+    sizes_of: Annotated[
+        Path | None,
+        option("--sizes-of", "PROFILE", "Message sizes: the means of a program's MPI functions."),
+    ] = None
     control: Annotated[
         bool | None,
         flag(

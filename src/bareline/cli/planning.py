@@ -213,6 +213,8 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     on = options.on or []
     if options.scale is not None:
         study = study.at_scale(options.scale)
+    if options.sizes_of is not None:
+        study = _at_sizes_of(study, options.sizes_of)
     if options.launches is not None:
         study = study.with_launches(options.launches)
     if options.question is not None:
@@ -226,3 +228,27 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     if not names:
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
     return study, choose_platforms(names, options.platforms), lacking
+
+
+def _at_sizes_of(study: Study, path: Path) -> Study:
+    """Return a study at the mean message sizes of a profiled program, and print the sizes."""
+    from bareline.predict.curves.mean_sizes import mean_sizes, sweep_sizes
+    from bareline.probes.mpi._mpibench import MOST_SIZES
+    from bareline.profile.files import read_profile
+    from bareline.study.message_sizes import with_message_sizes
+    from bareline.vocabulary.units import format_size, listing
+
+    means = mean_sizes(read_profile(path))
+    if not means:
+        raise UsageError(
+            "the program sends no message whose size could be measured",
+            where=str(path),
+            hint="leave --sizes-of out; the study has sizes of its own",
+        )
+    sizes = sweep_sizes(means, MOST_SIZES)
+    calls = [f"{mean.call} {format_size(mean.rounded_bytes)}" for mean in means]
+    complain(f"message sizes of {path.name}: {listing(calls)}")
+    sized = with_message_sizes(study, sizes)
+    for line in sized.lines():
+        complain(line)
+    return sized.study

@@ -257,7 +257,8 @@ def explain(
         _explain_application(records, application, baseline, platform, figures)
         return
     from bareline.analysis.words.comparison import Comparison
-    from bareline.report.terminal.results import explained_blocks, why_not_blocks
+    from bareline.report.terminal.results import explained_blocks
+    from bareline.report.terminal.why_not import why_not_blocks
 
     comparison = Comparison(records, baseline, margin)
     if why_not is None:

@@ -50,7 +50,10 @@ _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 def parse_network(sections: Sections) -> Facts:
     """Read the sections about the network."""
-    device, choice = ([*sections.get("device", "").split("\n", 1)[0].split(" "), "", ""])[:2]
+    line, _, _ = sections.get("device", "").partition("\n")
+    words = line.split(" ")
+    device = words[0]
+    choice = words[1] if len(words) > 1 else ""
     facts: Found = {}
     if device:
         facts = {
@@ -64,16 +67,24 @@ def parse_network(sections: Sections) -> Facts:
 
 
 def _device(sections: Sections, device: str) -> Found:
-    files, base = files_of(sections, "net"), f"/sys/class/net/{device}/"
-    link, links = sections.get("iplink", ""), sections.get("netlinks", "")
+    files = files_of(sections, "net")
+    base = f"/sys/class/net/{device}/"
+    link = sections.get("iplink", "")
+    links = sections.get("netlinks", "")
 
     def of_link(word: str, file: str) -> int | None:
-        found = re.search(rf"\b{word} (\d+)", link)
-        return integer(found[1] if found else files.get(base + file))
+        match = re.search(rf"\b{word} (\d+)", link)
+        text = match[1] if match else files.get(base + file)
+        return integer(text)
 
     ids = [files.get(base + f"device/{name}", "") for name in ("vendor", "device")]
     match = re.search(r"/device/driver -> \S*/([^/\s]+)", links)
-    driver = match[1] if match else dict(pairs(sections.get("ethtool-i", ""))).get("driver")
+    driver = dict(pairs(sections.get("ethtool-i", ""))).get("driver")
+    if match:
+        driver = match[1]
+    pci_id = None
+    if all(ids):
+        pci_id = ":".join(part.removeprefix("0x") for part in ids)
     type_ = dict(pairs(files.get(base + "uevent", ""), "=")).get("DEVTYPE", "")
     kind = _kind(sections, device, driver or type_)
     speed_mbps = integer(files.get(base + "speed"))  # -1 where the device has none
@@ -82,7 +93,7 @@ def _device(sections: Sections, device: str) -> Found:
     return {
         "net.mtu": of_link("mtu", "mtu"),
         "net.tx_queue_length": of_link("qlen", "tx_queue_len"),
-        "net.pci_id": ":".join(one.removeprefix("0x") for one in ids) if all(ids) else None,
+        "net.pci_id": pci_id,
         "net.sriov_functions": integer(files.get(base + "device/sriov_numvfs")),
         "net.sriov_functions_max": integer(files.get(base + "device/sriov_totalvfs")),
         "net.queues.rx": links.count("/queues/rx-") or None,
@@ -110,9 +121,9 @@ def _kind(sections: Sections, device: str, driver: str) -> str | None:
 
 
 def _ethtool(sections: Sections) -> Found:
-    features, about, coalescing = (
-        dict(pairs(sections.get(f"ethtool-{letter}", ""))) for letter in "kic"
-    )
+    features = dict(pairs(sections.get("ethtool-k", "")))
+    about = dict(pairs(sections.get("ethtool-i", "")))
+    coalescing = dict(pairs(sections.get("ethtool-c", "")))
     rings = dict(pairs(sections.get("ethtool-g", "").partition("Current hardware")[2]))
     adaptive = re.search(r"Adaptive RX: (on|off)", sections.get("ethtool-c", ""))
     switch = {"on": True, "off": False}
@@ -131,17 +142,20 @@ def _ethtool(sections: Sections) -> Found:
 def _shaping(sections: Sections) -> Found:
     disciplines = sections.get("qdisc", "")
     roots = [line.split() for line in disciplines.strip().splitlines() if " root " in f"{line} "]
-    shown = re.search(r"\bqdisc (\S+)", sections.get("iplink", ""))
-    root = roots[0][1] if roots and len(roots[0]) > 1 else shown and shown[1]
+    of_link = re.search(r"\bqdisc (\S+)", sections.get("iplink", ""))
+    root = of_link[1] if of_link else None
+    if roots and len(roots[0]) > 1:
+        root = roots[0][1]
     shaping = disciplines + sections.get("class", "")
     rates = [float(amount) * _DECIMAL[prefix] for amount, prefix in _RATE.findall(shaping)]
     delay = _DELAY.search(shaping)
+    delay_s = None
+    if delay:
+        delay_s = float(delay[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[delay[2]]
     return {
         "net.qdisc": root,
         "net.shaped_bps": min(rates, default=None),
-        "net.delay_s": float(delay[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[delay[2]]
-        if delay
-        else None,
+        "net.delay_s": delay_s,
     }
 
 

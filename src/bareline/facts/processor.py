@@ -84,30 +84,53 @@ def _frequencies(
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
-    topology, cpuinfo = files_of(sections, "topology"), sections.get("cpuinfo", "")
-    blocks = [dict(pairs(block)) for block in cpuinfo.split("\n\n")]
-    seen = {
-        (topology.get(path.removesuffix("core_id") + "physical_package_id", ""), core)
-        for path, core in topology.items()
-        if path.endswith("/core_id")
-    } or {(one.get("physical id", ""), one["core id"]) for one in blocks if "core id" in one}
-    cores, sockets = len(seen), len({package for package, _ in seen})
+    """Return the numbers of sockets, cores and threads, and how many of them may be used."""
+    cpuinfo = sections.get("cpuinfo", "")
+    packages = _package_of_cores(sections)
+    cores = len(packages)
+    sockets = len({package for package, _ in packages})
     if not cores:
         sockets = integer(lscpu.get("Socket(s)")) or 0
         cores = sockets * (integer(lscpu.get("Core(s) per socket")) or 0)
     logical = list_count(files.get(_CPU + "online"))
     if logical is None:
         logical = cpuinfo.count("processor\t:") or integer(lscpu.get("CPU(s)"))
-    threads = max(1, logical // cores) if cores and logical else None
+    threads = None
+    if cores and logical:
+        threads = max(1, logical // cores)
     smt = {"0": False, "1": True}.get(files.get(_CPU + "smt/active", ""))
+    if smt is None and threads is not None:
+        smt = threads != 1
     facts: Found = {
         "cpu.logical": logical,
         "cpu.sockets": sockets or None,
         "cpu.cores": cores or None,
         "cpu.threads_per_core": threads,
-        "cpu.smt": smt if smt is not None or threads is None else threads != 1,
+        "cpu.smt": smt,
     }
-    # Fewer processors than the node has under taskset or a quota.
+    return facts | _allowed(sections)
+
+
+def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
+    """Return the socket and the number of each core, as sysfs or else cpuinfo has them."""
+    topology = files_of(sections, "topology")
+    cores = set()
+    for path, core in topology.items():
+        if path.endswith("/core_id"):
+            package = topology.get(path.removesuffix("core_id") + "physical_package_id", "")
+            cores.add((package, core))
+    if cores:
+        return cores
+    for block in sections.get("cpuinfo", "").split("\n\n"):
+        processor = dict(pairs(block))
+        if "core id" in processor:
+            cores.add((processor.get("physical id", ""), processor["core id"]))
+    return cores
+
+
+def _allowed(sections: Sections) -> Found:
+    """Return the processors that may be used: fewer than the node has, under taskset or a quota."""
+    facts: Found = {}
     for line in sections.get("allowed", "").splitlines():
         match line.split():
             case ["Cpus_allowed_list:", members] if count := list_count(members):
@@ -145,7 +168,7 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
     if not words:
         return {}
     sets = X86_SETS if "flags" in first else ARM_SETS
-    facts: Found = {f"cpu.flags.{known.name}": known.flag in words for known in sets}
+    facts: Found = {f"cpu.flags.{kind.name}": kind.flag in words for kind in sets}
     best = widest(_shown(facts))
     fused = " + FMA" if facts.get("cpu.flags.fma") else ""
     if "flags" in first:
@@ -202,17 +225,21 @@ def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
 
 def _peak(facts: Facts, core: ArmCore | None) -> Facts:
     """Return the double-precision peak at the nominal frequency, where both factors are sure."""
-    base, per_cycle = facts.get("cpu.base_hz"), flops_per_cycle(facts)
+    base_hz = facts.get("cpu.base_hz")
+    per_cycle = flops_per_cycle(facts)
     if core is not None:
         bits = facts.get("cpu.vector_bits", 0)
         per_cycle = core.flops_per_cycle if int(bits) >= core.needs_bits else None
-    if not isinstance(base, float) or per_cycle is None or facts.get("cpu.emulated"):
+    if not isinstance(base_hz, float) or per_cycle is None or facts.get("cpu.emulated"):
         return {}
-    found: Facts = {"cpu.flops_per_cycle": per_cycle, "cpu.peak_flops_per_core": base * per_cycle}
+    peak: Facts = {
+        "cpu.flops_per_cycle": per_cycle,
+        "cpu.peak_flops_per_core": base_hz * per_cycle,
+    }
     cores = facts.get("cpu.cores")
     if isinstance(cores, int):
-        found["cpu.peak_flops"] = base * per_cycle * cores
-    return found
+        peak["cpu.peak_flops"] = base_hz * per_cycle * cores
+    return peak
 
 
 def flops_per_cycle(facts: Facts) -> int | None:
@@ -261,7 +288,8 @@ def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
 
 def parse_memory(sections: Sections) -> Facts:
     """Read the sections about memory."""
-    table, files = dict(pairs(sections.get("meminfo", ""))), files_of(sections, "vm")
+    table = dict(pairs(sections.get("meminfo", "")))
+    files = files_of(sections, "vm")
 
     def size(name: str) -> float | None:
         amount, _, unit = table.get(name, "").partition(" ")
@@ -293,11 +321,20 @@ def _modules(text: str) -> Found:
     """Read the memory modules that the firmware lists; a guest's are invented but recorded."""
     devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
     installed = [device for device in devices if (device.get("Size") or "N")[0].isdigit()]
-    kinds = {one.get("Type", "") for one in installed} - {"", "Unknown", "RAM"}
-    names = ("Configured Memory Speed", "Configured Clock Speed", "Speed")
-    rates = [next(filter(None, (number(one.get(name)) for name in names)), 0) for one in installed]
+    kinds = {device.get("Type", "") for device in installed} - {"", "Unknown", "RAM"}
+    rates = [_transfer_rate(device) for device in installed]
+    slowest = min((rate for rate in rates if rate), default=None)
     return {
         "memory.modules": len(installed) or None,
         "memory.type": ", ".join(sorted(kinds)),
-        "memory.transfers_per_s": times(min(filter(None, rates), default=None), 1e6),
+        "memory.transfers_per_s": times(slowest, 1e6),
     }
+
+
+def _transfer_rate(device: Mapping[str, str]) -> float | None:
+    """Return the rate of a memory module in 10^6 transfers/s, as configured or else as rated."""
+    for name in ("Configured Memory Speed", "Configured Clock Speed", "Speed"):
+        rate = number(device.get(name))
+        if rate:
+            return rate
+    return None

@@ -16,7 +16,7 @@ from bareline.analysis.numbers.records import Records
 from bareline.predict.curves.compute import program_of
 from bareline.predict.curves.ladder import Ladder
 from bareline.predict.replay.base import ApplicationClock, Base, base_time_s
-from bareline.predict.replay.engine import read_trace
+from bareline.predict.replay.trace_files import read_trace
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.launch import PROFILE_FILE, TRACE_FILE
 from bareline.profile.model import Profile

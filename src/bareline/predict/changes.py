@@ -37,14 +37,15 @@ class CallChange(TypedDict):
 
 def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[CallChange]:
     """Return the change of each kind of calls of a profile by a platform, the largest first."""
-    own = read_profile(profile)
-    a, b = (read_ladder(ladder, name, layout_of(ladder, name, own)) for name in (base, to))
-    found = []
-    for need in needs_of(own, spread=b.layout.nodes > 1):
+    program = read_profile(profile)
+    a = read_ladder(ladder, base, layout_of(ladder, base, program))
+    b = read_ladder(ladder, to, layout_of(ladder, to, program))
+    changes: list[CallChange] = []
+    for need in needs_of(program, spread=b.layout.nodes > 1):
         change = _change(need, a, b)
         if change is not None:
-            found.append(change)
-    return sorted(found, key=lambda change: -abs(change["adds"]))
+            changes.append(change)
+    return sorted(changes, key=lambda change: -abs(change["adds"]))
 
 
 def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
@@ -55,7 +56,8 @@ def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
     after = b.curve(need.probe, need.ranks, need.nodes_on(b.layout))
     if before is None or after is None:
         return None
-    base_s, time_s = before.at(need.largest), after.at(need.largest)
+    base_s = before.at(need.largest)
+    time_s = after.at(need.largest)
     return CallChange(
         probe=need.probe,
         ranks=need.ranks,

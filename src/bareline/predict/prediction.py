@@ -32,12 +32,14 @@ Model = Literal["auto", "replay", "delta"]
 Form = Literal["carried", "difference", "ratio"]
 
 #: How far a replay may be from the time that it replays: without a warning, and at all.
-_WARN, REFUSE = 0.05, 0.15
+_WARN = 0.05
+REFUSE = 0.15
 #: Programs that are shorter are mentioned: their launches differ more.
 SHORT_S = 0.05
 #: Shares of messages, and changes of the time, at which hidden and shared latency matters, which
 #: only a trace shows; and the half-width of predictions without one.
-_MESSAGES, _MOVED = 0.2, 0.1
+_MESSAGES = 0.2
+_MOVED = 0.1
 _UNTRACED = math.log(1.5)
 #: Each circumstance that no campaign measured widens an interval by this factor.
 _WIDENED = 1.5
@@ -144,10 +146,12 @@ class PredictionCase:
         launches = min(self.a.n, self.b.n, _DRAWS)
         if launches < 2:
             return 0.0
-        return _log_width(
-            self.between(*(ladder.of_launches(np.array([launch])) for ladder in (self.a, self.b)))
-            for launch in range(launches)
-        )
+        return _log_width(self._of_launch(launch) for launch in range(launches))
+
+    def _of_launch(self, launch: int) -> PredictionCase:
+        """Return the case by a single launch of both ladders."""
+        chosen = np.array([launch])
+        return self.between(self.a.of_launches(chosen), self.b.of_launches(chosen))
 
     @cached_property
     def change(self) -> float:
@@ -181,7 +185,8 @@ class PredictionCase:
     def costs(self, factor: float) -> tuple[Costs, Costs]:
         """Return the costs on both platforms."""
         ranks = self.base.profile.ranks
-        before, after = self.a.beside(ranks), self.b.beside(ranks)
+        before = self.a.beside(ranks)
+        after = self.b.beside(ranks)
         b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
             # The stretches of computing are those that A traced.
@@ -294,7 +299,8 @@ def _check(case: PredictionCase) -> None:
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
     """Draw launches again, the same blocks on both sides: the noise that they share cancels."""
     seed = int(rng.integers(2**63))
-    a, b = (ladder.resampled(np.random.default_rng(seed)) for ladder in (case.a, case.b))
+    a = case.a.resampled(np.random.default_rng(seed))
+    b = case.b.resampled(np.random.default_rng(seed))
     return case.between(a, b)
 
 

@@ -11,11 +11,12 @@ from typing import Any
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.curves.compute import AS_IT_IS, ComputeFactor, factor_between
+from bareline.predict.curves.curve import Curve, CurveKey
 from bareline.predict.curves.ladder import Ladder, read_ladder
 from bareline.predict.curves.needs import INIT
 from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
 from bareline.predict.replay.base import ApplicationClock, Base
-from bareline.predict.replay.engine import read_trace
+from bareline.predict.replay.trace_files import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.trace import Trace, trace_of
@@ -49,24 +50,26 @@ def answer(
     or that does not carry a prediction.
     """
     base = base or source.baseline
-    asked = None if what_if else to
-    path, measured_s, clock = _of_run(source, profile, base, asked)
-    own = read_profile(path)
-    trace = find_trace(path, own)
-    a = read_ladder(source, base, layout_of(source, base, own))
+    measured_on = None if what_if else to
+    path, measured_s, clock = _of_run(source, profile, base, measured_on)
+    program = read_profile(path)
+    trace = find_trace(path, program)
+    a = read_ladder(source, base, layout_of(source, base, program))
     if isinstance(profile, Path):
-        _check_place(own, a)
-    b, compute = a, AS_IT_IS
+        _check_place(program, a)
+    b = a
+    compute = AS_IT_IS
     if to is not None:
         records = ladder or source
-        b = read_ladder(records, to, layout_of(records, to, own))
+        b = read_ladder(records, to, layout_of(records, to, program))
         compute = factor_between(a, b, records, calibration)
     if what_if:
         changes = parse_what_if(what_if)
         b = replace(changes.applied(b), platform=f"{b.platform} with {', '.join(what_if)}")
         compute = _times(compute, changes.compute)
-    done = predict(PredictionCase(Base(own, trace, a, clock), b, compute), model=model)
-    return replace(done, measured_s=measured_s)
+    case = PredictionCase(Base(program, trace, a, clock), b, compute)
+    prediction = predict(case, model=model)
+    return replace(prediction, measured_s=measured_s)
 
 
 def _check_place(profile: Profile, base: Ladder) -> None:
@@ -91,11 +94,13 @@ def _of_run(
     """Return the profile, the run's times on that platform, and the application's clock."""
     if isinstance(profile, Path):
         return profile, (), None
-    found = applications(source)
-    name = name_of(found, profile)
-    (own,) = usable(source, name, found[name], (base,))
-    other = found[name].get(to) if to is not None else None
-    return own.typical.path, tuple(other.times_s) if other is not None else (), own.clock
+    by_name = applications(source)
+    name = name_of(by_name, profile)
+    (on_base,) = usable(source, name, by_name[name], (base,))
+    measured_s: tuple[float, ...] = ()
+    if to is not None and to in by_name[name]:
+        measured_s = tuple(by_name[name][to].times_s)
+    return on_base.typical.path, measured_s, on_base.clock
 
 
 def find_trace(path: Path, profile: Profile) -> Trace | None:
@@ -105,18 +110,19 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
     Raises AnalysisError: it is of another run of the program.
     """
     # Older profiles app.p8 and app.p16 share the name app.trace: its header shows its run.
-    own, shared = trace_of(path), path.with_suffix(".trace")
-    found = own if own.exists() else shared
-    if not found.exists() or found == path:
+    usual = trace_of(path)
+    shared = path.with_suffix(".trace")
+    file = usual if usual.exists() else shared
+    if not file.exists() or file == path:
         return None
-    trace = read_trace(found)
+    trace = read_trace(file)
     if (trace.ranks, trace.began_unix_ns) == (profile.ranks, profile.began_unix_ns):
         return trace
-    if found != own:
+    if file != usual:
         return None
     raise AnalysisError(
         f"is not the trace of {path.name}: it began at another time",
-        where=str(found),
+        where=str(file),
         hint="profile with --trace again, or move the trace away for --model delta",
     )
 
@@ -168,25 +174,31 @@ class WhatIf:
 
     def applied(self, ladder: Ladder) -> Ladder:
         """Return the changed ladder; of several nodes, only curves between nodes are scaled."""
-        several, cores, byte = ladder.layout.nodes > 1, ladder.cores, self.bandwidth
-        if self.rate_bps is not None:
-            nodes = min(2, ladder.layout.nodes)
-            curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
-            if curve is None or len(curve.sizes) < 2:
-                what = "the ladder has no curve of its bandwidth"
-                raise UsageError(what, hint="write bandwidth=x2")
-            per_byte = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
-            byte = 8 / self.rate_bps / per_byte
-        curves = {
-            key: curve.scaled(self.latency, byte)
-            if (key.nodes > 1) == several and key.probe != INIT
-            else curve
-            for key, curve in ladder.curves.items()
-        }
-        if cores is not None:
-            more = round(cores * self.cores)
+        byte_factor = self._byte_factor(ladder)
+        has_several_nodes = ladder.layout.nodes > 1
+        curves: dict[CurveKey, Curve] = {}
+        for key, curve in ladder.curves.items():
+            is_between_nodes = key.nodes > 1
+            if is_between_nodes == has_several_nodes and key.probe != INIT:
+                curves[key] = curve.scaled(self.latency, byte_factor)
+            else:
+                curves[key] = curve
+        cores = None
+        if ladder.cores is not None:
+            more = round(ladder.cores * self.cores)
             cores = more if more < ladder.layout.ranks_per_node else None
         return replace(ladder, curves=curves, cores=cores)
+
+    def _byte_factor(self, ladder: Ladder) -> float:
+        """Return the factor on the time of a byte; raises UsageError: no curve shows that time."""
+        if self.rate_bps is None:
+            return self.bandwidth
+        nodes = min(2, ladder.layout.nodes)
+        curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
+        if curve is None or len(curve.sizes) < 2:
+            raise UsageError("the ladder has no curve of its bandwidth", hint="write bandwidth=x2")
+        byte_s = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
+        return 8 / self.rate_bps / byte_s
 
 
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
@@ -194,7 +206,8 @@ def parse_what_if(texts: Sequence[str]) -> WhatIf:
     changes = WhatIf()
     for text in texts:
         name, _, value = text.partition("=")
-        factor, rate = _FACTOR.fullmatch(value), _RATE.fullmatch(value)
+        factor = _FACTOR.fullmatch(value)
+        rate = _RATE.fullmatch(value)
         if name == "bandwidth" and rate is not None:
             bps = float(rate[1]) * _POWERS[rate[2].lower()]
             if bps > 0:

@@ -285,7 +285,10 @@ def _spreads(
         return shapley(inputs, lambda swapped: delta(case.base.profile, a, mixed(a, b, swapped)))
 
     draws = [draw() for _ in range(_DRAWS)]
-    return {name: half_width([values[name] for values in draws]) for name in inputs}
+    widths: dict[Input, float] = {}
+    for name in inputs:
+        widths[name] = half_width([values[name] for values in draws])
+    return widths
 
 
 #: The additional time of start-up is printed from this share of the application's time on.
@@ -322,11 +325,16 @@ def explain_application(
     times_a = {launch.key: launch.time_s for launch in on_a.launches}
     times_b = {launch.key: launch.time_s for launch in on_b.launches}
     blocks = [key for key in times_a if key in times_b]
+    measured_a = on_a.times_s
+    measured_b = on_b.times_s
     paired = len(blocks) >= min(len(times_a), len(times_b))
+    if paired:
+        measured_a = [times_a[key] for key in blocks]
+        measured_b = [times_b[key] for key in blocks]
     return explain_loss(
         PredictionCase(on_a.base(a), b, compute),
-        [times_a[key] for key in blocks] if paired else on_a.times_s,
-        [times_b[key] for key in blocks] if paired else on_b.times_s,
+        measured_a,
+        measured_b,
         paired=paired,
         control="; ".join(filter(None, [control.words, _start_up(on_a, on_b)])),
         margin=records.margin,
@@ -374,7 +382,8 @@ def _start_up(a: Application, b: Application) -> str:
     if abs(longer_s) < _START_UP * a.median_s:
         return ""
     amount = format_value(abs(longer_s), "s")
-    return f"MPI_Init takes {amount} {'longer' if longer_s > 0 else 'less'}, outside this time"
+    way = "longer" if longer_s > 0 else "less"
+    return f"MPI_Init takes {amount} {way}, outside this time"
 
 
 def _init_s(application: Application) -> float:

@@ -146,6 +146,15 @@ def calls_of(stream: CallStream) -> Iterator[Shape]:
     return (stream.shapes[number] for number in stream.shape.tolist())
 
 
+def is_closed(trace: Trace) -> bool:
+    """Whether no message and no request reaches over the ends of a period."""
+    try:
+        _check_closed(trace)
+    except ProfileError:
+        return False
+    return True
+
+
 def _check_closed(trace: Trace) -> None:
     """Refuse a period over whose ends messages or requests reach."""
     sent: Counter[tuple[int, int]] = Counter()

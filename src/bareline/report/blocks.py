@@ -91,8 +91,11 @@ class Table:
     @property
     def caveats(self) -> tuple[Caveat, ...]:
         """The caveats that become footnotes, in the order of the rows."""
-        fields = (field for row in (*self.rows, self.foot) for field in row)
-        return tuple(dict.fromkeys(caveat for field in fields for caveat in field.caveats))
+        caveats: dict[Caveat, None] = {}
+        for row in (*self.rows, self.foot):
+            for field in row:
+                caveats.update(dict.fromkeys(field.caveats))
+        return tuple(caveats)
 
     @property
     def letters(self) -> dict[Caveat, str]:
@@ -148,8 +151,9 @@ class Rows(Generic[R]):
         """Add a column of figures; `absent` is written where there is no figure."""
 
         def field(row: R) -> Field:
-            own = value(row)
-            return Field(absent if own is None else write(own), own, tone(row))
+            number = value(row)
+            text = absent if number is None else write(number)
+            return Field(text, number, tone(row))
 
         return self.column(title, field, kind)
 
@@ -166,12 +170,14 @@ class Rows(Generic[R]):
         """Add a column of figures and, unless its head is empty, one of their intervals."""
 
         def field(row: R) -> Field:
-            own = estimate(row)
-            value = own.value if own else None
+            measured = estimate(row)
+            value = measured.value if measured else None
             return Field(figure(value, write), value, tone(row), caveats(row))
 
         self.column(title, field)
-        return self.interval(estimate, write, title=interval) if interval else self
+        if interval:
+            self.interval(estimate, write, title=interval)
+        return self
 
     def interval(
         self,
@@ -183,17 +189,25 @@ class Rows(Generic[R]):
         """Add a column of intervals, in lighter ink."""
 
         def field(row: R) -> Field:
-            own = estimate(row)
-            return Field(between(own, write), own.lo if own else None)
+            measured = estimate(row)
+            low = measured.lo if measured else None
+            return Field(between(measured, write), low)
 
         return self.column(title, field, "light")
 
-    def table(self, foot: tuple[Field, ...] = (), look: Look = "data", **how: Any) -> Table:
-        """Return the table; `how` as `Table` has it."""
-        keys = [self._group(row) if self._group else None for row in self.rows]
-        starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
+    def table(self, foot: tuple[Field, ...] = (), look: Look = "data", **options: Any) -> Table:
+        """Return the table; `options` are fields of `Table`."""
         rows = tuple(zip(*self._fields, strict=True))
-        return Table(tuple(self._columns), rows, starts, foot, look, **how)
+        return Table(tuple(self._columns), rows, self._starts(), foot, look, **options)
+
+    def _starts(self) -> frozenset[int]:
+        """Return the rows that begin a group, after the first one."""
+        if self._group is None:
+            return frozenset()
+        groups = [self._group(row) for row in self.rows]
+        return frozenset(
+            place for place in range(1, len(groups)) if groups[place] != groups[place - 1]
+        )
 
 
 #: Text, or a sentence whose amounts, intervals and platforms a writer sets apart. Text between

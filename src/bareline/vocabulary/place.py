@@ -23,9 +23,10 @@ _PLAIN: Mapping[str, str] = {
     "problem_class": "class {}",
     "max_bytes": "sizes up to {}",
     "min_bytes": "sizes from {}",
+    "sizes_bytes": "sizes {}",
 }
 #: The parameters that only name the sweep to which a size belongs.
-_SWEPT = ("max_bytes", "min_bytes")
+_SWEPT = ("max_bytes", "min_bytes", "sizes_bytes")
 _UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
 #: Counted things, and their singular.
 _COUNTED = {"ranks": "rank", "threads": "thread", "nodes": "node"}

@@ -13,7 +13,8 @@ from planted_programs import done, network, program, shape, stream, trace
 from bareline.build.native import load_library
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.replay.engine import read_records, replay
+from bareline.predict.replay.engine import replay
+from bareline.predict.replay.trace_files import read_records
 from bareline.profile.records import VALUES_BY_VERSION, Room, TooMany, decode
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError, ToolMissing

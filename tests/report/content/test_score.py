@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.exhibits.against_published import Meeting, score
+from bareline.report.exhibits.printed_ranges import RangeComparison, score
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import Place
@@ -25,7 +25,7 @@ def cell(metric="latency", layer=Layer.MPI, nodes=2, simulated=True):
 
 
 def meets(ratio, low, high, of=None):
-    return Meeting(ratio, low, high, of or cell())
+    return RangeComparison(ratio, low, high, of or cell())
 
 
 def test_what_a_simulation_is_given_does_not_count():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.report.exhibits.against_published import SINGLE, RatioLine
+from bareline.report.exhibits.printed_ranges import SINGLE, RatioLine
 
 ROLES = {
     "native": {"title": "the HPC system", "platform": "bare", "published": ["nebula:pleiades"]},

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from bareline.report.content.document import Document
-from bareline.report.content.why import Waterfall, WaterfallBar
+from bareline.report.content.waterfall import Waterfall, WaterfallBar
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.page.files import write_report
 from bareline.vocabulary.exhibit import ExhibitSpec

@@ -61,8 +61,9 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
 
 def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
     """Mark simulated losses that are exactly 1 everywhere: both platforms have the same figures."""
-    known = [loss for loss in losses if loss.ratio is not None]
-    if not known or not all(loss.simulated and ratio_of(loss).value == 1.0 for loss in known):
+    with_ratio = [loss for loss in losses if loss.ratio is not None]
+    equal = all(loss.simulated and ratio_of(loss).value == 1.0 for loss in with_ratio)
+    if not with_ratio or not equal:
         return list(losses)
     return [replace(loss, given=True) for loss in losses]
 
@@ -75,19 +76,20 @@ def without_noise(row: Row) -> Estimate:
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
     """Return the geometric mean; its half-width is the mean of theirs, dependent or not."""
-    found = list(ratios)
-
-    def mean(ends: Sequence[float | None]) -> float | None:
-        known = [end for end in ends if end]
-        if len(known) < len(ends):
-            return None
-        return math.exp(sum(map(math.log, known)) / len(known))
-
-    middle = mean([ratio.value for ratio in found])
+    listed = list(ratios)
+    middle = _geometric_mean([ratio.value for ratio in listed])
     assert middle is not None
-    lo = mean([ratio.lo for ratio in found])
-    hi = mean([ratio.hi for ratio in found])
+    lo = _geometric_mean([ratio.lo for ratio in listed])
+    hi = _geometric_mean([ratio.hi for ratio in listed])
     return Estimate(middle, lo, hi)
+
+
+def _geometric_mean(ends: Sequence[float | None]) -> float | None:
+    """Return the geometric mean; None if any end is open."""
+    closed = [end for end in ends if end]
+    if len(closed) < len(ends):
+        return None
+    return math.exp(sum(map(math.log, closed)) / len(closed))
 
 
 def ratio_of(loss: PlaceLoss) -> Estimate:

@@ -79,16 +79,19 @@ def present_state(
     if reference is None:
         return None
     cuts = [0, *(change.at for change in changes), len(values)]
-    own = max(at for at, cut in enumerate(cuts[:-1]) if cut <= reference)
-    if own == len(changes):
+    level = max(number for number, cut in enumerate(cuts[:-1]) if cut <= reference)
+    if level == len(changes):
         return None
-    old = _logs(values[cuts[own] : cuts[own + 1]])
+    old = _logs(values[cuts[level] : cuts[level + 1]])
     new = _logs(values[cuts[-2] :])
     if not old.size or not new.size:
         return None
-    found = stats.level_ratio(*((old, new) if better == "lower" else (new, old)))
-    ratio = Estimate(found.value, finite(found.lo), finite(found.hi))
-    adjacent = own == len(changes) - 1
+    if better == "lower":
+        change_of_level = stats.level_ratio(old, new)
+    else:
+        change_of_level = stats.level_ratio(new, old)
+    ratio = Estimate(change_of_level.value, finite(change_of_level.lo), finite(change_of_level.hi))
+    adjacent = level == len(changes) - 1
     if adjacent and drifts:
         ratio = changes[-1].ratio
     verdict = changes[-1].verdict if adjacent else _verdict(ratio, margin)
@@ -100,10 +103,10 @@ def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
     accepted = [change.at for change in changes if change.accepted is not None]
     if since is not None:
         return max([since, *accepted])
-    unaccepted = [at for at, change in enumerate(changes) if change.accepted is None]
+    unaccepted = [change for change in changes if change.accepted is None]
     if not unaccepted:
         return None
-    return max(changes[unaccepted[-1]].at - 1, 0)
+    return max(unaccepted[-1].at - 1, 0)
 
 
 def _logs(values: Sequence[float | None]) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from bareline.analysis.judgements.present import ChangePoint
 from bareline.analysis.judgements.trend import Trend
 from bareline.analysis.numbers.dates import date_of
 from bareline.analysis.numbers.digest import read_digests
@@ -31,9 +32,10 @@ def trend_of(
     Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
     history = history_from(*read_digests(distinct_runs(paths)))
-    own = history.runs[-1].margin if margin is None else margin
-    at = None if since is None else _reference_run(history, since)
-    return Trend(history, own, asked or Selection(), at)
+    if margin is None:
+        margin = history.runs[-1].margin
+    reference = None if since is None else _reference_run(history, since)
+    return Trend(history, margin, asked or Selection(), reference)
 
 
 def _reference_run(history: RunHistory, since: Path | int) -> int:
@@ -50,9 +52,9 @@ def find_in_history(history: RunHistory, path: Path) -> int:
     for number, run in enumerate(history.runs):
         if run.path == path or run.name == str(path):
             return number
-    for one in history.incomplete:
-        if path in (one.path, Path(one.path.name)):
-            raise AnalysisError(f"is not part of the history: {one.why}", where=str(path))
+    for incomplete in history.incomplete:
+        if path in (incomplete.path, Path(incomplete.path.name)):
+            raise AnalysisError(f"is not part of the history: {incomplete.why}", where=str(path))
     raise AnalysisError(
         "is not one of the runs of this history",
         where=str(path),
@@ -70,9 +72,11 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
         raise UsageError(
             "the reason is empty", where="--reason", hint="write why the change is accepted"
         )
-    at = find_in_history(trend.history, path)
-    changes = [change for series in trend.series for change in series.changes]
-    if not any(change.first <= at <= change.last for change in changes):
+    number = find_in_history(trend.history, path)
+    changes: list[ChangePoint] = []
+    for series in trend.series:
+        changes += series.changes
+    if not any(change.first <= number <= change.last for change in changes):
         runs = sorted({change.at for change in changes})
         names = ", ".join(trend.runs[run].name for run in runs[-_NAMED:])
         raise UsageError(
@@ -80,7 +84,7 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
             where=f"--accept {path}",
             hint=f"changes are at {names}" if names else "there is no change to accept",
         )
-    accept(trend.runs[at].path, reason)
+    accept(trend.runs[number].path, reason)
 
 
 def latest_at(paths: Sequence[Path]) -> Run | None:
@@ -119,11 +123,11 @@ def history_of(runs: Sequence[Run]) -> list[Path]:
     """
     if len(runs) > 1:
         return [run.path for run in runs]
-    own = runs[0]
-    name = own.header.study["study"]["name"]
-    until = date_of(own).moment
+    latest = runs[0]
+    name = latest.header.study["study"]["name"]
+    until = date_of(latest).moment
     return [
         run.path
-        for run in list_runs(own.path.absolute().parent)
+        for run in list_runs(latest.path.absolute().parent)
         if run.header.study["study"]["name"] == name and date_of(run).moment <= until
     ]

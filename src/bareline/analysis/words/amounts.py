@@ -129,12 +129,11 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
     ends = [ratio for ratio in (lo, hi) if ratio]
     low = _end(lo, ends, rate, worse=False)
     high = _end(hi, ends, rate, worse=True)
-    first, last = low, high
-    if hi and hi < 1:
-        first, last = high, low
-    if first.unit == last.unit:
-        return f"between {first.amount} and {last}"
-    return f"between {first} and {last}"
+    if hi and hi < 1:  # the larger gain comes last
+        low, high = high, low
+    if low.unit == high.unit:
+        return f"between {low.amount} and {high}"
+    return f"between {low} and {high}"
 
 
 def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool) -> _End:

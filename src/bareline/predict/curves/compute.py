@@ -74,9 +74,9 @@ def factor_between(
         return ComputeFactor(1.0, 1.0, 1.0, "the same processor and instruction sets")
     ratios: list[float] = []
     if rates is not None:
-        known = _one_rank(rates, a.platform, b.platform) if program else {}
-        if program in known:
-            return _factor(known[program], program)
+        programs = _one_rank(rates, a.platform, b.platform) if program else {}
+        if program in programs:
+            return _factor(programs[program], program)
         ratios = _ratios(rates, a.platform, b.platform)
     if not ratios:
         raise AnalysisError(
@@ -84,7 +84,8 @@ def factor_between(
             hint="measure one rank of the application on one node of both (--calibrate RUN), or "
             'add [[measure]] probe = "compute.dgemm" and probe = "memory.stream" to the ladder',
         )
-    low, high = min(ratios), max(ratios)
+    low = min(ratios)
+    high = max(ratios)
     return ComputeFactor(
         None, low, high, f"between {low:.2f} and {high:.2f} times by class of instruction"
     )
@@ -98,23 +99,23 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
 
     Raises AnalysisError: no time of one rank on both, or times of several applications.
     """
-    found = _one_rank(records, a, b)
+    programs = _one_rank(records, a, b)
     where = ", ".join(str(run.path) for run in records.runs)
-    if program and program in found:
-        return _factor(found[program], program)
-    if not found:
+    if program and program in programs:
+        return _factor(programs[program], program)
+    if not programs:
         raise AnalysisError(
             f"no time of one rank on both {a} and {b}",
             where=where,
             hint="measure the application with ranks = 1, nodes = 1 on both platforms",
         )
-    if len(found) > 1:
+    if len(programs) > 1:
         raise AnalysisError(
-            f"one rank of {len(found)} applications was measured; name one",
+            f"one rank of {len(programs)} applications was measured; name one",
             where=where,
-            hint=f"calibrate with a run of one of {'; '.join(found)}",
+            hint=f"calibrate with a run of one of {'; '.join(programs)}",
         )
-    ((name, logs),) = found.items()
+    ((name, logs),) = programs.items()
     return _factor(logs, name)
 
 
@@ -129,14 +130,18 @@ def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
     times = records.samples.filter(pl.col("ranks") == 1).join(
         headline.select("probe", "metric"), on=["probe", "metric"], how="semi"
     )
-    found: dict[str, Logs] = {}
-    for (probe, params), own in times.group_by("probe", "params", maintain_order=True):
-        one, other = (
-            np.log(own.filter(pl.col("platform") == name)["value"].to_numpy()) for name in (a, b)
-        )
-        if len(one) and len(other):
-            found[program_of(str(probe), str(params))] = (one, other)
-    return found
+    programs: dict[str, Logs] = {}
+    for (probe, params), group in times.group_by("probe", "params", maintain_order=True):
+        on_a = _logs_of(group, a)
+        on_b = _logs_of(group, b)
+        if len(on_a) and len(on_b):
+            programs[program_of(str(probe), str(params))] = (on_a, on_b)
+    return programs
+
+
+def _logs_of(samples: pl.DataFrame, platform: str) -> npt.NDArray[np.float64]:
+    values = samples.filter(pl.col("platform") == platform)["value"].to_numpy()
+    return np.asarray(np.log(values))
 
 
 def program_of(probe: str, params: str) -> str:
@@ -154,10 +159,12 @@ def _factor(logs: Logs, program: str) -> ComputeFactor:
 
 
 def _ratios(records: Records, a: str, b: str) -> list[float]:
-    found = []
+    """Return how many times longer B computes, by each class of instructions that both ran."""
+    ratios: list[float] = []
     for probe, metric in _CLASSES:
         rows = records.samples_of(probe).filter(pl.col("metric") == metric)
-        one, other = (rows.filter(pl.col("platform") == name)["value"].median() for name in (a, b))
-        if isinstance(one, float) and isinstance(other, float) and other > 0:
-            found.append(one / other)
-    return found
+        rate_a = rows.filter(pl.col("platform") == a)["value"].median()
+        rate_b = rows.filter(pl.col("platform") == b)["value"].median()
+        if isinstance(rate_a, float) and isinstance(rate_b, float) and rate_b > 0:
+            ratios.append(rate_a / rate_b)
+    return ratios

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
+from bareline.predict.curves.curve import Curve
 from bareline.predict.curves.ladder import Ladder
 from bareline.predict.curves.needs import curve_size
 from bareline.profile.model import Profile
@@ -47,7 +48,7 @@ class CurveCoverage:
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
         """Sizes above the largest size that every ladder has: their times are not known."""
-        return tuple(one for one in self.used if one.size_bytes > self.most)
+        return tuple(size for size in self.used if size.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a tidy row for each size."""
@@ -56,54 +57,97 @@ class CurveCoverage:
                 "application": self.application,
                 "probe": self.probe,
                 "ranks": self.ranks,
-                **asdict(one),
+                **asdict(size),
                 "measured_from_bytes": self.least,
                 "measured_to_bytes": self.most,
             }
-            for one in self.used
+            for size in self.used
         ]
 
 
 def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[CurveCoverage]:
     """Return an application's sizes on each curve that all its ladders have, the base's first."""
-    found = []
+    coverages: list[CurveCoverage] = []
     for (probe, ranks), used in sorted(_used(profile).items()):
-        curves = [ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks)) for ladder in ladders]
-        there = [curve for curve in curves if curve is not None]
-        if len(there) < len(curves) or not there:
+        curves = _common_curves(ladders, probe, ranks)
+        if not curves:
             continue
-        least = max(float(curve.sizes[0]) for curve in there)
-        most = min(float(curve.sizes[-1]) for curve in there)
-        measured = tuple(map(float, there[0].sizes))
-        found.append(CurveCoverage(application, probe, ranks, tuple(used), measured, least, most))
-    return found
+        coverage = CurveCoverage(
+            application=application,
+            probe=probe,
+            ranks=ranks,
+            used=tuple(used),
+            measured=tuple(map(float, curves[0].sizes)),
+            least=max(float(curve.sizes[0]) for curve in curves),
+            most=min(float(curve.sizes[-1]) for curve in curves),
+        )
+        coverages.append(coverage)
+    return coverages
+
+
+def _common_curves(ladders: Sequence[Ladder], probe: str, ranks: int) -> list[Curve]:
+    """Return the curve of each ladder; none where a ladder lacks it."""
+    curves: list[Curve] = []
+    for ladder in ladders:
+        curve = ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks))
+        if curve is None:
+            return []
+        curves.append(curve)
+    return curves
 
 
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
     """Return the sizes by probe and ranks; the time of waits counts for the awaited messages."""
-    wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
     # These calls only begin a message; a wait ends it.
     posts = pl.col("kind").is_in(POINT_TO_POINT) & pl.col("call").str.contains("^MPI_(I|Start)")
     spent = pl.col("time_ns") + pl.col("waited_ns")
     calls = profile.calls.with_columns(spent=spent, posts=posts)
-    waiting = float(calls.filter(pl.col("kind") == "wait")["spent"].sum())
+    waiting_ns = float(calls.filter(pl.col("kind") == "wait")["spent"].sum())
     posted = calls.filter("posts")["count"].sum()
-    found: dict[tuple[str, int], dict[float, list[float]]] = {}
+    curves: dict[tuple[str, int], dict[float, _SizeSum]] = {}
     for row in calls.iter_rows(named=True):
-        collective = collective_of(row["call"])
-        if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
-            key, size = (_MESSAGES, 2), float(row["size_high"])
-        elif row["kind"] == "collective" and collective is not None and row["comm_size"] > 1:
-            key = (collective.probe, row["comm_size"])
-            size = curve_size(collective, row["size_high"], row["comm_size"])
-        else:
+        place = _place_of(row)
+        if place is None:
             continue
-        waited = waiting * row["count"] / posted if row["posts"] else 0.0
-        entry = found.setdefault(key, {}).setdefault(size, [0.0, 0.0])
-        entry[0] += row["count"] / profile.ranks
-        entry[1] += (row["spent"] + waited) / wall
-    return {
-        key: [SizeUsed(size, *sizes[size]) for size in sorted(sizes)]
-        for key, sizes in found.items()
-        if sum(share for _, share in sizes.values()) > _LITTLE
-    }
+        waited_ns = waiting_ns * row["count"] / posted if row["posts"] else 0.0
+        sizes = curves.setdefault((place.probe, place.ranks), {})
+        size = sizes.setdefault(place.size_bytes, _SizeSum())
+        size.calls += row["count"] / profile.ranks
+        size.share += (row["spent"] + waited_ns) / wall_ns
+    used: dict[tuple[str, int], list[SizeUsed]] = {}
+    for key, sizes in curves.items():
+        if sum(size.share for size in sizes.values()) > _LITTLE:
+            used[key] = [
+                SizeUsed(size_bytes, sizes[size_bytes].calls, sizes[size_bytes].share)
+                for size_bytes in sorted(sizes)
+            ]
+    return used
+
+
+@dataclass(slots=True)
+class _SizeSum:
+    """The calls of a size: of a rank, and their share of the application's time."""
+
+    calls: float = 0.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _CurvePlace:
+    """The curve that a call is looked up on, and the size there."""
+
+    probe: str
+    ranks: int
+    size_bytes: float
+
+
+def _place_of(row: Mapping[str, Any]) -> _CurvePlace | None:
+    """Return the place of a row of a profile's calls; None without a curve."""
+    if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
+        return _CurvePlace(_MESSAGES, 2, float(row["size_high"]))
+    collective = collective_of(row["call"])
+    if row["kind"] != "collective" or collective is None or row["comm_size"] < 2:
+        return None
+    size_bytes = curve_size(collective, row["size_high"], row["comm_size"])
+    return _CurvePlace(collective.probe, row["comm_size"], size_bytes)

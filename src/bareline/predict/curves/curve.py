@@ -16,17 +16,21 @@ FloatArray = npt.NDArray[np.float64]
 #: size, and TCP carries 32 KiB sooner than 24 KiB over some links. This share of the launches must
 #: agree on a collective's fall, and there must be at least this number of launches; all launches
 #: must agree on a fall between two ranks, where an algorithm does not change.
-_AGREED, _FEWEST_AGREED = 0.8, 4
+_AGREED = 0.8
+_FEWEST_AGREED = 4
 _NEAR = 1.5
 _BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
 #: Launches have two speeds where they form two groups, of at least two launches each, whose times
 #: differ by at least this factor, and by twice the range within a group.
-_TWO_SPEEDS, _FEWEST_OF_A_SPEED, _APART = 1.1, 2, 2.0
+_TWO_SPEEDS = 1.1
+_FEWEST_OF_A_SPEED = 2
+_APART = 2.0
 #: A launch that takes more than this multiple of the median was disturbed; and the largest share
 #: of disturbed launches.
-_LOST, _MOST_LOST = 3.0, 1 / 3
+_LOST = 3.0
+_MOST_LOST = 1 / 3
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,7 +68,8 @@ class Curve:
         middle = _median(self.launches)
         with np.errstate(invalid="ignore"):
             near = (self.launches <= _NEAR * middle) & (self.launches >= middle / _NEAR)
-        total, count = np.where(near, self.launches, 0.0).sum(axis=0), near.sum(axis=0)
+        total = np.where(near, self.launches, 0.0).sum(axis=0)
+        count = near.sum(axis=0)
         # Where the launches form two distant halves, none is near: then the median is taken.
         return np.asarray(np.where(count > 0, total / np.maximum(count, 1), middle))
 
@@ -121,24 +126,30 @@ class Curve:
         launches = self.launches[~np.isnan(self.launches).all(axis=1)]
         if launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
             return 1.0, 0
-        level = np.sort(np.nanmedian(np.log(launches / _median(launches)), axis=1))
-        least, n = _FEWEST_OF_A_SPEED, len(level)
-        cut = least + int(np.argmax(np.diff(level)[least - 1 : n - least]))
-        quick, slow = level[:cut], level[cut:]
+        ratios = np.log(launches / _median(launches))
+        level = np.sort(np.nanmedian(ratios, axis=1))
+        least = _FEWEST_OF_A_SPEED
+        gaps = np.diff(level)[least - 1 : len(level) - least]
+        cut = least + int(np.argmax(gaps))
+        quick = level[:cut]
+        slow = level[cut:]
         within = max(float(np.ptp(quick)), float(np.ptp(slow)))
+        between = float(slow[0] - quick[-1])
         times = float(np.exp(np.median(slow) - np.median(quick)))
-        apart = times > _TWO_SPEEDS and float(slow[0] - quick[-1]) > _APART * within
-        return (times, len(slow)) if apart else (1.0, 0)
+        if times > _TWO_SPEEDS and between > _APART * within:
+            return times, len(slow)
+        return 1.0, 0
 
     def faults(self, wire_bps: float | None) -> list[str]:
         """Return the faults that make the curve unfit: it falls, or beats the wire."""
-        found = []
+        faults: list[str] = []
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
-        worst = int(np.argmin(self.raw / peak))
+        share = self.raw / peak
+        worst = int(np.argmin(share))
         # Where less is missing it is a protocol, not a disturbed curve.
         if self.raw[worst] < 0.65 * peak[worst]:
-            found.append(
-                f"{self.sizes[worst]:.0f} B take {self.raw[worst] / peak[worst]:.2f} times "
+            faults.append(
+                f"{self.sizes[worst]:.0f} B take {share[worst]:.2f} times "
                 "what a smaller message takes"
             )
         if wire_bps is not None and self.key.probe in ("mpi.pingpong", "mpi.bandwidth"):
@@ -146,8 +157,8 @@ class Curve:
             # A transfer may seem faster than its wire: bursts and rounding.
             least = 8 * self.sizes[large] / wire_bps * 0.75
             if np.any(self.raw[large] < least):
-                found.append(f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s")
-        return found
+                faults.append(f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s")
+        return faults
 
     @property
     def contradicts(self) -> bool:
@@ -170,8 +181,11 @@ class Curve:
         Launches keep their ratios to the median: the delay of a launch at every size is not an
         addition of a size, and a slow link does not multiply it.
         """
-        base, times = self.latency_s, self.times
-        scaled = latency * np.minimum(times, base) + bandwidth * np.maximum(times - base, 0.0)
+        base = self.latency_s
+        times = self.times
+        start = np.minimum(times, base)
+        additions = np.maximum(times - base, 0.0)
+        scaled = latency * start + bandwidth * additions
         return Curve(self.key, self.sizes, np.asarray(self.launches * (scaled / times)))
 
 
@@ -194,8 +208,10 @@ def _median(launches: FloatArray) -> FloatArray:
     """Return the median over the launches that are not missing, 30 times as fast as numpy's."""
     ordered = np.sort(launches, axis=0)  # missing values come last
     n = launches.shape[0] - np.isnan(launches).sum(axis=0)
-    every = np.arange(launches.shape[1])
-    return np.asarray((ordered[(n - 1) // 2, every] + ordered[n // 2, every]) / 2)
+    sizes = np.arange(launches.shape[1])
+    below = ordered[(n - 1) // 2, sizes]
+    above = ordered[n // 2, sizes]
+    return np.asarray((below + above) / 2)
 
 
 def _isotonic(values: FloatArray) -> FloatArray:
@@ -206,6 +222,8 @@ def _isotonic(values: FloatArray) -> FloatArray:
     for value in values:
         pools.append((float(value), 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (right, n), (left, m) = pools.pop(), pools.pop()
-            pools.append(((left * m + right * n) / (m + n), m + n))
+            right, n_right = pools.pop()
+            left, n_left = pools.pop()
+            n = n_left + n_right
+            pools.append(((left * n_left + right * n_right) / n, n))
     return np.concatenate([np.full(n, value) for value, n in pools])

@@ -49,14 +49,15 @@ _METRICS: Mapping[str, tuple[str, str]] = {
 #: A loop that takes so much longer than its single calls by their trimean had lost its core: a rank
 #: waits milliseconds for a time slice, and a loop of a few ms is twice as long for it.
 _LOOP_SLACK = 1.02
-_EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
+_EAGER_SHARED = 4096
+_EAGER_NETWORK = 65536
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
     """A curve that does not carry an application, and the ``[[measure]]`` that mends it."""
 
-    what: str
+    words: str
     measure: str
 
 
@@ -66,7 +67,7 @@ class LadderGaps(AnalysisError):
     def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
         super().__init__(
             f"the ladder of {platform} does not carry this application: "
-            + "; ".join(gap.what for gap in gaps),
+            + "; ".join(gap.words for gap in gaps),
             hint="measure that; `bareline predict --plan PROFILE` writes the whole study",
         )
         self.measures = [gap.measure for gap in gaps]
@@ -116,7 +117,8 @@ class Ladder:
     def beside(self, ranks: int) -> tuple[float, float] | None:
         """Return by how much messages slow the code after them, and its time then, in s."""
         nodes = min(self.layout.nodes, ranks)
-        between, alone = (self.curve(name, ranks, nodes) for name in (BETWEEN, ALONE))
+        between = self.curve(BETWEEN, ranks, nodes)
+        alone = self.curve(ALONE, ranks, nodes)
         if between is None or alone is None:
             return None
         return between.latency_s / alone.latency_s, between.latency_s
@@ -139,8 +141,8 @@ class Ladder:
             return self.protocols[nodes]
         way = self.message("mpi.pingpong", nodes)
         # Every network takes longer than 4 us.
-        shared = nodes == 1 and way is not None and way.latency_s < 4e-6
-        limit, fetched = (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
+        is_shared = nodes == 1 and way is not None and way.latency_s < 4e-6
+        limit = _EAGER_SHARED if is_shared else _EAGER_NETWORK
         sending = self.message(SENDING, nodes)
         if sending is not None and way is not None:
             # From where on `MPI_Send` waits for a receiver that computes: `mpi.overhead` lets it
@@ -149,7 +151,7 @@ class Ladder:
             if waits[-1]:
                 # One size alone may have been disturbed: the last that goes at once counts.
                 limit = round(float(sending.sizes[~waits].max(initial=0.0)))
-        return limit, fetched
+        return limit, is_shared
 
     def needs(self, profile: Profile) -> list[CurveNeed]:
         """Return the curves that a profile needs, for the layout of its ranks on the platform."""
@@ -164,25 +166,35 @@ class Ladder:
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
         """Return the needed curves that the ladder lacks, each with the measure that adds it."""
-        return [gap for need in needs if not need.optional and (gap := self._gap(need))]
+        gaps: list[Gap] = []
+        for need in needs:
+            gap = None if need.optional else self._gap(need)
+            if gap is not None:
+                gaps.append(gap)
+        return gaps
 
     def _gap(self, need: CurveNeed) -> Gap | None:
-        nodes, largest = need.nodes_on(self.layout), need.largest
+        nodes = need.nodes_on(self.layout)
+        largest = need.largest
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
         about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
         # A curve with a negligible share of the time, here or there, may be missing, cut or rough.
         if max(need.share, need.rate * about) < 0.01:
             return None
-        if curve is None:
-            what = "is not measured"
-        elif not curve.covers(largest):
-            what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
-        elif faults := curve.faults(self.wire_bps if nodes > 1 else None):
-            what = "is disturbed: " + ", ".join(faults)
-        else:
+        fault = self._fault(curve, nodes, largest)
+        if not fault:
             return None
-        return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
+        return Gap(f"{key} {fault}", "\n\n".join(need.measures(nodes)))
+
+    def _fault(self, curve: Curve | None, nodes: int, largest: float) -> str:
+        """Describe why a curve does not carry messages up to a size; empty where it does."""
+        if curve is None:
+            return "is not measured"
+        if not curve.covers(largest):
+            return f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
+        faults = curve.faults(self.wire_bps if nodes > 1 else None)
+        return f"is disturbed: {', '.join(faults)}" if faults else ""
 
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a tree of messages in s, in place of a missing collective.
@@ -207,42 +219,47 @@ def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
 
 
 def _curves(records: Records, platform: str) -> Iterator[Curve]:
+    probes = [name.partition(" ")[0] for name in _METRICS]
     measured = records.trials.filter(
         (pl.col("platform") == platform)
         & (pl.col("status") == "measured")
-        & pl.col("probe").is_in([name.partition(" ")[0] for name in _METRICS])
+        & pl.col("probe").is_in(probes)
         & ~pl.col("profile").fill_null(False)
     )
-    joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
-        pl.col("metric", "point").cast(pl.String)
-    )
+    joined = records.values.join(measured, on="row", how="inner", suffix="_trial")
+    joined = joined.with_columns(pl.col("metric", "point").cast(pl.String))
     for name, (loop, calls) in _METRICS.items():
         # One of two curves of a probe has a second word.
-        own = joined.filter(pl.col("probe") == name.partition(" ")[0])
-        rows = _means(own, loop, calls)
-        for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
+        probe = name.partition(" ")[0]
+        rows = _means(joined.filter(pl.col("probe") == probe), loop, calls)
+        for (ranks, layout), group in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
-            yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
+            yield _curve(CurveKey(name, int(str(ranks)), nodes), group)
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point: the loop's mean, near the calls' trimean."""
 
-    def of(metric: str) -> pl.Expr:
+    def value_of(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric).first()
 
-    middle, q1, q3 = of(calls), of(f"{calls}_q1"), of(f"{calls}_q3")
-    own = rows.filter(pl.col("metric").is_in([loop, calls, f"{calls}_q1", f"{calls}_q3"]))
-    others = [name for name in own.columns if name not in ("value", "metric", "caveats")]
-    means = own.group_by(others, maintain_order=True).agg(
-        loop=of(loop), calls=pl.coalesce((q1 + 2 * middle + q3) / 4, middle)
+    metrics = [loop, calls, f"{calls}_q1", f"{calls}_q3"]
+    chosen = rows.filter(pl.col("metric").is_in(metrics))
+    others = [name for name in chosen.columns if name not in ("value", "metric", "caveats")]
+    middle = value_of(calls)
+    q1 = value_of(f"{calls}_q1")
+    q3 = value_of(f"{calls}_q3")
+    trimean = (q1 + 2 * middle + q3) / 4
+    means = chosen.group_by(others, maintain_order=True).agg(
+        loop=value_of(loop), calls=pl.coalesce(trimean, middle)
     )
     bound = pl.col("calls") * _LOOP_SLACK
     within = pl.min_horizontal("loop", bound)
     if calls == "bandwidth":
         within = pl.max_horizontal("loop", pl.col("calls") / _LOOP_SLACK)
-    alone = pl.col("loop").is_null() | pl.col("calls").is_null() | (pl.col("clock") == "simulated")
-    value = pl.when(alone).then(pl.coalesce("loop", "calls")).otherwise(within)
+    is_simulated = pl.col("clock") == "simulated"
+    is_alone = pl.col("loop").is_null() | pl.col("calls").is_null() | is_simulated
+    value = pl.when(is_alone).then(pl.coalesce("loop", "calls")).otherwise(within)
     return means.with_columns(value=value).drop("loop", "calls")
 
 

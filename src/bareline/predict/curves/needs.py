@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
@@ -12,16 +13,19 @@ from bareline.vocabulary.collectives import Collective, collective_of
 from bareline.vocabulary.model import Layout
 
 #: The probes of start-up: once, and once for each rank that a rank talks to.
-INIT, FIRST_MESSAGE = "mpi.init", "mpi.first_message"
+INIT = "mpi.init"
+FIRST_MESSAGE = "mpi.first_message"
 START_UP = (INIT, FIRST_MESSAGE)
 #: The time that a message costs its ends themselves: two curves of one probe.
 OVERHEAD = "mpi.overhead"
-SENDING, RECEIVING = f"{OVERHEAD} send", f"{OVERHEAD} receive"
+SENDING = f"{OVERHEAD} send"
+RECEIVING = f"{OVERHEAD} receive"
 #: The time of a message while another one comes the other way.
 CROSSING = "mpi.sendrecv"
 #: The cost of the network for the processor: a loop between messages, and the same loop alone.
 BESIDE = "mpi.beside_compute"
-BETWEEN, ALONE = f"{BESIDE} between", f"{BESIDE} alone"
+BETWEEN = f"{BESIDE} between"
+ALONE = f"{BESIDE} alone"
 IO_KINDS = ("mpi-io", "posix-io")
 
 
@@ -44,14 +48,17 @@ _MOST_BYTES = 1 << 30
 #: link of 1 Gb/s has time for: three iterations gave times that differed by half.
 _SMALL_BYTES = 32 << 10
 #: A window of 64 of them takes a slow link a while, and six windows must fit.
-_SMALL_BUDGET_S, _WINDOW_BUDGET_S = 0.05, 0.2
-_LARGE_ITERATIONS, _FEWEST_ITERATIONS = 24, 6
+_SMALL_BUDGET_S = 0.05
+_WINDOW_BUDGET_S = 0.2
+_LARGE_ITERATIONS = 24
+_FEWEST_ITERATIONS = 6
 _MEDIUM_BYTES = 4 << 20
 _SLOW_LINK_BPS = 1e9
 #: Large messages in flight at once: few enough for a slow link, as applications have them.
 _LARGE_WINDOW = 4
 #: Beyond here no library sends before the receiver looks: there is no overhead to be measured.
-_EAGER_BYTES, _OVERHEAD_BUDGET_S = 64 << 10, 0.1
+_EAGER_BYTES = 64 << 10
+_OVERHEAD_BUDGET_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -97,24 +104,40 @@ class CurveNeed:
         sizes = f"min_bytes = {least}, max_bytes = {min(most, _SMALL_BYTES)}, between = true"
         blocks = [self._block(f"{sizes}, budget_s = {budget_s:g}", nodes)]
         if most > _SMALL_BYTES:
-            # Fewer where each takes a slow link seconds.
-            fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
-            iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
-            # A slow link takes so long, warm-up and loop included; other links end sooner.
-            each_s = 8 * most / _SLOW_LINK_BPS * (_LARGE_WINDOW if windowed else 2)
-            budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
-            sizes = f"min_bytes = {_SMALL_BYTES + 1}, max_bytes = {most}, between = true"
-            effort = f"iterations = {iterations}, warmup = 2, budget_s = {budget_s:g}"
-            effort += f", window = {_LARGE_WINDOW}" if windowed else ""
-            blocks.append(self._block(f"{sizes}, {effort}", nodes, 4 * budget_s))
+            blocks.append(self._block_of_large(most, nodes, windowed=windowed))
         return blocks
+
+    def _block_of_large(self, most: int, nodes: int | None, *, windowed: bool) -> str:
+        """Return the block of long messages, each measured a few times."""
+        # Fewer where each takes a slow link seconds.
+        fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
+        iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
+        # A slow link takes so long, warm-up and loop included; other links end sooner.
+        messages = _LARGE_WINDOW if windowed else 2
+        each_s = 8 * most / _SLOW_LINK_BPS * messages
+        budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
+        params = [
+            f"min_bytes = {_SMALL_BYTES + 1}",
+            f"max_bytes = {most}",
+            "between = true",
+            f"iterations = {iterations}",
+            "warmup = 2",
+            f"budget_s = {budget_s:g}",
+        ]
+        if windowed:
+            params.append(f"window = {_LARGE_WINDOW}")
+        return self._block(", ".join(params), nodes, 4 * budget_s)
 
     def _block(self, params: str, nodes: int | None, takes_s: float = 0.0) -> str:
         lines = ["[[measure]]", f'probe = "{self.probe}"']
-        lines += [f"params = {{ {params} }}"] if params else []
-        lines += [f"ranks = {self.ranks}"]
-        lines += [f"nodes = {nodes}"] if nodes is not None else []
-        return "\n".join([*lines, f"timeout_s = {max(120, math.ceil(takes_s))}"])
+        if params:
+            lines.append(f"params = {{ {params} }}")
+        lines.append(f"ranks = {self.ranks}")
+        if nodes is not None:
+            lines.append(f"nodes = {nodes}")
+        timeout_s = max(120, math.ceil(takes_s))
+        lines.append(f"timeout_s = {timeout_s}")
+        return "\n".join(lines)
 
 
 def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
@@ -122,37 +145,70 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
 
     - `spread`: the platform may have several nodes: messages within and between are needed.
     """
-    wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
-    found: dict[tuple[str, int, bool], list[float]] = {}
-
-    def add(probe: str, ranks: int, between: bool, size: float, share: float, rate: float) -> None:
-        entry = found.setdefault((probe, ranks, between), [0.0, 0.0, 0.0])
-        entry[0] = max(entry[0], size)
-        entry[1] += share
-        entry[2] += rate
-
+    wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    sums: dict[tuple[str, int, bool], _CallSum] = {}
     for row in profile.calls.iter_rows(named=True):
-        share = (row["time_ns"] + row["waited_ns"]) / wall
-        slow_s = _SLOW_CALL_S + 8 * row["size_high"] / _SLOW_LINK_BPS
-        if share < _LITTLE and row["count"] * slow_s * 1e9 / wall < _LITTLE:
+        calls = _CallSum.of(row, wall_ns)
+        if _is_negligible(row, calls.share, wall_ns):
             continue
-        collective = collective_of(row["call"])
-        rate = row["count"] * 1e9 / wall
-        if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
-            for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING):
-                if profile.ranks > 2 or not spread:
-                    add(probe, 2, False, row["size_high"], share, rate)
-                if spread:
-                    add(probe, 2, True, row["size_high"], share, rate)
-        elif row["kind"] == "collective" and collective is not None and row["comm_size"] > 1:
-            size = curve_size(collective, row["size_high"], row["comm_size"])
-            add(collective.probe, row["comm_size"], True, size, share, rate)
-        elif row["kind"] == "communicator" and row["comm_size"] > 1:
-            add("mpi.allreduce", row["comm_size"], True, 8, share, rate)
-    if found:
-        add(BESIDE, profile.ranks, True, 0, 0, 0)
-    needs = [CurveNeed(*key, *values) for key, values in found.items()]
+        for key, size in _keys_of(row, profile.ranks, spread=spread):
+            sums.setdefault(key, _CallSum()).add(size, calls)
+    if sums:
+        sums.setdefault((BESIDE, profile.ranks, True), _CallSum())
+    needs = [
+        CurveNeed(probe, ranks, between, calls.largest, calls.share, calls.rate)
+        for (probe, ranks, between), calls in sums.items()
+    ]
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
+
+
+@dataclass(slots=True)
+class _CallSum:
+    """The calls of a curve: their largest size, their share of the time, and their rate."""
+
+    largest: float = 0.0
+    share: float = 0.0
+    rate: float = 0.0
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], wall_ns: float) -> _CallSum:
+        """Return the share and the rate of a row of a profile's calls."""
+        share = (row["time_ns"] + row["waited_ns"]) / wall_ns
+        return cls(share=share, rate=row["count"] * 1e9 / wall_ns)
+
+    def add(self, size: float, calls: _CallSum) -> None:
+        """Add calls of a size."""
+        self.largest = max(self.largest, size)
+        self.share += calls.share
+        self.rate += calls.rate
+
+
+def _is_negligible(row: Mapping[str, Any], share: float, wall_ns: float) -> bool:
+    """Whether calls take little time, both as profiled and as estimated on a slow network."""
+    slow_s = _SLOW_CALL_S + 8 * row["size_high"] / _SLOW_LINK_BPS
+    slow_share: float = row["count"] * slow_s * 1e9 / wall_ns
+    return share < _LITTLE and slow_share < _LITTLE
+
+
+def _keys_of(
+    row: Mapping[str, Any], ranks: int, *, spread: bool
+) -> Iterator[tuple[tuple[str, int, bool], float]]:
+    """Yield the curves that calls are looked up on, each with the size there."""
+    kind = row["kind"]
+    comm_size = row["comm_size"]
+    if kind in POINT_TO_POINT and row["peer"] != "none":
+        for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING):
+            if ranks > 2 or not spread:
+                yield (probe, 2, False), row["size_high"]
+            if spread:
+                yield (probe, 2, True), row["size_high"]
+    elif kind == "collective" and comm_size > 1:
+        collective = collective_of(row["call"])
+        if collective is not None:
+            size = curve_size(collective, row["size_high"], comm_size)
+            yield (collective.probe, comm_size, True), size
+    elif kind == "communicator" and comm_size > 1:
+        yield ("mpi.allreduce", comm_size, True), 8
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:

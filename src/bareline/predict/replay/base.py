@@ -99,13 +99,16 @@ class Base:
         assert self.trace is not None
         slowest = int(np.argmax(_walls_ns(self.profile)))
         rank = int(self.profile.rank_table["rank"][slowest])
-        at = [stream.rank for stream in self.trace.streams].index(rank)
-        return at, *left_out(self.trace.streams[at], self.wall_s - self.launch_s)
+        position = [stream.rank for stream in self.trace.streams].index(rank)
+        left_s = self.wall_s - self.launch_s
+        return position, *left_out(self.trace.streams[position], left_s)
 
     def timed_s(self, replayed: Replayed) -> float:
         """Return the time of a replay that the application's own clock counts, in s."""
-        at, computing, calls = self._left_out
-        before_s = computing * replayed.compute_s[at] + float(calls @ replayed.taken_s[at])
+        position, computing, calls = self._left_out
+        computing_s = computing * replayed.compute_s[position]
+        calls_s = float(calls @ replayed.taken_s[position])
+        before_s = computing_s + calls_s
         return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
 
     def on_clock(self, time_s: float, factor: float) -> float:
@@ -116,8 +119,8 @@ class Base:
         if self.clock is None:
             return time_s
         outside_s = max(0.0, self.wall_s - self.launch_s)
-        own_s = max(time_s - factor * outside_s, 0.01 * self.launch_s)
-        return own_s * self.clock.median_s / self.launch_s
+        inside_s = max(time_s - factor * outside_s, 0.01 * self.launch_s)
+        return inside_s * self.clock.median_s / self.launch_s
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
@@ -126,23 +129,26 @@ def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.f
     The time left out is at both ends (setting up, perhaps an iteration that is not timed, and
     verification), cut so that it has the least time in calls; a call that is cut counts in part.
     """
-    of = len(stream.shapes)
+    n_shapes = len(stream.shapes)
     if left_s <= 0 or not stream.shape.size:
-        return 0.0, np.zeros(of)
+        return 0.0, np.zeros(n_shapes)
     ends = np.cumsum(stream.compute_s + stream.spent_s)
     starts = ends - stream.spent_s
     knots = np.column_stack([starts, ends]).ravel()
     spent = np.cumsum(np.column_stack([0 * starts, stream.spent_s]).ravel())
     timed_s = max(0.0, ends[-1] - left_s)
-    begins = np.concatenate([[0.0], knots, knots - timed_s]).clip(0.0, ends[-1] - timed_s)
-    in_calls = np.interp(begins + timed_s, knots, spent) - np.interp(begins, knots, spent)
+    last_begin = ends[-1] - timed_s
+    begins = np.concatenate([[0.0], knots, knots - timed_s]).clip(0.0, last_begin)
+    spent_before_end = np.interp(begins + timed_s, knots, spent)
+    in_calls = spent_before_end - np.interp(begins, knots, spent)
     chosen = int(np.argmax(in_calls))
-    begin, end = begins[chosen], begins[chosen] + timed_s
+    begin = begins[chosen]
+    end = begin + timed_s
     least = np.finfo(float).tiny  # a call that takes no time is whole or not there
     within = np.minimum(ends, end) - np.maximum(starts, begin) + least
     timed = np.clip(within / (stream.spent_s + least), 0.0, 1.0)
-    calls = np.bincount(stream.shape, minlength=of)
-    counted = np.bincount(stream.shape, weights=timed, minlength=of)
+    calls = np.bincount(stream.shape, minlength=n_shapes)
+    counted = np.bincount(stream.shape, weights=timed, minlength=n_shapes)
     computed = float(stream.compute_s.sum())
     computing = (timed_s - in_calls[chosen]) / computed if computed else 1.0
     return float(np.clip(1 - computing, 0.0, 1.0)), 1 - counted / np.maximum(calls, 1)

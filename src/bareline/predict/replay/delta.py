@@ -7,6 +7,7 @@ pipeline, which only a trace shows, it can be off by half.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from bareline.predict.curves.costs import Costs
@@ -21,41 +22,54 @@ def delta(profile: Profile, a: Costs, b: Costs) -> float:
 
     - `a`, `b`: costs on A and B; the factors `compute` and `io` from A to B are read from `b`.
     """
-    change = io = 0.0
-    messages = [0.0, 0.0, 0.0]  # as profiled, and by the ladders of A and B
+    collectives_s = 0.0
+    io_s = 0.0
+    messages = _Times()
     for row in profile.calls.iter_rows(named=True):
         if not row["count"] or row["call"].startswith("MPI_Init"):
             continue
-        spent = (row["time_ns"] + row["waited_ns"]) * 1e-9
+        spent_s = (row["time_ns"] + row["waited_ns"]) * 1e-9
         size = row["bytes"] / row["count"]
         kind = row["kind"]
         if kind in IO_KINDS:
-            io += spent
+            io_s += spent_s
         elif kind in (*POINT_TO_POINT, "wait"):
-            taken = (spent, *(_messages(row, size, costs) for costs in (a, b)))
-            messages = [sum(pair) for pair in zip(messages, taken, strict=True)]
+            messages.spent_s += spent_s
+            messages.on_a_s += _messages(row, size, a)
+            messages.on_b_s += _messages(row, size, b)
         elif kind in ("collective", "communicator") and row["comm_size"] > 1:
-            on_a, on_b = (_collective(row, size, costs) for costs in (a, b))
-            change += _transferred(spent, on_a, on_b) if on_a > 0 else 0.0
-    change += _transferred(*messages)
-    return (change + io * (b.io - 1)) / profile.ranks + profile.computing_s * (
-        b.compute * _turns(b) / _turns(a) - 1
-    )
+            on_a_s = _collective(row, size, a)
+            if on_a_s > 0:
+                times = _Times(spent_s, on_a_s, _collective(row, size, b))
+                collectives_s += times.transferred_s
+    change_s = collectives_s + messages.transferred_s + io_s * (b.io - 1)
+    computing = b.compute * _turns(b) / _turns(a) - 1
+    return change_s / profile.ranks + profile.computing_s * computing
+
+
+@dataclass(slots=True)
+class _Times:
+    """The time spent in calls as profiled, and their transfer by the ladders of A and B."""
+
+    spent_s: float = 0.0
+    on_a_s: float = 0.0
+    on_b_s: float = 0.0
+
+    @property
+    def transferred_s(self) -> float:
+        """The change of a time that has transfer, and perhaps waiting, or hides some of it."""
+        if self.on_a_s <= 0:
+            return self.on_b_s
+        return min(self.spent_s, self.on_a_s) * (self.on_b_s / self.on_a_s - 1)
 
 
 def message_share(profile: Profile) -> float:
     """Return the share of the time in messages and in waits for them."""
-    wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
     kinds = (*POINT_TO_POINT, "wait")
-    own = profile.calls.filter(profile.calls["kind"].is_in(kinds))
-    return float((own["time_ns"] + own["waited_ns"]).sum()) / wall
-
-
-def _transferred(spent: float, on_a: float, on_b: float) -> float:
-    """Return the change of a time that has transfer, and perhaps waiting, or hides some of it."""
-    if on_a <= 0:
-        return on_b
-    return min(spent, on_a) * (on_b / on_a - 1)
+    messages = profile.calls.filter(profile.calls["kind"].is_in(kinds))
+    spent_ns = float((messages["time_ns"] + messages["waited_ns"]).sum())
+    return spent_ns / wall_ns
 
 
 def _turns(costs: Costs) -> float:
@@ -72,8 +86,8 @@ def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
     if row["kind"] == "send" or row["peer"] == "none":
         return 0.0
     if row["call"] in ("MPI_Irecv", "MPI_Start", "MPI_Startall"):
-        known = row["received_bytes"] / row["count"]
-        return float(row["count"]) * (costs.transfer(nodes, known) - latency)
+        received = row["received_bytes"] / row["count"]
+        return float(row["count"]) * (costs.transfer(nodes, received) - latency)
     return float(row["count"]) * costs.transfer(nodes, size)
 
 
@@ -86,5 +100,6 @@ def _collective(row: dict[str, Any], size: float, costs: Costs) -> float:
     collective = collective_of(row["call"])
     if collective is None:
         return 0.0
-    at = curve_size(collective, size, ranks)
-    return float(row["count"]) * costs.collective(collective.probe, ranks, nodes, at)
+    size_on_curve = curve_size(collective, size, ranks)
+    each = costs.collective(collective.probe, ranks, nodes, size_on_curve)
+    return float(row["count"]) * each

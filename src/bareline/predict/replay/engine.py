@@ -24,7 +24,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -36,21 +36,13 @@ from bareline.predict.curves.needs import IO_KINDS, curve_size
 from bareline.profile.journal_layout import struct
 from bareline.profile.records import (
     ANYBODY,
-    LATEST_VERSION,
     NOBODY,
     POINT_TO_POINT,
-    VALUES_BY_VERSION,
-    Records,
-    Room,
     Shape,
-    TooMany,
-    decode,
-    make_shape,
 )
 from bareline.profile.trace import CallStream, Trace
-from bareline.profile.trace import read_trace as read_in_python
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
-from bareline.vocabulary.errors import AnalysisError, BarelineError
+from bareline.vocabulary.errors import AnalysisError
 
 #: Local bookkeeping of a call that waits for nothing.
 LOCAL_S = 1e-7
@@ -87,7 +79,7 @@ def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[
     for stream in streams:
         for shape in stream.shapes:
             hosts.setdefault(shape.comm, set()).add(costs.ladder.host(stream.rank))
-    return {comm: len(found) for comm, found in hosts.items()}
+    return {comm: len(names) for comm, names in hosts.items()}
 
 
 def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, float, str]:
@@ -108,26 +100,43 @@ def why_not_replayable(trace: Trace) -> str:
     """Return the reason why a trace cannot be replayed; empty where it can."""
     if trace.why_partial:
         return trace.why_partial
-    odd = {"one-sided", "one-sided-sync"}
+    one_sided_kinds = {"one-sided", "one-sided-sync"}
     for stream in trace.streams:
-        spent = np.array([shape.kind in odd for shape in stream.shapes])[stream.shape]
-        total = float((stream.compute_s + stream.spent_s).sum()) or 1.0
-        if float(stream.spent_s[spent].sum()) > 0.02 * total:
+        is_one_sided_shape = np.array([shape.kind in one_sided_kinds for shape in stream.shapes])
+        is_one_sided = is_one_sided_shape[stream.shape]
+        total_s = float((stream.compute_s + stream.spent_s).sum()) or 1.0
+        if float(stream.spent_s[is_one_sided].sum()) > 0.02 * total_s:
             return "one-sided communication is not replayed"
         if any(shape.call in ("MPI_Mrecv", "MPI_Imrecv") for shape in stream.shapes):
             return "matched probes (MPI_Mprobe) are not replayed"
     return ""
 
 
-_STOPPED, _NO_MEMORY = 1, 2
-_MESSAGES, _WAIT, _COLLECTIVE, _LOCAL, _FILES, _COMPUTE, _OTHER, _DONE = range(8)
+#: Results of the compiled steps.
+_STOPPED = 1
+_NO_MEMORY = 2
+
+
+class _Kind(IntEnum):
+    """How the compiled steps take a call, as native/replay/replay.h numbers it."""
+
+    MESSAGES = 0
+    WAIT = 1
+    COLLECTIVE = 2
+    LOCAL = 3
+    FILES = 4
+    COMPUTE = 5
+    OTHER = 6
+    DONE = 7
+
+
 _KINDS = {
-    **dict.fromkeys(POINT_TO_POINT, _MESSAGES),
-    **dict.fromkeys(("collective", "communicator"), _COLLECTIVE),
-    **dict.fromkeys(IO_KINDS, _FILES),
-    "wait": _WAIT,
-    "compute": _COMPUTE,
-    "done": _DONE,
+    **dict.fromkeys(POINT_TO_POINT, _Kind.MESSAGES),
+    **dict.fromkeys(("collective", "communicator"), _Kind.COLLECTIVE),
+    **dict.fromkeys(IO_KINDS, _Kind.FILES),
+    "wait": _Kind.WAIT,
+    "compute": _Kind.COMPUTE,
+    "done": _Kind.DONE,
 }
 _ANY_TAG = -1
 _ROLES = {"all": 0, "from-root": 1, "to-root": 2}
@@ -180,13 +189,45 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
             "the replay of the trace comes to a stop: ranks wait for what no rank does",
             hint="trace the program again; if it stays, use --model delta",
         )
-    ends, computed = (tuple(tables.ranks[name].tolist()) for name in ("end_s", "computed_s"))
-    return Replayed(ends, computed, tuple(tables.taken_s))
+    ends_s = tuple(tables.ranks["end_s"].tolist())
+    computed_s = tuple(tables.ranks["computed_s"].tolist())
+    return Replayed(ends_s, computed_s, tables.taken_s)
 
 
 def _numbers() -> dict[object, int]:
     """Return a dictionary that numbers keys from 0 in the order in which they are looked up."""
     return defaultdict(itertools.count().__next__)
+
+
+@dataclass(frozen=True, slots=True)
+class _StreamArrays:
+    """The arrays of a rank: the compiled steps read all but the last one, which they fill.
+
+    - `numbers`: of the shape of each call.
+    - `compute_s`, `spent_s`: before and in each call, with one stride for both.
+    - `shapes`, `costs`, `taken_s`: for each shape.
+    - `comms`: the number of communicators that the rank calls over.
+    """
+
+    numbers: npt.NDArray[np.int32]
+    compute_s: npt.NDArray[np.float64]
+    spent_s: npt.NDArray[np.float64]
+    shapes: npt.NDArray[Any]
+    costs: npt.NDArray[Any]
+    taken_s: npt.NDArray[np.float64]
+    comms: int
+
+    def fill(self, row: Any) -> None:
+        """Write the addresses, the length and the stride into a `struct bl_rank`."""
+        row["numbers"] = self.numbers.ctypes.data
+        row["compute_s"] = self.compute_s.ctypes.data
+        row["spent_s"] = self.spent_s.ctypes.data
+        row["shapes"] = self.shapes.ctypes.data
+        row["costs"] = self.costs.ctypes.data
+        row["taken_s"] = self.taken_s.ctypes.data
+        row["records"] = len(self.numbers)
+        row["stride"] = self.compute_s.strides[0]
+        row["own_comms"] = self.comms
 
 
 class _Tables:
@@ -196,128 +237,128 @@ class _Tables:
         self._costs = costs
         self._nodes = nodes_of_communicators(streams, costs)
         self._comms = _numbers()
-        self._kept: list[npt.NDArray[Any]] = []
-        self.taken_s: list[npt.NDArray[np.float64]] = []
+        self._arrays = [self._arrays_of(stream) for stream in streams]
         self.ranks = np.zeros(len(streams), _RANK)
-        hosts, cores, places = _numbers(), _numbers(), Counter[int]()
-        for rank, stream in enumerate(streams):
-            core, host = costs.core(rank), hosts[costs.ladder.host(rank)]
-            number = -1 if core is None else cores[core]
-            self.ranks[rank] = (*self._row(stream), host, places[host], number, 0, 0.0, 0.0)
+        hosts = _numbers()
+        cores = _numbers()
+        places: Counter[int] = Counter()
+        for rank, arrays in enumerate(self._arrays):
+            row = self.ranks[rank]
+            arrays.fill(row)
+            host = hosts[costs.ladder.host(rank)]
+            core = costs.core(rank)
+            row["host"] = host
+            row["place"] = places[host]
+            row["core"] = -1 if core is None else cores[core]
             places[host] += 1
-        asked = {
-            (shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG)
-            for stream in streams
-            for shape in stream.shapes
-            if shape.kind in POINT_TO_POINT and shape.from_ != NOBODY
-        }
         self.job = np.zeros(1, _REPLAY)
-        for name, value in {
-            "ranks": self.ranks.ctypes.data,
-            "compute": costs.compute,
-            "files": costs.io,
-            "beside": costs.beside,
-            "beside_s": costs.beside_s,
-            "local_s": LOCAL_S,
-            "fetches": (costs.fetches(1), costs.fetches(2)),
-            "count": len(streams),
-            "hosts": len(hosts),
-            "places": max(places.values(), default=0),
-            "cores": len(cores),
-            "any_tag": (False, True) in asked,
-            "anybody": (True, False) in asked,
-            "anything": (True, True) in asked,
-        }.items():
-            self.job[name] = value
+        job = self.job[0]
+        job["ranks"] = self.ranks.ctypes.data
+        job["count"] = len(streams)
+        job["hosts"] = len(hosts)
+        job["places"] = max(places.values(), default=0)
+        job["cores"] = len(cores)
+        self._fill_costs(job)
+        _fill_wildcards(job, streams)
 
-    def _row(self, stream: CallStream) -> tuple[int, ...]:
-        """Return the addresses of a rank's arrays, their length and stride, and its communicators.
+    @property
+    def taken_s(self) -> tuple[npt.NDArray[np.float64], ...]:
+        """The time that each rank took for the calls of each of its shapes, in s."""
+        return tuple(arrays.taken_s for arrays in self._arrays)
 
-        The last is the number of communicators that the rank calls over.
-        """
-        own_comms = _numbers()
-        shapes = np.array([self._shape(shape, own_comms) for shape in stream.shapes], _SHAPE)
-        costs = np.array([self._cost(shape) for shape in stream.shapes], _COST)
-        self.taken_s.append(np.zeros(len(stream.shapes)))
-        numbers = np.ascontiguousarray(stream.shape, np.int32)
-        compute, spent = stream.compute_s, stream.spent_s
-        if compute.strides != spent.strides:  # one distance for both: columns of a table have it
-            compute, spent = np.ascontiguousarray(compute), np.ascontiguousarray(spent)
-        arrays = (numbers, compute, spent, shapes, costs, self.taken_s[-1])
-        self._kept += arrays
-        places = (one.ctypes.data for one in arrays)
-        return *places, len(numbers), compute.strides[0], len(own_comms)
+    def _fill_costs(self, job: Any) -> None:
+        """Write the costs that all ranks share into a `struct bl_replay`."""
+        costs = self._costs
+        job["compute"] = costs.compute
+        job["files"] = costs.io
+        job["beside"] = costs.beside
+        job["beside_s"] = costs.beside_s
+        job["local_s"] = LOCAL_S
+        job["fetches"] = (costs.fetches(1), costs.fetches(2))
 
-    def _shape(self, shape: Shape, own_comms: dict[object, int]) -> tuple[int, ...]:
-        kind = _KINDS.get(shape.kind, _OTHER)
-        if kind == _COLLECTIVE and is_local(shape):
-            kind = _LOCAL
-        ago, to = (shape.to, NOBODY) if kind == _DONE else (0, shape.to)
-        tags, ends = (shape.send_tag, shape.receive_tag), (to, shape.from_, shape.root)
-        comm = (self._comms[shape.comm], own_comms[shape.comm], shape.comm_size)
-        return *tags, ago, kind, shape.posts, *ends, *comm, is_rendezvous(shape), 0
+    def _arrays_of(self, stream: CallStream) -> _StreamArrays:
+        compute_s = stream.compute_s
+        spent_s = stream.spent_s
+        if compute_s.strides != spent_s.strides:
+            # One distance for both: columns of a table have it.
+            compute_s = np.ascontiguousarray(compute_s)
+            spent_s = np.ascontiguousarray(spent_s)
+        comms = _numbers()
+        shapes = np.zeros(len(stream.shapes), _SHAPE)
+        costs = np.zeros(len(stream.shapes), _COST)
+        for place, shape in enumerate(stream.shapes):
+            self._fill_shape(shapes[place], shape, comms)
+            self._fill_cost(costs[place], shape)
+        return _StreamArrays(
+            numbers=np.ascontiguousarray(stream.shape, np.int32),
+            compute_s=compute_s,
+            spent_s=spent_s,
+            shapes=shapes,
+            costs=costs,
+            taken_s=np.zeros(len(stream.shapes)),
+            comms=len(comms),
+        )
 
-    def _cost(self, shape: Shape) -> tuple[object, ...]:
-        costs, size = self._costs, shape.size
-        kind = _KINDS.get(shape.kind, _OTHER)
-        if kind == _MESSAGES and shape.to not in (NOBODY, ANYBODY):
-            of = (costs.transfer, costs.crossing, costs.send_overhead, costs.receive_overhead)
-            times = [(one(1, size), one(2, size)) for one in (*of, costs.occupies)]
-            return *times, 0.0, 0.0, (costs.eager(1, size), costs.eager(2, size)), 0, 0
-        whole, overhead, role = 0.0, 0.0, "all"
-        if kind == _COLLECTIVE and not is_local(shape):
-            whole, overhead, role = collective_cost(costs, shape, self._nodes[shape.comm])
-        return *[(0.0, 0.0)] * 5, whole, overhead, (0, 0), _ROLES[role], 0
+    def _fill_shape(self, row: Any, shape: Shape, comms: dict[object, int]) -> None:
+        """Write a call into a `struct bl_shape`; `comms` numbers its rank's communicators."""
+        kind = _kind_of(shape)
+        row["kind"] = kind
+        if kind is _Kind.DONE:
+            row["ago"] = shape.to
+            row["to"] = NOBODY
+        else:
+            row["to"] = shape.to
+        row["from"] = shape.from_
+        row["root"] = shape.root
+        row["send_tag"] = shape.send_tag
+        row["receive_tag"] = shape.receive_tag
+        row["posts"] = shape.posts
+        row["comm"] = self._comms[shape.comm]
+        row["own_comm"] = comms[shape.comm]
+        row["comm_size"] = shape.comm_size
+        row["rendezvous"] = is_rendezvous(shape)
+
+    def _fill_cost(self, row: Any, shape: Shape) -> None:
+        """Write the costs of a call into a `struct bl_cost`; all other costs stay 0."""
+        kind = _kind_of(shape)
+        if kind is _Kind.MESSAGES and shape.to not in (NOBODY, ANYBODY):
+            self._fill_message_cost(row, shape.size)
+        elif kind is _Kind.COLLECTIVE:
+            nodes = self._nodes[shape.comm]
+            whole_s, overhead_s, role = collective_cost(self._costs, shape, nodes)
+            row["collective"] = whole_s
+            row["overhead"] = overhead_s
+            row["role"] = _ROLES[role]
+
+    def _fill_message_cost(self, row: Any, size: int) -> None:
+        """Write the costs of a message within a node, and of one between two nodes."""
+        costs = self._costs
+        row["transfer"] = (costs.transfer(1, size), costs.transfer(2, size))
+        row["crossing"] = (costs.crossing(1, size), costs.crossing(2, size))
+        row["send"] = (costs.send_overhead(1, size), costs.send_overhead(2, size))
+        row["receive"] = (costs.receive_overhead(1, size), costs.receive_overhead(2, size))
+        row["occupies"] = (costs.occupies(1, size), costs.occupies(2, size))
+        row["eager"] = (costs.eager(1, size), costs.eager(2, size))
 
 
-_DAMAGED, _TOO_MANY = 1, 2
+def _kind_of(shape: Shape) -> _Kind:
+    kind = _KINDS.get(shape.kind, _Kind.OTHER)
+    if kind is _Kind.COLLECTIVE and is_local(shape):
+        return _Kind.LOCAL
+    return kind
 
 
-class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
-    _fields_ = (
-        ("bytes", ctypes.c_char_p),
-        ("length", ctypes.c_int64),
-        ("most_records", ctypes.c_int64),
-        ("most_shapes", ctypes.c_int64),
-        ("values", ctypes.c_int64),
-        ("numbers", ctypes.c_void_p),
-        ("codes", ctypes.c_void_p),
-        ("shapes", ctypes.c_void_p),
-        ("records", ctypes.c_int64),
-        ("shape_count", ctypes.c_int64),
-    )
-
-
-def read_trace(path: Path) -> Trace:
-    """Read a trace with compiled decoding; raises the errors of `profile.trace.read_trace`."""
-    return read_in_python(path, read_records)
-
-
-def read_records(
-    stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
-) -> Records:
-    """Decode records like `profile.records.decode`, in compiled code where it can be built."""
-    try:
-        library = load_library()
-    except BarelineError:
-        return decode(stream, names, ranks, room, version)
-    values_of_shape = VALUES_BY_VERSION[version]
-    found = _Stream(stream, len(stream), room.calls, room.shapes, values_of_shape)
-
-    def decoded() -> None:
-        status = library.bl_replay_decode(ctypes.byref(found))
-        if status:
-            raise {_TOO_MANY: TooMany, _DAMAGED: ValueError}[status]
-
-    decoded()  # how many there are
-    numbers = np.empty(found.records, np.int32)
-    codes = np.empty(2 * found.records, np.uint16)
-    shapes = np.empty((found.shape_count, values_of_shape), np.uint64)
-    found.numbers, found.codes, found.shapes = (one.ctypes.data for one in (numbers, codes, shapes))
-    decoded()
-    room.calls -= len(numbers)
-    room.shapes -= len(shapes)
-    # Five values of a shape may be below zero.
-    signed = shapes[:, 2:7].view(np.int64).tolist()
-    values = ([*v[:2], *some, *v[7:]] for v, some in zip(shapes.tolist(), signed, strict=True))
-    return [make_shape(each, names, ranks) for each in values], numbers, codes
+def _fill_wildcards(job: Any, streams: Sequence[CallStream]) -> None:
+    """Write whether ranks receive from anybody, with any tag, or both."""
+    for stream in streams:
+        for shape in stream.shapes:
+            if shape.kind not in POINT_TO_POINT or shape.from_ == NOBODY:
+                continue
+            from_anybody = shape.from_ == ANYBODY
+            with_any_tag = shape.receive_tag == _ANY_TAG
+            if from_anybody and with_any_tag:
+                job["anything"] = True
+            elif from_anybody:
+                job["anybody"] = True
+            elif with_any_tag:
+                job["any_tag"] = True

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from bareline.predict.curves.ladder import Gap, Ladder, LadderGaps
 from bareline.predict.replay.engine import Replayed
@@ -44,7 +43,8 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 def check_ladders(profile: Profile, *ladders: Ladder) -> None:
     """Raise LadderGaps for needed curves that a ladder lacks or has unfit, with measures to add."""
     for ladder in ladders:
-        if gaps := ladder.gaps(ladder.needs(profile)):
+        gaps = ladder.gaps(ladder.needs(profile))
+        if gaps:
             raise LadderGaps(ladder.platform, gaps)
 
 
@@ -85,26 +85,41 @@ class CallLack:
     share: float
 
     def __str__(self) -> str:
-        of = f" of {format_value(self.size_bytes, 'B')}" if self.size_bytes else ""
-        return f"{self.call}{of} ({self.share:+.1%} of the time)"
+        size = f" of {format_value(self.size_bytes, 'B')}" if self.size_bytes else ""
+        return f"{self.call}{size} ({self.share:+.1%} of the time)"
 
 
 def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
     """Return the difference of each kind of calls in a replay and its trace, most missing first."""
-    found: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
-    for stream, taken in zip(trace.streams, replayed.taken_s, strict=True):
+    sums: dict[tuple[str, int], _CallSum] = {}
+    for stream, taken_s in zip(trace.streams, replayed.taken_s, strict=True):
         counts = np.bincount(stream.shape, minlength=len(stream.shapes))
-        values = np.stack([counts, stream.spent_by_shape_s, taken], axis=1) / trace.ranks
-        for shape, own in zip(stream.shapes, values, strict=True):
-            if shape.kind not in NO_CALLS:
-                key = (shape.call, int(shape.size).bit_length())
-                entry = found.setdefault(key, np.zeros(4))
-                entry[0] = max(entry[0], shape.size)
-                entry[1:] += own
-    made = [
-        CallLack(call, int(size), calls, before, after, (after - before) / time_s)
-        for (call, _), (size, calls, before, after) in (
-            (key, entry.tolist()) for key, entry in found.items()
-        )
-    ]
-    return tuple(sorted(made, key=lambda one: one.share))
+        values = np.stack([counts, stream.spent_by_shape_s, taken_s], axis=1) / trace.ranks
+        for shape, (calls, traced_s, replayed_s) in zip(
+            stream.shapes, values.tolist(), strict=True
+        ):
+            if shape.kind in NO_CALLS:
+                continue
+            key = (shape.call, int(shape.size).bit_length())
+            call_sum = sums.setdefault(key, _CallSum())
+            call_sum.size_bytes = max(call_sum.size_bytes, int(shape.size))
+            call_sum.calls += calls
+            call_sum.traced_s += traced_s
+            call_sum.replayed_s += replayed_s
+    lacks = [call_sum.lack(call, time_s) for (call, _), call_sum in sums.items()]
+    return tuple(sorted(lacks, key=lambda lack: lack.share))
+
+
+@dataclass(slots=True)
+class _CallSum:
+    """The calls of a function of about one size, of a rank: number and times."""
+
+    size_bytes: int = 0
+    calls: float = 0.0
+    traced_s: float = 0.0
+    replayed_s: float = 0.0
+
+    def lack(self, call: str, time_s: float) -> CallLack:
+        """Return what the replay lacks, as a share of the application's time."""
+        share = (self.replayed_s - self.traced_s) / time_s
+        return CallLack(call, self.size_bytes, self.calls, self.traced_s, self.replayed_s, share)

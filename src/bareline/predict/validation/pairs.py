@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 
@@ -42,51 +42,91 @@ def validate(
     - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
     - `note`: is called before each pair, with its name, its position and the number of pairs.
     """
-    found = applications(records, max_queued=max_queued)
-    ladder_of = cache(partial(read_ladder, records))
-    bases: dict[tuple[str, str], Base] = {}
-
-    def case(base: Application, target: Application) -> PredictionCase:
-        key = (base.name, base.platform)
-        if key not in bases:
-            ladder = ladder_of(base.platform, base.launches[0].layout)
-            bases[key] = _base(base, ladder, disturbed=max_queued > DISTURBED)
-        a, b = bases[key], ladder_of(target.platform, target.launches[0].layout)
-        return PredictionCase(a, b, factor_between(a.ladder, b, records, program=base.program))
-
-    trials: list[Trial] = []
-    refused: list[tuple[str, str]] = []
-    usable = {
-        name: {key: one for key, one in own.items() if one.launches} for name, own in found.items()
-    }
-    of = sum(math.perm(len(own), 2) for own in usable.values())
+    by_name = applications(records, max_queued=max_queued)
+    usable = {name: _with_launches(platforms) for name, platforms in by_name.items()}
+    campaign = _Campaign(records, is_disturbed=max_queued > DISTURBED)
+    pairs = sum(math.perm(len(platforms), 2) for platforms in usable.values())
     position = itertools.count(1)
-    for name, own in usable.items():
-        for key in found[name].keys() - own.keys():
-            refused.append((f"{name} on {key}", "every launch had ranks without a core"))
-        for a, b in itertools.permutations(own, 2):
+    for name, platforms in usable.items():
+        for platform in by_name[name].keys() - platforms.keys():
+            campaign.refuse(f"{name} on {platform}", "every launch had ranks without a core")
+        for a, b in itertools.permutations(platforms, 2):
             if note is not None:
-                note(f"{name}: {a} to {b}", next(position), of)
-            try:
-                trials += _pair(case(own[a], own[b]), own[a], own[b])
-            except BarelineError as error:
-                refused.append((f"{name}, {a} to {b}", str(error)))
+                note(f"{name}: {a} to {b}", next(position), pairs)
+            campaign.predict(platforms[a], platforms[b])
+    disturbed = 0
+    again: list[Trial] = []
+    for name, platforms in by_name.items():
+        disturbed += sum(application.disturbed for application in platforms.values())
+        for application in usable[name].values():
+            again += _again(application)
     return Validation(
-        tuple(trials),
-        tuple(refused),
-        sum(one.disturbed for own in found.values() for one in own.values()),
-        tuple(trial for own in usable.values() for one in own.values() for trial in _again(one)),
-        tuple(Lacking(*key, base.lacks) for key, base in bases.items() if base.is_replayed),
+        tuple(campaign.trials),
+        tuple(campaign.refused),
+        disturbed,
+        tuple(again),
+        tuple(campaign.lacking()),
     )
 
 
-def _base(one: Application, ladder: Ladder, *, disturbed: bool) -> Base:
+def _with_launches(platforms: Mapping[str, Application]) -> dict[str, Application]:
+    """Return an application on the platforms where any launch of it counts."""
+    return {name: application for name, application in platforms.items() if application.launches}
+
+
+class _Campaign:
+    """The predictions of a run's applications: their trials, and the refused cases with reasons.
+
+    - `is_disturbed`: disturbed launches are let in on purpose.
+    """
+
+    def __init__(self, records: Records, *, is_disturbed: bool) -> None:
+        self._records = records
+        self._is_disturbed = is_disturbed
+        self._ladder_of = cache(partial(read_ladder, records))
+        self._bases: dict[tuple[str, str], Base] = {}
+        self.trials: list[Trial] = []
+        self.refused: list[tuple[str, str]] = []
+
+    def refuse(self, case: str, reason: str) -> None:
+        """Add a refused case."""
+        self.refused.append((case, reason))
+
+    def predict(self, base: Application, target: Application) -> None:
+        """Predict an application on another platform by all models, or refuse it."""
+        try:
+            self.trials += _pair(self._case(base, target), base, target)
+        except BarelineError as error:
+            self.refuse(f"{base.name}, {base.platform} to {target.platform}", str(error))
+
+    def lacking(self) -> Iterator[Lacking]:
+        """Yield what the replay of each base lacks."""
+        for (name, platform), base in self._bases.items():
+            if base.is_replayed:
+                yield Lacking(name, platform, base.lacks)
+
+    def _case(self, base: Application, target: Application) -> PredictionCase:
+        a = self._base(base)
+        b = self._ladder_of(target.platform, target.launches[0].layout)
+        compute = factor_between(a.ladder, b, self._records, program=base.program)
+        return PredictionCase(a, b, compute)
+
+    def _base(self, application: Application) -> Base:
+        """Return the base of an application's predictions from a platform, which they share."""
+        key = (application.name, application.platform)
+        if key not in self._bases:
+            ladder = self._ladder_of(application.platform, application.launches[0].layout)
+            self._bases[key] = _base(application, ladder, is_disturbed=self._is_disturbed)
+        return self._bases[key]
+
+
+def _base(application: Application, ladder: Ladder, *, is_disturbed: bool) -> Base:
     """Return the base of predictions; disturbed launches are let in on purpose, not refused."""
-    found = one.base(ladder)
-    if not disturbed:
-        return found
-    quiet = found.profile.rank_table.with_columns(queued_ns=pl.col("queued_ns") * 0)
-    return replace(found, profile=replace(found.profile, rank_table=quiet))
+    base = application.base(ladder)
+    if not is_disturbed:
+        return base
+    quiet = base.profile.rank_table.with_columns(queued_ns=pl.col("queued_ns") * 0)
+    return replace(base, profile=replace(base.profile, rank_table=quiet))
 
 
 #: The models of a case: their names here, and model and form as `predict` takes them.
@@ -99,7 +139,7 @@ _MODELS: tuple[tuple[str, Model, Form], ...] = (
 
 
 def _pair(case: PredictionCase, base: Application, target: Application) -> Iterator[Trial]:
-    a, b = case.a, case.b
+    """Yield the predictions of an application on another platform, one for each model."""
     naive = Trial(
         application=base.name,
         base=base.platform,
@@ -109,35 +149,44 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
         time_s=base.median_s,
         truth_s=target.median_s,
         truth=tuple(target.times_s),
-        calibrated=bool(same_processor(a, b)),
+        calibrated=bool(same_processor(case.a, case.b)),
     )
     for name, model, form in _MODELS:
-        done = predict(case, model=model, form=form)
-        if done.time_s is None or (name != "delta" and done.model == "delta"):
+        prediction = predict(case, model=model, form=form)
+        is_fallback = name != "delta" and prediction.model == "delta"
+        if prediction.time_s is None or is_fallback:
             continue
         term = wrong_term(case, target) if name == "replay" else None
-        error = math.log(done.time_s / target.median_s)
-        reproduced = None if name == "delta" else done.reproduced
+        error = math.log(prediction.time_s / target.median_s)
+        reproduced = None if name == "delta" else prediction.reproduced
         yield replace(
             naive,
             model=name,
-            time_s=done.time_s,
-            lo_s=done.lo_s,
-            hi_s=done.hi_s,
-            launches=done.launches,
-            ladder=done.ladder,
-            residual=done.residual,
+            time_s=prediction.time_s,
+            lo_s=prediction.lo_s,
+            hi_s=prediction.hi_s,
+            launches=prediction.launches,
+            ladder=prediction.ladder,
+            residual=prediction.residual,
             term=term,
-            warnings=done.warnings,
+            warnings=prediction.warnings,
             reasons=reasons(case, base, target, error, reproduced),
         )
     yield naive
-    before, after = (one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b))
-    if before is not None and after is not None:
-        computing = case.base.profile.computing_s
-        calls = max(0.0, base.median_s - computing)
-        time_s = computing + calls * after.latency_s / before.latency_s
+    time_s = _by_latency(case, base)
+    if time_s is not None:
         yield replace(naive, model="latency-ratio", time_s=time_s)
+
+
+def _by_latency(case: PredictionCase, base: Application) -> float | None:
+    """Return the time if all calls took longer by the ratio of latencies; None without these."""
+    before = case.a.message("mpi.pingpong", min(2, case.a.layout.nodes))
+    after = case.b.message("mpi.pingpong", min(2, case.b.layout.nodes))
+    if before is None or after is None:
+        return None
+    computing_s = case.base.profile.computing_s
+    calls_s = max(0.0, base.median_s - computing_s)
+    return computing_s + calls_s * after.latency_s / before.latency_s
 
 
 def _again(application: Application) -> Iterator[Trial]:
@@ -178,16 +227,16 @@ def reasons(
     """
     if abs(log_error) < _NOTABLE:
         return ()
-    found = [
+    candidates = [
         *_computing(case, target, log_error),
         *_launches(base, target),
         (case.drawn, "the ladders' launches differ"),
     ]
     if reproduced is not None:
         text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
-        found.append((abs(math.log(reproduced)), text))
+        candidates.append((abs(math.log(reproduced)), text))
     least = 0.3 * abs(log_error)  # the part of an error that a reason explains
-    named = [text for size, text in sorted(found, reverse=True) if size >= least]
+    named = [text for size, text in sorted(candidates, reverse=True) if size >= least]
     if base.median_s < SHORT_S:
         named.append(f"it runs for {format_value(base.median_s, 's')} only")
     if case.a.cores is not None or case.b.cores is not None:

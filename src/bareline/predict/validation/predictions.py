@@ -143,7 +143,11 @@ def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
 
 def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
     """Return an application's sizes on the curves of all ladders, that of the baseline first."""
-    ordered = sorted(usable.values(), key=lambda one: one.platform != records.baseline)
+
+    def is_elsewhere(application: Application) -> bool:
+        return application.platform != records.baseline
+
+    ordered = sorted(usable.values(), key=is_elsewhere)
     ladders = [
         read_ladder(records, application.platform, application.launches[0].layout)
         for application in ordered

@@ -136,6 +136,8 @@ class Trial:
 
     def row(self) -> PredictedTrial:
         """Return it as a tidy row in SI units."""
+        term = str(self.term) if self.term else None
+        term_s = self.term.too_long_s if self.term else None
         return row_of(
             PredictedTrial,
             self,
@@ -143,8 +145,8 @@ class Trial:
             n=len(self.truth),
             truth_min_s=min(self.truth),
             truth_max_s=max(self.truth),
-            term=str(self.term) if self.term else None,
-            term_s=self.term.too_long_s if self.term else None,
+            term=term,
+            term_s=term_s,
             warnings=list(self.warnings),
             reasons=list(self.reasons),
         )
@@ -209,7 +211,7 @@ class Validation:
     @property
     def calibrated(self) -> list[ModelScore]:
         """The same where processors differ: two measurements replace one more model."""
-        return _scores("score-calibrated", [one for one in self.trials if one.calibrated])
+        return _scores("score-calibrated", [trial for trial in self.trials if trial.calibrated])
 
     @property
     def repeated(self) -> ModelScore | None:
@@ -223,34 +225,35 @@ class Validation:
 
     def rows(self) -> list[Any]:
         """Return tidy rows; ``type`` distinguishes the kinds of rows."""
-        again = [self.repeated] if self.repeated else []
-        calls = [
-            LackingCall("call", on.application, on.platform, **asdict(one))
-            for on in self.lacking
-            for one in on.calls
-        ]
-        return [
-            *map(asdict, (*self.scores, *self.calibrated, *again)),
-            *(trial.row() for trial in self.trials),
-            *map(asdict, calls),
-            *(Refused(type="refused", case=case, reason=why) for case, why in self.refused),
-        ]
+        scores = [*self.scores, *self.calibrated]
+        if self.repeated:
+            scores.append(self.repeated)
+        rows: list[Any] = [asdict(score) for score in scores]
+        rows += [trial.row() for trial in self.trials]
+        for lacking in self.lacking:
+            for lack in lacking.calls:
+                call = LackingCall("call", lacking.application, lacking.platform, **asdict(lack))
+                rows.append(asdict(call))
+        rows += [Refused(type="refused", case=case, reason=why) for case, why in self.refused]
+        return rows
 
 
 ValidationRow = ModelScore | PredictedTrial | LackingCall | Refused
 
 
 def _scores(kind: _Scored, trials: Sequence[Trial]) -> list[ModelScore]:
-    return [
-        _score(kind, model, own)
-        for model in MODELS
-        if (own := [trial for trial in trials if trial.model == model])
-    ]
+    scores: list[ModelScore] = []
+    for model in MODELS:
+        of_model = [trial for trial in trials if trial.model == model]
+        if of_model:
+            scores.append(_score(kind, model, of_model))
+    return scores
 
 
 def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
     errors = np.abs([trial.error for trial in trials])
     inside = [trial.inside for trial in trials if trial.inside is not None]
+    coverage = float(np.mean(inside)) if inside else None
     right, distinct = _orders(trials)
     return ModelScore(
         type=kind,
@@ -263,7 +266,7 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
         within_15=float(np.mean(errors <= 0.15)),
         order_right=right,
         order_of=distinct,
-        coverage=float(np.mean(inside)) if inside else None,
+        coverage=coverage,
         residual=float(np.quantile([trial.unseen for trial in trials], LEVEL)),
     )
 
@@ -273,6 +276,11 @@ def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.application, trial.base), []).append(trial)
-    pairs = (pair for own in groups.values() for pair in itertools.permutations(own, 2))
-    right = [a.time_s < b.time_s for a, b in pairs if max(a.truth) < min(b.truth)]
-    return sum(right), len(right)
+    right = 0
+    distinct = 0
+    for group in groups.values():
+        for a, b in itertools.permutations(group, 2):
+            if max(a.truth) < min(b.truth):
+                distinct += 1
+                right += a.time_s < b.time_s
+    return right, distinct

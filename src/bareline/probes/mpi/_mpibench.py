@@ -27,6 +27,11 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
 
 
+#: Limits of mpibench: sizes that it takes as a list, and bytes of a message.
+MOST_SIZES = 32
+LARGEST_BYTES = 1 << 30
+
+
 @dataclass(frozen=True, slots=True)
 class MpiParams:
     """Parameters of an MPI function by message size.
@@ -40,6 +45,8 @@ class MpiParams:
       is cut.
     - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
       there.
+    - `sizes_bytes`: these message sizes instead, ascending and with commas between them, such as
+      "8,65536": those of an application. ``--sizes``.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0
@@ -48,13 +55,20 @@ class MpiParams:
     warmup: Annotated[int, Field(ge=0)] = 0
     budget_s: Annotated[float, Field(gt=0)] = 0.2
     between: bool = False
+    sizes_bytes: str = ""
 
     def __post_init__(self) -> None:
+        _check_list(self.sizes_bytes)
         if self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
     def sizes(self, smallest: int = 0) -> list[int]:
-        """List the message sizes in bytes that a benchmark with this smallest size measures."""
+        """List the message sizes in bytes that a benchmark with this smallest size measures.
+
+        Listed sizes below the smallest are cut by the program, which names them.
+        """
+        if self.sizes_bytes:
+            return [*map(int, self.sizes_bytes.split(","))]
         least = max(self.min_bytes, smallest)
         powers = [1 << power for power in range(self.max_bytes.bit_length())]
         middles = [3 * size // 2 for size in powers if size >= 16] if self.between else []
@@ -63,10 +77,26 @@ class MpiParams:
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         """Return the program's options, with no size below the benchmark's smallest."""
+        effort = (*counted(i=self.iterations, x=self.warmup), "-t", f"{self.budget_s:g}")
+        if self.sizes_bytes:
+            return ("--sizes", self.sizes_bytes, *effort)
         sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
         between = ("--between",) if self.between else ()
-        effort = counted(i=self.iterations, x=self.warmup)
-        return ("-m", sizes, *between, *effort, "-t", f"{self.budget_s:g}")
+        return ("-m", sizes, *between, *effort)
+
+
+def _check_list(text: str) -> None:
+    """Raise ValueError where a text does not list message sizes."""
+    words = text.split(",") if text else []
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise ValueError(f"sizes_bytes = '{text}' is not a list of sizes; write '8,65536'")
+    sizes = [*map(int, words)]
+    if sizes != sorted(set(sizes)):
+        raise ValueError(f"sizes_bytes = '{text}' is not in ascending order")
+    if len(sizes) > MOST_SIZES or (sizes and sizes[-1] > LARGEST_BYTES):
+        raise ValueError(
+            f"sizes_bytes = '{text}' has more than {MOST_SIZES} sizes, or one above 1 GiB"
+        )
 
 
 def latency_metrics() -> dict[str, Metric]:

@@ -8,6 +8,7 @@ from typing import Any
 from bareline.analysis.judgements.wording import ClaimStatus
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import publications
+from bareline.published.model import PublishedStudy
 from bareline.published.ratios import published_ratios
 from bareline.report.content.claims import casts_of, claims_in
 from bareline.vocabulary.units import listing
@@ -22,20 +23,24 @@ def judged_claims(
     here = {baseline, *(row.platform for row in rows)}
     casts = casts_of(roles, here)
     claims = claims_in(rows, casts, baseline=baseline, margin=0.0).rows
-    return frozenset(at for at, row in enumerate(claims) if row.status not in _UNJUDGED)
+    return frozenset(number for number, row in enumerate(claims) if row.status not in _UNJUDGED)
 
 
 def claimed_metrics(ids: Collection[str]) -> frozenset[str]:
     """Return the metrics that claims of some publications are about."""
-    found = set()
-    for study in (publications()[name] for name in ids if name in publications()):
-        found |= {check.metric for finding in study.findings for check in finding.checks}
-        found |= {ratio.probe_metric for ratio in published_ratios(study) if ratio.probe_metric}
-    return frozenset(found)
+    metrics: set[str] = set()
+    for study in _studies(ids):
+        for finding in study.findings:
+            metrics |= {check.metric for check in finding.checks}
+        metrics |= {ratio.probe_metric for ratio in published_ratios(study) if ratio.probe_metric}
+    return frozenset(metrics)
 
 
 def names_of(ids: Collection[str]) -> str:
     """Return the short names of publications, as a list in words."""
-    return listing(
-        [publications()[name].publication.short for name in ids if name in publications()]
-    )
+    return listing([study.publication.short for study in _studies(ids)])
+
+
+def _studies(ids: Collection[str]) -> list[PublishedStudy]:
+    """Return the publications that this bareline has."""
+    return [publications()[name] for name in ids if name in publications()]

@@ -22,7 +22,7 @@ class CalibrationPoint:
 
     probe: str
     ranks: int
-    at: Mapping[str, Scalar]
+    params: Mapping[str, Scalar]
     measured: float
     simulated: float
     unit: str = ""
@@ -35,13 +35,13 @@ class CalibrationPoint:
     @property
     def size_bytes(self) -> float | None:
         """Size of its messages; None where it has none."""
-        size = self.at.get(SIZE)
+        size = self.params.get(SIZE)
         return float(size) if isinstance(size, int | float) else None
 
     @property
     def words(self) -> str:
         """Describe where: "CG, problem class W"."""
-        return ", ".join(coordinate(name, value) for name, value in self.at.items())
+        return ", ".join(coordinate(name, value) for name, value in self.params.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +65,28 @@ class CalibrationPoints:
 
 def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
     """Return the points of a calibration whose measured value is above 0, so that they compare."""
-    return [
-        CalibrationPoint(
-            str(probe), int(ranks), parse_point(str(at)), float(measured), float(simulated),
-            str(unit),
+    points: list[CalibrationPoint] = []
+    for probe, ranks, params, unit, measured, simulated in calibration.checks:
+        if float(measured) <= 0:
+            continue
+        point = CalibrationPoint(
+            probe=str(probe),
+            ranks=int(ranks),
+            params=parse_point(str(params)),
+            measured=float(measured),
+            simulated=float(simulated),
+            unit=str(unit),
         )
-        for probe, ranks, at, unit, measured, simulated in calibration.checks
-        if float(measured) > 0
-    ]  # fmt: skip
+        points.append(point)
+    return points
 
 
 def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
     """Group the points of a probe on the same ranks."""
     groups: dict[tuple[str, int], list[CalibrationPoint]] = {}
-    for one in points:
-        groups.setdefault((one.probe, one.ranks), []).append(one)
-    return [CalibrationPoints(*key, points) for key, points in groups.items()]
+    for point in points:
+        groups.setdefault((point.probe, point.ranks), []).append(point)
+    return [CalibrationPoints(*case, group) for case, group in groups.items()]
 
 
 def points_table(points: Iterable[CalibrationPoint]) -> Table:
@@ -91,4 +97,5 @@ def points_table(points: Iterable[CalibrationPoint]) -> Table:
     rows.number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
     rows.number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
     rows.text("worst at", lambda group: group.worst.words)
-    return rows.text("made of it", lambda one: "yes" if one.probe in _MADE_OF else "no").table()
+    rows.text("made of it", lambda group: "yes" if group.probe in _MADE_OF else "no")
+    return rows.table()

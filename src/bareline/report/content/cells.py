@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bareline.analysis.numbers.row import Row
+from bareline.analysis.numbers.row import Estimate, Row
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, varying
 
@@ -14,28 +14,30 @@ TidyRow = dict[str, Scalar | None]
 
 def tidy(cells: Iterable[Row]) -> tuple[TidyRow, ...]:
     """Return cells as rows of a table in base units, for further work with the numbers."""
+    return tuple(map(_tidy_row, cells))
 
-    def row(cell: Row) -> TidyRow:
-        value, ratio = cell.value, cell.ratio
-        return {
-            "platform": cell.platform,
-            **{name: getattr(cell.place, name) for name in KEY},
-            "unit": cell.metric.unit,
-            "better": cell.metric.better,
-            "n": cell.n,
-            "n_failed": cell.n_failed,
-            "value": value.value if value else None,
-            "lo": value.lo if value else None,
-            "hi": value.hi if value else None,
-            "value_baseline": cell.base.value if cell.base else None,
-            "ratio": ratio.value if ratio else None,
-            "ratio_lo": ratio.lo if ratio else None,
-            "ratio_hi": ratio.hi if ratio else None,
-            "verdict": cell.verdict or "",
-            "caveats": "; ".join(map(str, cell.caveats)),
-        }
 
-    return tuple(map(row, cells))
+def _tidy_row(cell: Row) -> TidyRow:
+    row: TidyRow = {"platform": cell.platform}
+    for name in KEY:
+        row[name] = getattr(cell.place, name)
+    row["unit"] = cell.metric.unit
+    row["better"] = cell.metric.better
+    row["n"] = cell.n
+    row["n_failed"] = cell.n_failed
+    row |= _columns(cell.value, "value", "lo", "hi")
+    row["value_baseline"] = cell.base.value if cell.base else None
+    row |= _columns(cell.ratio, "ratio", "ratio_lo", "ratio_hi")
+    row["verdict"] = cell.verdict or ""
+    row["caveats"] = "; ".join(map(str, cell.caveats))
+    return row
+
+
+def _columns(estimate: Estimate | None, value: str, low: str, high: str) -> TidyRow:
+    """Return an estimate and the ends of its interval, under the names of their columns."""
+    if estimate is None:
+        return {value: None, low: None, high: None}
+    return {value: estimate.value, low: estimate.lo, high: estimate.hi}
 
 
 def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
@@ -47,12 +49,16 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
     cells = list(cells)
     layouts: dict[tuple[Scalar | None, ...], set[int]] = {}
     for cell in cells:
-        case = (cell.platform, *cell.place.series[:3], cell.place.threads, cell.place.point,
-                cell.place.coordinates.get(x))  # fmt: skip
-        layouts.setdefault(case, set()).add(cell.place.nodes)
-    mixed = any(len(nodes) > 1 for nodes in layouts.values())
-    hidden = (x,) if mixed or x not in ("ranks", "nodes") else (x, "nodes", "ranks")
-    return tuple(name for name in varying(cell.place for cell in cells) if name not in hidden)
+        place = cell.place
+        position_on_axis = place.coordinates.get(x)
+        case = (cell.platform, *place.series[:3], place.threads, place.point, position_on_axis)
+        layouts.setdefault(case, set()).add(place.nodes)
+    has_several_layouts = any(len(nodes) > 1 for nodes in layouts.values())
+    hidden = {x}
+    if x in ("ranks", "nodes") and not has_several_layouts:
+        hidden |= {"nodes", "ranks"}
+    names = varying(cell.place for cell in cells)
+    return tuple(name for name in names if name not in hidden)
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
@@ -77,10 +83,14 @@ def numeric_axis(cells: Iterable[Row]) -> str | None:
     numeric parameter with at least three; else None: bars.
     """
     cells = list(cells)
-    found: list[tuple[bool, int, str]] = []
+    candidates: list[tuple[bool, int, str]] = []
     for name in varying(cell.place for cell in cells):
         values = {cell.place.coordinates.get(name) for cell in cells}
         in_point = all(name in parse_point(cell.place.point) for cell in cells)
-        if all(map(is_number, values)) and len(values) >= (2 if in_point else 3):
-            found.append((in_point, len(values), name))
-    return max(found)[2] if found else None
+        least = 2 if in_point else 3
+        if len(values) >= least and all(map(is_number, values)):
+            candidates.append((in_point, len(values), name))
+    if not candidates:
+        return None
+    _, _, name = max(candidates)
+    return name

@@ -26,13 +26,13 @@ class PrintedRange:
 
     low: float | None
     high: float | None
-    at: PrintedFor
+    printed_for: PrintedFor
     where: str
 
     @property
     def same(self) -> bool:
         """Whether the run measured at its ranks and nodes."""
-        return self.at is PrintedFor.HERE
+        return self.printed_for is PrintedFor.HERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,13 @@ class ClaimScore:
     @classmethod
     def of(cls, rows: Sequence[ClaimRow]) -> ClaimScore:
         """Count rows of printed ratios."""
-        bars = [bar for row in rows for bar in row.bars]
-        ends = [end for bar in bars for end in (bar.low, bar.high) if end]
-        width = math.log(max(ends) / min(ends)) if ends else 0.0
-        judged = [row for row in rows if row.status in _JUDGED]
-        shares = [
-            min(1.0, math.log(high / low) / width)
-            for row in judged
-            for low, high in accepted_ranges(row)
-            if width
-        ]
+        width = _printed_width(rows)
+        shares: list[float] = []
+        for row in rows:
+            if row.status not in _JUDGED or not width:
+                continue
+            for low, high in accepted_ranges(row):
+                shares.append(min(1.0, math.log(high / low) / width))
         counts = Counter(row.status for row in rows)
         return cls(len(rows), counts, sum(shares), len(shares))
 
@@ -217,10 +214,19 @@ _SCORED: Mapping[ClaimStatus, str] = {
 _JUDGED = frozenset(_SCORED)
 
 
+def _printed_width(rows: Sequence[ClaimRow]) -> float:
+    """Return the range of all that is printed, on a log scale; 0 without a figure."""
+    ends: list[float] = []
+    for row in rows:
+        for bar in row.bars:
+            ends += [end for end in (bar.low, bar.high) if end]
+    return math.log(max(ends) / min(ends)) if ends else 0.0
+
+
 def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
     """Yield the range of ratios that would confirm a row, where both ends are printed."""
     for bar in row.bars[-1:]:
-        low, high = accepted(Effect(bar.low, bar.high, bar.at))
+        low, high = accepted(Effect(bar.low, bar.high, bar.printed_for))
         if low is not None and high is not None:
             yield low, high
 
@@ -230,12 +236,20 @@ def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
     table = Rows(rows).text("claim", lambda row: row.claim)
     if sources:
         table.text("source", lambda row: row.source)
-    table.text(
-        "printed",
-        lambda row: f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed,
-    )
+    table.text("printed", _printed)
     table.text("measured here", lambda row: row.measured)
     if sources:
-        table.text("where", lambda row: "; ".join(filter(None, [row.sides, row.where, row.why])))
-    same = lambda row: Field(row.verdict, tone=_TONES.get(row.status, ""))  # noqa: E731
-    return table.column("the same here?", same, "text").table()
+        table.text("where", _where)
+    return table.column("the same here?", _verdict, "text").table()
+
+
+def _printed(row: ClaimRow) -> str:
+    return f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed
+
+
+def _where(row: ClaimRow) -> str:
+    return "; ".join(filter(None, [row.sides, row.where, row.why]))
+
+
+def _verdict(row: ClaimRow) -> Field:
+    return Field(row.verdict, tone=_TONES.get(row.status, ""))

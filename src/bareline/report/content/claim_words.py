@@ -21,19 +21,27 @@ _FEW = 4
 def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
     """Format the printed ranges of a claim; of a growth with an arrow between both."""
     write = _share_span if is_share(check) else _span
-    bars = [write(bar) for bar in (first, last) if bar is not None]
+    ranges = [write(printed) for printed in (first, last) if printed is not None]
+    if not ranges:
+        return _words_without_figure(check)
     if first is not None and last is None:
-        bars.append("no figure")
-    if not bars:
-        if check.degree:
-            limit = f"at least {check.degree}"
-            if is_share(check):
-                limit = f"at most {100 / check.degree:.3g} %"
-            return f"no figure (taken as {limit})"
-        return check.expect if check.expect in ("equal", "better") else "no figure"
+        ranges.append("no figure")
     if check.expect == "equal":
-        return f"{bars[-1]}, called equal"
-    return " → ".join(bars) + (_BETTER if check.expect == "better" else "")
+        return f"{ranges[-1]}, called equal"
+    words = " → ".join(ranges)
+    if check.expect == "better":
+        words += _BETTER
+    return words
+
+
+def _words_without_figure(check: ClaimCheck) -> str:
+    """Format a claim that prints no figure, by the effect that it is taken to mean."""
+    if not check.degree:
+        return check.expect if check.expect in ("equal", "better") else "no figure"
+    limit = f"at least {check.degree}"
+    if is_share(check):
+        limit = f"at most {100 / check.degree:.3g} %"
+    return f"no figure (taken as {limit})"
 
 
 def is_share(check: ClaimCheck) -> bool:
@@ -47,12 +55,18 @@ def _share_span(bar: PrintedRange) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def _span(bar: PrintedRange) -> str:
-    if bar.low is None or bar.high is None:
-        end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
-        return f"{word} {end or 0.0:.3g}"
-    low, high = (f"{end:.3g}" if end >= 1.1 else f"{end:.2f}" for end in (bar.low, bar.high))
+def _span(printed: PrintedRange) -> str:
+    if printed.low is None:
+        return f"at most {printed.high or 0.0:.3g}"
+    if printed.high is None:
+        return f"at least {printed.low or 0.0:.3g}"
+    low = _end(printed.low)
+    high = _end(printed.high)
     return low if low == high else f"{low} to {high}"
+
+
+def _end(ratio: float) -> str:
+    return f"{ratio:.3g}" if ratio >= 1.1 else f"{ratio:.2f}"
 
 
 def verdict_words(outcome: Outcome) -> str:
@@ -79,9 +93,14 @@ def measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
         text = ", ".join(f"{vote.program} {_brief(check, vote)}" for vote in votes)
     else:
         ordered = sorted(votes, key=lambda vote: toward_claim(check, vote.change).value)
-        ends = (f"{_brief(check, vote)} ({vote.program})" for vote in (ordered[0], ordered[-1]))
-        text = " to ".join(ends)
-    return text + (_BETTER if check.expect == "better" else "")
+        least = ordered[0]
+        greatest = ordered[-1]
+        first = f"{_brief(check, least)} ({least.program})"
+        last = f"{_brief(check, greatest)} ({greatest.program})"
+        text = f"{first} to {last}"
+    if check.expect == "better":
+        text += _BETTER
+    return text
 
 
 def _ratios_of(
@@ -116,8 +135,11 @@ def sides_words(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[st
 
 def where_words(votes: Sequence[Vote]) -> str:
     """Describe the ranks and nodes of the measured ratios, and how many they are."""
-    begins = [loss for vote in votes for loss in vote.first_losses]
-    losses = [loss for vote in votes for loss in vote.losses]
+    begins: list[PlaceLoss] = []
+    losses: list[PlaceLoss] = []
+    for vote in votes:
+        begins += vote.first_losses
+        losses += vote.losses
     groups = [group for group in (begins, losses) if group]
     text = " → ".join(dict.fromkeys(map(_ranks, groups)))
     if len(votes) == 1 and votes[0].of > 1:
@@ -131,7 +153,11 @@ def where_words(votes: Sequence[Vote]) -> str:
 
 def _ranks(losses: Sequence[PlaceLoss]) -> str:
     ranks = sorted({loss.place.ranks for loss in losses})
+    span = str(ranks[0])
+    if len(ranks) > 1:
+        span = f"{ranks[0]} to {ranks[-1]}"
+    text = f"{span} rank" if span == "1" else f"{span} ranks"
     nodes = {loss.place.ran_on for loss in losses} - {0}
-    span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
-    text = f"{span} rank{'s' if span != '1' else ''}"
-    return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text
+    if len(nodes) != 1:
+        return text
+    return f"{text} on {count(nodes.pop(), 'node')}"

@@ -40,7 +40,7 @@ from bareline.published.ratios import (
     printed_ratios,
     published_ratios,
 )
-from bareline.report.content.claim_rows import ClaimRow, Claims, PrintedRange
+from bareline.report.content.claim_rows import ClaimMark, ClaimRow, Claims, PrintedRange
 from bareline.report.content.claim_words import (
     disagreement,
     is_share,
@@ -62,7 +62,8 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: A printed ratio of less than `_ALIKE` means that both are equal, within `_EQUAL` times.
-_ALIKE, _EQUAL = 1.05, "1.1"
+_ALIKE = 1.05
+_EQUAL = Decimal("1.1")
 
 
 def claims_of(comparison: Comparison) -> Claims:
@@ -156,35 +157,41 @@ class _Judge:
     def ratios(self) -> Iterator[ClaimRow]:
         """Return a row for each printed ratio, in the document's order."""
         for ratio in self._printed:
-            at = conditions(ratio.conditions)
-            what = f"{ratio.benchmark}, {ratio.metric.replace('_', ' ')}"
-            words = f"{what}{f', {at}' if at else ''}: {ratio.text}"
-            part = ratio.part.partition(":")[2]
-            alternatives = [
-                one for one in (ratio, *likewise(self._study, ratio)) if one.probe_metric
-            ]
-            nothing = "" if alternatives else "no probe here measures it"
-            if sizes := size_in_words(ratio):
-                nothing = f'no number is printed for "{sizes}"'
-            if nothing:
-                yield self._of(ratio, self._row(words, part, None, nothing, ratio))
-                continue
-            tried = [
-                self._tried(_check_of(one), about=partial(speaks_of, one), only=one)
-                for one in alternatives
-            ]
-            yield self._of(ratio, self._row(words, part, _first_measured(tried)))
+            yield self._with_results(ratio, self._ratio_row(ratio))
         for result in own_bases(self._study):
             words = f"{result.benchmark}, {result.metric}: {result.words} than itself"
             base = self._row(words, result.part, None, "the others are divided by it: 1 always")
             yield replace(base, printed="1", results=(result.id,))
 
-    def _of(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
+    def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:
+        """Return the row of a ratio; of several printings, of the first that is measured."""
+        subject = [ratio.benchmark, ratio.metric.replace("_", " ")]
+        place = conditions(ratio.conditions)
+        if place:
+            subject.append(place)
+        words = f"{', '.join(subject)}: {ratio.text}"
+        part = ratio.part.partition(":")[2]
+        sizes = size_in_words(ratio)
+        if sizes:
+            return self._row(words, part, None, f'no number is printed for "{sizes}"', ratio)
+        tried: list[_Tried] = []
+        for printing in (ratio, *likewise(self._study, ratio)):
+            if printing.probe_metric:
+                check = _check_of(printing)
+                about = partial(speaks_of, printing)
+                tried.append(self._tried(check, about=about, only=printing))
+        if not tried:
+            return self._row(words, part, None, "no probe here measures it", ratio)
+        return self._row(words, part, _first_measured(tried))
+
+    def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
         """Name the results that a row is of, and where they are printed again."""
         again = again_printed(self._study, ratio)
-        places = [f"{self._study.part(one.part).label} ({one.words})" for one in again]
-        source = f"{row.source}; again in {listing(places)}" if places else row.source
-        results = (*ratio.results, *(one.id for one in again))
+        places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
+        source = row.source
+        if places:
+            source += f"; again in {listing(places)}"
+        results = (*ratio.results, *(result.id for result in again))
         return replace(row, source=source, results=results)
 
     def _tried(
@@ -211,15 +218,23 @@ class _Judge:
         self, words: str, part: str, tried: _Tried | None, unmeasured: str = "",
         ratio: PublishedRatio | None = None,
     ) -> ClaimRow:  # fmt: skip
-        found = self._study.part(part)
-        source = f"{self._study.publication.short}, {found.label}"
-        if tried is None:
-            status = ClaimStatus.NOT_MEASURED
-            printed = str(ratio.span) if ratio else ""
-            return ClaimRow(
-                words, source, found.weight, "", printed, "", "", status, status.value, unmeasured
-            )
-        return tried.row(words, source, found.weight, self._cast)
+        document_part = self._study.part(part)
+        source = f"{self._study.publication.short}, {document_part.label}"
+        if tried is not None:
+            return tried.row(words, source, document_part.weight, self._cast)
+        printed = str(ratio.span) if ratio else ""
+        return ClaimRow(
+            claim=words,
+            source=source,
+            place=document_part.weight,
+            sides="",
+            printed=printed,
+            measured="",
+            where="",
+            status=ClaimStatus.NOT_MEASURED,
+            verdict=ClaimStatus.NOT_MEASURED.value,
+            why=unmeasured,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +249,13 @@ class _Tried:
     def row(self, words: str, source: str, place: str, cast: Mapping[str, str]) -> ClaimRow:
         """Return it as a row."""
         votes = self.outcome.votes
-        begin_losses = [loss for vote in votes for loss in vote.first_losses]
-        losses = [loss for vote in votes for loss in vote.losses]
+        begin_losses: list[PlaceLoss] = []
+        losses: list[PlaceLoss] = []
+        dots: list[ClaimMark] = []
+        for vote in votes:
+            begin_losses += vote.first_losses
+            losses += vote.losses
+            dots += marks_of(self.check, vote)
         first = _bar(self.check, self.first, begin_losses)
         last = _bar(self.check, self.last, losses)
         # It must never pass for a measured time.
@@ -253,7 +273,7 @@ class _Tried:
             verdict=verdict_words(self.outcome),
             why="; ".join(filter(None, reasons)),
             bars=tuple(bar for bar in (first, last) if bar is not None),
-            dots=tuple(dot for vote in votes for dot in marks_of(self.check, vote)),
+            dots=tuple(dots),
         )
 
 
@@ -264,9 +284,13 @@ def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
     """Return the first that is measured; else one whose reason is about two platforms, if any."""
-    measured = (one for one in tried if one.outcome.status is not ClaimStatus.NOT_MEASURED)
-    compared = (one for one in tried if not is_share(one.check))
-    return next(measured, next(compared, tried[0]))
+    for attempt in tried:
+        if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
+            return attempt
+    for attempt in tried:
+        if not is_share(attempt.check):
+            return attempt
+    return tried[0]
 
 
 def _check_of(ratio: PublishedRatio) -> ClaimCheck:
@@ -287,7 +311,7 @@ def _check_of(ratio: PublishedRatio) -> ClaimCheck:
         platform=ratio.platform,
         against=[ratio.baseline],
         expect=expect,
-        within=Decimal(_EQUAL) if alike else None,
+        within=_EQUAL if alike else None,
         printed=list(ratio.results),
     )
 
@@ -313,7 +337,7 @@ def _effect(
     check: ClaimCheck, printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]
 ) -> Effect | None:
     bar = _bar(check, printed, losses)
-    return None if bar is None else Effect(bar.low, bar.high, bar.at)
+    return None if bar is None else Effect(bar.low, bar.high, bar.printed_for)
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
@@ -329,16 +353,24 @@ def _bar(
     low = outermost(min, (ratio.span.low for ratio in printed))
     high = outermost(max, (ratio.span.high for ratio in printed))
     if check.expect == "better":
-        low, high = (1 / high if high else None), (1 / low if low else None)
-    same = bool(losses) and all(
-        any(same_place(ratio, loss.place) for ratio in printed) for loss in losses
-    )
-    places = listing([*dict.fromkeys(filter(None, map(where_printed, printed)))])
-    if same:
-        at = PrintedFor.HERE
-    else:
-        at = PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD
-    return PrintedRange(low, high, at, places or "ranks not printed")
+        inverse_low = 1 / high if high else None
+        inverse_high = 1 / low if low else None
+        low = inverse_low
+        high = inverse_high
+    places = list(dict.fromkeys(filter(None, map(where_printed, printed))))
+    where = listing(places) or "ranks not printed"
+    return PrintedRange(low, high, _printed_for(printed, losses), where)
+
+
+def _printed_for(printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]) -> PrintedFor:
+    """Return whether figures are printed for the places of all losses, or for other ones."""
+    if losses and all(_is_printed_for(printed, loss.place) for loss in losses):
+        return PrintedFor.HERE
+    return PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD
+
+
+def _is_printed_for(printed: Sequence[PublishedRatio], place: Place) -> bool:
+    return any(same_place(ratio, place) for ratio in printed)
 
 
 def _names_number(printed: Sequence[PublishedRatio]) -> bool:

@@ -115,8 +115,9 @@ class Document:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """The samples of the values that are `shown`."""
-        shown = self.shown
-        return self.records.samples_at(shown.places) if shown.notes else self.records.samples
+        if not self.shown.notes:
+            return self.records.samples
+        return self.records.samples_at(self.shown.places)
 
     @cached_property
     def facts(self) -> Mapping[str, Mapping[str, Scalar]]:
@@ -152,13 +153,17 @@ class Document:
     @cached_property
     def cells(self) -> tuple[Row, ...]:
         """Every shown cell, sorted by layer, probe, case and platform."""
-        layers, names = list(Layer), {name: index for index, name in enumerate(self.names)}
+        layers = {layer: index for index, layer in enumerate(Layer)}
+        names = {name: index for index, name in enumerate(self.names)}
 
         def order(cell: Row) -> tuple[int, str, str, int, int, int]:
-            own, at = cell.place, names.get(cell.platform, len(names))
-            return (layers.index(cell.layer), own.probe, own.params, own.threads, own.ranks, at)
+            layer = layers[cell.layer]
+            place = cell.place
+            platform = names.get(cell.platform, len(names))
+            return (layer, place.probe, place.params, place.threads, place.ranks, platform)
 
-        return tuple(sorted(read_rows(self.shown.summary, self.shown.points), key=order))
+        cells = read_rows(self.shown.summary, self.shown.points)
+        return tuple(sorted(cells, key=order))
 
     @cached_property
     def planned(self) -> pl.DataFrame:
@@ -216,16 +221,23 @@ def glosses(document: Document) -> Mapping[str, str]:
     Empty if nothing does.
     """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
-    found = {}
-    for at, info in enumerate(document.platforms):
-        rows = {row.label: row.values[at] for row in document.fact_rows if not row.equal}
-        telling = [
-            f"{label} {rows[label]}" if label in _NAMED else rows[label]
-            for label in _TELLING
-            if rows.get(label)
-        ]
-        found[info.name] = info.title or roles.get(info.name) or ", ".join(telling[:_MOST])
-    return found
+    descriptions: dict[str, str] = {}
+    for place, info in enumerate(document.platforms):
+        values = {row.label: row.values[place] for row in document.fact_rows if not row.equal}
+        telling = ", ".join(_telling_facts(values)[:_MOST])
+        descriptions[info.name] = info.title or roles.get(info.name) or telling
+    return descriptions
+
+
+def _telling_facts(values: Mapping[str, str]) -> list[str]:
+    """Return the values that distinguish a platform best, with their names where needed."""
+    texts: list[str] = []
+    for label in _TELLING:
+        value = values.get(label)
+        if value:
+            name = f"{label} " if label in _NAMED else ""
+            texts.append(f"{name}{value}")
+    return texts
 
 
 def document_of(
@@ -242,12 +254,17 @@ def document_of(
     records = comparison.records
     header = records.runs[0].header
     predictions, undrawn = _predictions(records)
-    facts = {name: records.facts.get(name, {}) for name in records.platforms}
-    study, base = records.study, comparison.baseline
-    others = [name for name in records.platforms if name != base]
-    compared = f"{listing(others)} compared with {base}" if others else f"{base} alone"
-    titles = study_title(study), compared
-    title, about = titles if study.get("title") else reversed(titles)
+    if fact_rows is None:
+        fact_rows = fact_lines({name: records.facts.get(name, {}) for name in records.platforms})
+    study = records.study
+    title = study_title(study)
+    about = _compared_words(comparison)
+    if not study.get("title"):
+        title, about = about, title
+    exhibits: list[ExhibitSpec] = []
+    for table in header.study.get("exhibit", []):
+        exhibit_title = shown_name(table.get("title", ""))
+        exhibits.append(ExhibitSpec(**{**table, "title": exhibit_title}))
     return Document(
         comparison=comparison,
         title=title,
@@ -255,12 +272,9 @@ def document_of(
         subtitle=_subtitle(records),
         study_description=study.get("description", ""),
         platforms=[_platform(records, name) for name in records.platforms],
-        fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
-        exhibits=[
-            ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
-            for table in header.study.get("exhibit", [])
-        ],
-        published=list(published_points(header.study.get("role", {}), base)),
+        fact_rows=fact_rows,
+        exhibits=exhibits,
+        published=list(published_points(header.study.get("role", {}), comparison.baseline)),
         roles=header.roles,
         profiles=profile_lines(records),
         predictions=predictions,
@@ -269,21 +283,31 @@ def document_of(
     )
 
 
+def _compared_words(comparison: Comparison) -> str:
+    base = comparison.baseline
+    others = [name for name in comparison.records.platforms if name != base]
+    if not others:
+        return f"{base} alone"
+    return f"{listing(others)} compared with {base}"
+
+
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
     """Return the first predictions of the runs, and which cannot be drawn, and why."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
         try:
-            found = read_predictions_of(run.read_predictions(), run.path)
+            predictions = read_predictions_of(run.read_predictions(), run.path)
         except StoreError as error:
             undrawn.append(f"predictions: {error}")
             continue
-        unknown = sorted(found.platforms - set(records.platforms)) if found else []
+        if not predictions:
+            continue
+        unknown = sorted(predictions.platforms - set(records.platforms))
         if unknown:
             undrawn.append(f"predictions of {run.path}: no platform '{shown_name(unknown[0])}'")
         else:
-            first = first or found
+            first = first or predictions
     return first, undrawn
 
 
@@ -301,9 +325,11 @@ def _subtitle(records: Records) -> str:
 
 
 def _platform(records: Records, name: str) -> PlatformInfo:
-    own = name.partition("@")[0]
+    declared_name = name.partition("@")[0]
     for run in records.runs:
-        if (table := run.header.platforms.get(own)) is not None:
-            title, kind = shown_name(str(table.get("title", ""))), str(table.get("type", ""))
-            return PlatformInfo(name, title, kind, run.header.calibration(own))
+        table = run.header.platforms.get(declared_name)
+        if table is not None:
+            title = shown_name(str(table.get("title", "")))
+            kind = str(table.get("type", ""))
+            return PlatformInfo(name, title, kind, run.header.calibration(declared_name))
     return PlatformInfo(name)

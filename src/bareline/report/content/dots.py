@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -34,24 +35,28 @@ class Dots:
     """The drawn trials, and how many there are."""
 
     dots: tuple[Dot, ...]
-    found: int
+    trials: int
 
     @classmethod
     def together(cls, parts: Iterable[Dots]) -> Dots:
         """Combine the trials of several metrics."""
-        every = list(parts)
-        return cls(tuple(dot for part in every for dot in part.dots), sum(p.found for p in every))
+        dots: list[Dot] = []
+        trials = 0
+        for part in parts:
+            dots += part.dots
+            trials += part.trials
+        return cls(tuple(dots), trials)
 
     @property
     def note(self) -> str:
         """Explain so when not all of them are drawn."""
         drawn = len(self.dots)
-        if drawn == self.found:
+        if drawn == self.trials:
             return ""
         if not drawn:
             return "Single trials are not drawn: there are too many."
         return (
-            f"{drawn} of {self.found} trials are drawn as dots, evenly over their order; "
+            f"{drawn} of {self.trials} trials are drawn as dots, evenly over their order; "
             "medians and intervals use all of them."
         )
 
@@ -67,28 +72,39 @@ def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None
     samples = document.metric_samples.get((cells[0].place.probe, cells[0].place.metric))
     if samples is None:
         return Dots((), 0)
-    keys = pl.DataFrame(
-        {name: [getattr(cell.place, name) for cell in cells] for name in _PLACE}
-        | {"platform": [cell.platform for cell in cells], "cell": range(len(cells))},
-        schema_overrides={name: samples.schema[name] for name in ("platform", *_PLACE)},
-    )
-    found = samples.join(keys, on=["platform", *_PLACE], how="inner").sort("cell", "value", "trial")
-    most = found.height if most is None else most
+    trials = _trials_of(cells, samples)
+    most = trials.height if most is None else most
     each = most // len(cells)
-    if found.height > most and each < _FEWEST:
-        return Dots((), found.height)
-    trials = _thinned(found, max(_FEWEST, each))
-    rows = trials.select("cell", "trial", "block", "value").iter_rows()
+    if trials.height > most and each < _FEWEST:
+        return Dots((), trials.height)
+    drawn = _thinned(trials, max(_FEWEST, each))
+    rows = drawn.select("cell", "trial", "block", "value").iter_rows()
     dots = tuple(Dot(cells[cell], trial, block, value) for cell, trial, block, value in rows)
-    return Dots(dots, found.height)
+    return Dots(dots, trials.height)
+
+
+def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
+    """Return the samples of some cells, each with the number of its cell."""
+    columns: dict[str, Sequence[object]] = {}
+    for name in _PLACE:
+        columns[name] = [getattr(cell.place, name) for cell in cells]
+    columns["platform"] = [cell.platform for cell in cells]
+    columns["cell"] = range(len(cells))
+    kinds = {name: samples.schema[name] for name in ("platform", *_PLACE)}
+    keys = pl.DataFrame(columns, schema_overrides=kinds)
+    trials = samples.join(keys, on=["platform", *_PLACE], how="inner")
+    return trials.sort("cell", "value", "trial")
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
+    """Keep so many rows of each cell, evenly over their order, with both ends."""
     order = pl.int_range(pl.len()).over("cell")
     size = pl.len().over("cell")
     last = (size - 1).clip(lower_bound=1)
-    step, previous = ((at * (most_per_cell - 1)) // last for at in (order, order - 1))
-    return frame.filter((size <= most_per_cell) | (order == 0) | (step != previous))
+    step = (order * (most_per_cell - 1)) // last
+    step_before = ((order - 1) * (most_per_cell - 1)) // last
+    is_kept = (size <= most_per_cell) | (order == 0) | (step != step_before)
+    return frame.filter(is_kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +117,22 @@ class Paired:
 
 def block_ratio(document: Document, above: Row, below: Row) -> Paired:
     """Divide two cells, block by block."""
-    first, second = (
-        {dot.block: dot.value for dot in trial_dots(document, [cell]).dots}
-        for cell in (above, below)
-    )
+    first = _value_by_block(document, above)
+    second = _value_by_block(document, below)
     blocks = sorted(first.keys() & second.keys())
-    found = paired_ratio([first[block] for block in blocks], [second[block] for block in blocks])
-    value, *ends = (
-        float(end) if np.isfinite(end) else None for end in (found.ratio, found.lo, found.hi)
-    )
-    return Paired(None if value is None else Estimate(value, *ends), int(found.n))
+    numerators = [first[block] for block in blocks]
+    denominators = [second[block] for block in blocks]
+    paired = paired_ratio(numerators, denominators)
+    value = _finite(paired.ratio)
+    if value is None:
+        return Paired(None, int(paired.n))
+    ratio = Estimate(value, _finite(paired.lo), _finite(paired.hi))
+    return Paired(ratio, int(paired.n))
+
+
+def _value_by_block(document: Document, cell: Row) -> dict[int, float]:
+    return {dot.block: dot.value for dot in trial_dots(document, [cell]).dots}
+
+
+def _finite(end: Any) -> float | None:
+    return float(end) if np.isfinite(end) else None

@@ -37,7 +37,7 @@ from bareline.vocabulary.texts import cleaned, escaped_json
 _Writer = Callable[[Records, BinaryIO, Selection], int]
 
 
-def write_samples(records: Records, path: Path, asked: Selection) -> int:
+def write_samples(records: Records, path: Path, selection: Selection) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; return their number.
 
     The column "control" marks samples of controls; ``.prom`` and ``.openmetrics`` get the medians.
@@ -52,7 +52,7 @@ def write_samples(records: Records, path: Path, asked: Selection) -> int:
             hint=f"end --out with one of {', '.join(_WRITERS)}",
         )
     with _replacing(path) as file:
-        return write(records, file, asked)
+        return write(records, file, selection)
 
 
 @contextmanager
@@ -103,8 +103,9 @@ class _JsonSink(_Sink):
 def _table_writer(
     write: Callable[[pl.DataFrame, BinaryIO], object], kind: type[_Sink] = _Sink
 ) -> _Writer:
-    def writer(records: Records, file: BinaryIO, asked: Selection) -> int:
-        table = tidy_samples(records, asked.of(records.with_controls.samples, records))
+    def writer(records: Records, file: BinaryIO, selection: Selection) -> int:
+        samples = selection.of(records.with_controls.samples, records)
+        table = tidy_samples(records, samples)
         sink = kind(file)
         try:
             write(table, cast("BinaryIO", sink))
@@ -129,25 +130,33 @@ _FAMILIES = {
 }
 
 
-def write_openmetrics(records: Records, file: BinaryIO, asked: Selection) -> int:
+def write_openmetrics(records: Records, file: BinaryIO, selection: Selection) -> int:
     """Write the medians of runs; return the number of points."""
-    table = asked.of(summarize(records), records)
-    about = {"run": "+".join(run.path.name for run in records.runs)}
-    try:
-        times = [datetime.fromisoformat(run.header.created) for run in records.runs]
-        begun = f" {max(time.timestamp() for time in times):.3f}"
-    except ValueError:
-        begun = ""
-    lines = []
+    table = selection.of(summarize(records), records)
+    names = "+".join(run.path.name for run in records.runs)
+    begun = _begun(records)
+    lines: list[str] = []
     for family, (column, meaning) in _FAMILIES.items():
         lines += [f"# TYPE {family} gauge", f"# HELP {family} {meaning}"]
-        lines += [
-            f"{family}{{{_labels(row, about)}}} {float(row[column])!r}{begun}"
-            for row in table.iter_rows(named=True)
-            if row[column] is not None
-        ]
-    file.write(("\n".join([*lines, "# EOF"]) + "\n").encode(errors="replace"))
+        for row in table.iter_rows(named=True):
+            value = row[column]
+            if value is not None:
+                labels = _labels(row, {"run": names})
+                lines.append(f"{family}{{{labels}}} {float(value)!r}{begun}")
+    lines.append("# EOF")
+    text = "\n".join(lines) + "\n"
+    file.write(text.encode(errors="replace"))
     return table.height
+
+
+def _begun(records: Records) -> str:
+    """Return the time at which the last run was begun, as a line of a metric ends with it."""
+    try:
+        times = [datetime.fromisoformat(run.header.created) for run in records.runs]
+    except ValueError:
+        return ""
+    last_s = max(time.timestamp() for time in times)
+    return f" {last_s:.3f}"
 
 
 def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
@@ -156,8 +165,13 @@ def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
     if row["nodes"]:
         named["nodes"] = row["nodes"]
     places = {**parse_point(row["params"]), **parse_point(row["point"] or "")}
-    named |= {f"param_{key}" if key in named else key: value for key, value in places.items()}
+    named |= {_label(key, named): value for key, value in places.items()}
     return ",".join(f'{key}="{_escaped(value)}"' for key, value in named.items())
+
+
+def _label(parameter: str, labels: Mapping[str, object]) -> str:
+    """Return the label of a parameter, another one where its name is a label already."""
+    return f"param_{parameter}" if parameter in labels else parameter
 
 
 def _escaped(value: object) -> str:
@@ -210,7 +224,8 @@ def _condition_case(outcome: ConditionOutcome, fails_undecided: bool) -> Element
 
 
 def _failed(row: dict[str, object]) -> ElementTree.Element:
-    where, name = cleaned(f"measured on {row['platform']}"), cleaned(case_words(row))
+    where = cleaned(f"measured on {row['platform']}")
+    name = cleaned(case_words(row))
     case = ElementTree.Element("testcase", classname=where, name=name)
     reason = cleaned(str(row["reason"]))
     if row["stage"] == Stage.ABSENT.value:

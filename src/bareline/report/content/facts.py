@@ -61,14 +61,15 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
     """Arrange the facts of any platform side by side, in groups and in the order of `FACT_KEYS`."""
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
     rows = []
-    for key in {key for facts in nodes.values() for key in facts}:
+    for key in set().union(*nodes.values()):
         cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
         first, *others = cells.values()
         values = {name: cell.get(0) for name, cell in cells.items()}
         texts = {name: _text(key, cell) for name, cell in cells.items()}
         equal = all(_same_cell(first, other) for other in others)
         rows.append(FactRow(describe(key), values, texts, equal))
-    groups, order = list(FactGroup), {key: index for index, key in enumerate(FACT_KEYS)}
+    groups = list(FactGroup)
+    order = {key: index for index, key in enumerate(FACT_KEYS)}
 
     def position(row: FactRow) -> tuple[int, int, str]:
         key = row.fact.key
@@ -93,26 +94,28 @@ class Fact(TypedDict):
 
 def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
     """Return the table as flat records for machine-readable output: one per fact and platform."""
-    return [
-        row_of(Fact, row.fact, platform=name, value=row.values[name], text=row.texts[name],
-               equal=row.equal)
-        for row in table(platforms)
-        for name in platforms
-    ]  # fmt: skip
+    records: list[Fact] = []
+    for row in table(platforms):
+        for name in platforms:
+            value = row.values[name]
+            text = row.texts[name]
+            record = row_of(Fact, row.fact, platform=name, value=value, text=text, equal=row.equal)
+            records.append(record)
+    return records
 
 
 def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
     """Arrange facts by key and node: of other nodes only differences, None where one is absent."""
-    found: dict[str, dict[int, Scalar | None]] = {}
+    by_key: dict[str, dict[int, Scalar | None]] = {}
     for key, value in facts.items():
         text, plain = split_nodes(key)
         nodes = unfold_numbers(text) if text else (0,)
         if text and plain == "missing":
-            for lacking in str(value).split(", "):
-                found.setdefault(lacking, {}).update(dict.fromkeys(nodes))
+            for absent in str(value).split(", "):
+                by_key.setdefault(absent, {}).update(dict.fromkeys(nodes))
         else:
-            found.setdefault(plain, {}).update(dict.fromkeys(nodes, value))
-    return found
+            by_key.setdefault(plain, {}).update(dict.fromkeys(nodes, value))
+    return by_key
 
 
 def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | None]) -> bool:
@@ -120,18 +123,23 @@ def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | N
 
 
 def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
-    alike: dict[str, list[int]] = {}
+    """Format a platform's value, and those of its other nodes that differ; of many, most."""
+    nodes_by_text: dict[str, list[int]] = {}
     for node in sorted(cell.keys() - {0}):
-        alike.setdefault(format_fact(key, cell[node]), []).append(node)
-    groups = [*alike.items()]
+        nodes_by_text.setdefault(format_fact(key, cell[node]), []).append(node)
+    groups = list(nodes_by_text.items())
+    named = groups
     if len(groups) > _MOST_VALUES:
         groups.sort(key=lambda group: -len(group[1]))
-    most = len(groups) if len(groups) <= _MOST_VALUES else _MOST_VALUES - 1
+        named = groups[: _MOST_VALUES - 1]
     parts = [format_fact(key, cell.get(0))]
-    for text, nodes in groups[:most]:
-        parts.append(f"node{'s' if len(nodes) > 1 else ''} {numbers_text(nodes)}: {text}")
-    if rest := groups[most:]:
-        parts.append(f"{len(rest)} other values on {sum(len(nodes) for _, nodes in rest)} nodes")
+    for text, nodes in named:
+        noun = "nodes" if len(nodes) > 1 else "node"
+        parts.append(f"{noun} {numbers_text(nodes)}: {text}")
+    rest = groups[len(named) :]
+    if rest:
+        number = sum(len(nodes) for _, nodes in rest)
+        parts.append(f"{len(rest)} other values on {number} nodes")
     return "; ".join(parts)
 
 
@@ -148,18 +156,21 @@ class FactLine:
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
     """Arrange facts side by side; identities and volatile readings do not describe a platform."""
-    return [
-        FactLine(
-            row.fact.group.value,
-            row.fact.label,
-            [row.texts[name] for name in facts],
-            not row.differs,
+    lines: list[FactLine] = []
+    for row in table(facts):
+        describes = row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail
+        if not row.differs and not describes:
+            continue
+        line = FactLine(
+            group=row.fact.group.value,
+            label=row.fact.label,
+            values=[row.texts[name] for name in facts],
+            equal=not row.differs,
             # A fact that `FACT_KEYS` does not contain was reported by the platform itself.
-            row.fact.detail or row.fact.key not in FACT_KEYS,
+            detail=row.fact.detail or row.fact.key not in FACT_KEYS,
         )
-        for row in table(facts)
-        if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
-    ]
+        lines.append(line)
+    return lines
 
 
 def facts_table(
@@ -168,13 +179,14 @@ def facts_table(
 ) -> Table:  # fmt: skip
     """Tabulate facts by group; `places`: where each platform's value is in a line."""
     rows: list[tuple[Field, ...]] = []
-    starts = list[int]()
-    for group, own in groupby(facts, lambda fact: fact.group):
+    starts: list[int] = []
+    for group, group_facts in groupby(facts, lambda fact: fact.group):
         starts.append(len(rows))
         rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
-        for fact in own:
-            values = [fact.values[at] for at in places or range(len(names))]
-            rows.append((Field(indent + fact.label), *(Field(value or absent) for value in values)))
+        for fact in group_facts:
+            values = [fact.values[place] for place in places or range(len(names))]
+            fields = [Field(value or absent) for value in values]
+            rows.append((Field(indent + fact.label), *fields))
     heads = (Column("characteristic"), *(Column(name, platform=name) for name in names))
     return Table(heads, tuple(rows), frozenset(starts), look="facts", label=label)
 
@@ -184,8 +196,8 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
     machines = sorted({session.machine for session in run.sessions().values()})
     if len(machines) < 2:
         return run.facts()
-    return {
-        f"{name} on machine {machine}": facts
-        for machine in machines
-        for name, facts in run.facts(machine).items()
-    }
+    by_machine: dict[str, dict[str, Scalar]] = {}
+    for machine in machines:
+        for name, facts in run.facts(machine).items():
+            by_machine[f"{name} on machine {machine}"] = facts
+    return by_machine

@@ -17,7 +17,7 @@ from bareline.vocabulary.nodeset import fold, nodes_text
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import count, plain
 
-_WHAT: Mapping[tuple[str, str], str] = {
+_QUANTITIES: Mapping[tuple[str, str], str] = {
     ("compute.each_node", "node_rate"): "arithmetic",
     ("memory.each_node", "node_bandwidth"): "memory bandwidth",
     ("mpi.each_pair", "pair_latency"): "latency",
@@ -27,61 +27,67 @@ _WHAT: Mapping[tuple[str, str], str] = {
 _MOST_LINKS = 20
 
 
-def measure_words(one: FleetMetric) -> str:
+def measure_words(measured: FleetMetric) -> str:
     """Name the measured quantity of each node or pair."""
-    known = _WHAT.get((one.probe, one.metric)) or f"{one.probe} {metric_name(one.metric)}"
-    return f"{known} ({one.params})" if one.params else known
+    name = f"{measured.probe} {metric_name(measured.metric)}"
+    quantity = _QUANTITIES.get((measured.probe, measured.metric)) or name
+    return f"{quantity} ({measured.params})" if measured.params else quantity
 
 
-def unit_words(one: DeviatingUnit) -> str:
+def unit_words(unit: DeviatingUnit) -> str:
     """Name a unit: a node, a link, a switch."""
-    if one.kind == "link":
-        return f"link {' - '.join(one.names)}"
-    if one.kind == "uplink":
-        return f"links that leave switch {one.names[0]}"
-    return f"{one.kind} {one.names[0]}"
+    if unit.kind == "link":
+        return f"link {' - '.join(unit.names)}"
+    if unit.kind == "uplink":
+        return f"links that leave switch {unit.names[0]}"
+    return f"{unit.kind} {unit.names[0]}"
 
 
-def deviation_words(one: DeviatingUnit, fleet: NodeFleet) -> str:
+def deviation_words(unit: DeviatingUnit, fleet: NodeFleet) -> str:
     """Describe a unit's deviation: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
-    word = "lower" if one.measured.better == "higher" else "higher"
-    own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
-    whose = f" ({nodes_text(own)})" if own else ""
-    ratio = with_interval(one.ratio, f"times {word}", plain)
-    return f"{unit_words(one)}{whose}: {measure_words(one.measured)} {ratio}, n = {one.n}"
+    name = unit_words(unit)
+    if unit.kind == "switch":
+        nodes = fleet.switches.get(unit.names[0], ())
+        if nodes:
+            name += f" ({nodes_text(nodes)})"
+    word = "lower" if unit.measured.better == "higher" else "higher"
+    ratio = with_interval(unit.ratio, f"times {word}", plain)
+    return f"{name}: {measure_words(unit.measured)} {ratio}, n = {unit.n}"
 
 
-def survey_lines(found: Survey) -> Iterator[str]:
+def survey_lines(survey: Survey) -> Iterator[str]:
     """Describe the survey of a fleet in lines: its nodes, those left out, and the deviations."""
-    fleet = found.fleet
-    low, high = found.launches
+    fleet = survey.fleet
+    low, high = survey.launches
     launches = f"{low} launches" if low == high else f"{low} to {high} launches"
-    switches = f" on {count(len(fleet.switches), 'switch', 'switches')}" if fleet.switches else ""
-    yield f"{count(len(fleet.nodes), 'node')} of {fleet.platform}{switches}, {launches}"
+    nodes = f"{count(len(fleet.nodes), 'node')} of {fleet.platform}"
+    if fleet.switches:
+        nodes += f" on {count(len(fleet.switches), 'switch', 'switches')}"
+    yield f"{nodes}, {launches}"
     if fleet.excluded:
         yield f"left out: {fleet.excluded}"
     links = 0
-    for one in found.deviating:
-        links += one.kind == "link"
-        if one.kind != "link" or links <= _MOST_LINKS:
-            yield deviation_words(one, fleet)
+    for unit in survey.deviating:
+        links += unit.kind == "link"
+        if unit.kind != "link" or links <= _MOST_LINKS:
+            yield deviation_words(unit, fleet)
     if links > _MOST_LINKS:
         yield f"and {links - _MOST_LINKS} more links"
-    if not found.deviating and low:
+    if not survey.deviating and low:
         yield "nothing deviates certainly"
 
 
-def method_words(found: Survey) -> str:
+def method_words(survey: Survey) -> str:
     """Describe how certain the list is."""
     return (
-        f"{found.tests:,} nodes, links and switches were judged; the chance that any healthy one "
+        f"{survey.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and intervals hold for all of them at once"
     )
 
 
-def server_words(found: Survey) -> str:
+def server_words(survey: Survey) -> str:
     """Name the node for a file server; empty where links were not measured."""
-    server = server_node(found)
+    server = server_node(survey)
     if server is None:
         return ""
     if not server.is_better:
@@ -90,13 +96,14 @@ def server_words(found: Survey) -> str:
     return f"for a file server: node {server.name}, bandwidth between nodes {ratio}"
 
 
-def remedy(found: Survey) -> str:
+def remedy(survey: Survey) -> str:
     """Describe how the nodes that deviate are left out; empty where none does."""
-    if not found.bad_nodes:
+    if not survey.bad_nodes:
         return ""
-    already = f"{found.fleet.excluded}," if found.fleet.excluded else ""
-    listed = f"{already}{fold(found.bad_nodes)}"
-    return f'to leave them out, add to [platform.{found.fleet.platform}]: exclude = "{listed}"'
+    excluded = fold(survey.bad_nodes)
+    if survey.fleet.excluded:
+        excluded = f"{survey.fleet.excluded},{excluded}"
+    return f'to leave them out, add to [platform.{survey.fleet.platform}]: exclude = "{excluded}"'
 
 
 class Deviation(TypedDict):
@@ -117,45 +124,73 @@ class Deviation(TypedDict):
     deviates: bool
 
 
-def deviating_rows(found: Survey) -> list[Deviation]:
+def deviating_rows(survey: Survey) -> list[Deviation]:
     """Return the deviations as tidy rows."""
-    return [
-        row_of(Deviation, one.measured, platform=found.fleet.platform, kind=one.kind,
-               name=one.names[0], peer=one.names[1] if len(one.names) > 1 else None, p=one.p,
-               n=one.n, deviates=True, **bounds(one.ratio))
-        for one in found.deviating
-    ]  # fmt: skip
+    rows: list[Deviation] = []
+    for unit in survey.deviating:
+        peer = unit.names[1] if len(unit.names) > 1 else None
+        row = row_of(
+            Deviation,
+            unit.measured,
+            platform=survey.fleet.platform,
+            kind=unit.kind,
+            name=unit.names[0],
+            peer=peer,
+            p=unit.p,
+            n=unit.n,
+            deviates=True,
+            **bounds(unit.ratio),
+        )
+        rows.append(row)
+    return rows
 
 
-def node_rows(found: Survey) -> list[Deviation]:
+def node_rows(survey: Survey) -> list[Deviation]:
     """Return the ratio of every node to its cluster by each metric, whatever the cause."""
+    rows: list[Deviation] = []
+    for node_map in survey.maps:
+        for place, name in enumerate(survey.fleet.nodes):
+            row = row_of(
+                Deviation,
+                node_map.measured,
+                platform=survey.fleet.platform,
+                kind="node",
+                name=name,
+                peer=None,
+                ratio=_number(node_map.ratios[place]),
+                lo=_number(node_map.lo[place]),
+                hi=_number(node_map.hi[place]),
+                p=None,
+                n=int(node_map.n[place]),
+                deviates=deviates(survey, node_map, name),
+            )
+            rows.append(row)
+    return rows
 
-    def number(value: float) -> float | None:
-        return None if math.isnan(value) else float(value)
 
-    return [
-        row_of(Deviation, one.measured, platform=found.fleet.platform, kind="node", name=name,
-               peer=None, ratio=number(one.ratios[at]), lo=number(one.lo[at]),
-               hi=number(one.hi[at]), p=None, n=int(one.n[at]),
-               deviates=deviates(found, one, name))
-        for one in found.maps
-        for at, name in enumerate(found.fleet.nodes)
-    ]  # fmt: skip
+def _number(value: float) -> float | None:
+    """Return a number as Python has it; None where there is none."""
+    return None if math.isnan(value) else float(value)
 
 
-def deviates(found: Survey, one: NodeMap, name: str) -> bool:
+def deviates(survey: Survey, node_map: NodeMap, name: str) -> bool:
     """Return whether a node itself deviates by a metric."""
-    about = [d for d in found.deviating if (d.kind, d.names) == ("node", (name,))]
-    return any(deviating.measured is one.measured for deviating in about)
+    for unit in survey.deviating:
+        is_node = unit.kind == "node" and unit.names == (name,)
+        if is_node and unit.measured is node_map.measured:
+            return True
+    return False
 
 
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return a row for each switch, or for `most` nodes each: its name and its nodes' indices."""
-    laid: list[tuple[str, tuple[int, ...]]] = []
-    for at, name in [*enumerate(fleet.switches), (-1, "")]:
-        own = [int(node) for node in np.flatnonzero(fleet.groups == at)]
-        for begin in range(0, len(own), most):
-            part = tuple(own[begin : begin + most])
-            listed = nodes_text([fleet.nodes[node] for node in part], 3)
-            laid.append((f"{name}: {listed}" if name else listed, part))
-    return laid
+    rows: list[tuple[str, tuple[int, ...]]] = []
+    for switch, name in [*enumerate(fleet.switches), (-1, "")]:
+        nodes = [int(node) for node in np.flatnonzero(fleet.groups == switch)]
+        for begin in range(0, len(nodes), most):
+            part = tuple(nodes[begin : begin + most])
+            title = nodes_text([fleet.nodes[node] for node in part], 3)
+            if name:
+                title = f"{name}: {title}"
+            rows.append((title, part))
+    return rows

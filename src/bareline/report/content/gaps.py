@@ -26,25 +26,23 @@ def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     """Gather the reasons why numbers are incomplete; `empty`: exhibits that have no data."""
     undrawn = []
     for spec in empty:
-        asked = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
-        undrawn.append(spec.title or f"{spec.kind} of {asked}")
+        subject = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
+        undrawn.append(spec.title or f"{spec.kind} of {subject}")
     undrawn += [*_unknown_publications(document), *document.undrawn]
-    found: list[Block] = [
+    blocks: list[Block] = [
         *_failures(document),
         *_holes(document),
         *_unfit(document),
         *_listed("Caveats", _caveats(document)),
         *_listed("Exhibits without data", undrawn),
     ]
-    if not found:
+    if not blocks:
         none = "Nothing failed, is missing or was left out, and no number carries a caveat."
-        found.append(Prose((none,)))
-    events = [
-        f"{event.time} {event.platform}: {event.event}"
-        for run in document.records.runs
-        for event in run.events()
-    ]
-    return [*found, *_listed("What happened to platforms", events)]
+        blocks.append(Prose((none,)))
+    events: list[str] = []
+    for run in document.records.runs:
+        events += [f"{event.time} {event.platform}: {event.event}" for event in run.events()]
+    return [*blocks, *_listed("What happened to platforms", events)]
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[Section]:
@@ -61,11 +59,14 @@ def _titled(title: str, rows: Rows[Any]) -> Iterator[Section]:
 
 
 def _unknown_publications(document: Document) -> list[str]:
-    asked = [name for role in document.roles.values() for name in role.published]
-    asked += [name for spec in document.exhibits for name in spec.published]
-    names = dict.fromkeys(name.partition(":")[0] for name in asked)
-    known = publications()
-    return [f"publication '{n}', unknown to this bareline" for n in names if n not in known]
+    references: list[str] = []
+    for role in document.roles.values():
+        references += role.published
+    for spec in document.exhibits:
+        references += spec.published
+    names = dict.fromkeys(reference.partition(":")[0] for reference in references)
+    unknown = [name for name in names if name not in publications()]
+    return [f"publication '{name}', unknown to this bareline" for name in unknown]
 
 
 def _failures(document: Document) -> Iterator[Section]:
@@ -152,8 +153,10 @@ def _caveats(document: Document) -> list[str]:
             frame.join(unfit, on=value, how="anti", nulls_equal=True)
             for frame in (*frames, document.points)
         ]
-    own = [frame.select(*value, "layer", "caveats", "detail") for frame in frames]
-    doubted = pl.concat(own, how="vertical_relaxed").filter(~pl.col("detail").fill_null(False))
+    columns = [*value, "layer", "caveats", "detail"]
+    selected = [frame.select(columns) for frame in frames]
+    is_detail = pl.col("detail").fill_null(False)
+    doubted = pl.concat(selected, how="vertical_relaxed").filter(~is_detail)
     groups = (
         _ordered(document, doubted)
         .explode("caveats")

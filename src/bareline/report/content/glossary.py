@@ -102,7 +102,8 @@ def _pattern(terms: Iterable[str]) -> re.Pattern[str]:
     def word(term: str) -> str:
         if len(term) == 1:
             return f"(?-i:{term})"
-        return re.escape(term) + ("(?:e?s)?" if term[-1].isalpha() else "")
+        plural = "(?:e?s)?" if term[-1].isalpha() else ""
+        return re.escape(term) + plural
 
     words = "|".join(word(term) for term in sorted(terms, key=len, reverse=True))
     return re.compile(rf"(?<![\w.\-/&#])(?:{words})(?![\w\-/]|\.\w)", re.IGNORECASE)
@@ -120,14 +121,14 @@ def explained(text: str) -> str:
 
 def term_in(text: str) -> str:
     """Return the first known term of a short text, e.g. of an axis' title; else nothing."""
-    found = _IN_HEADS.search(text)
-    return _term(found[0]) if found else ""
+    match = _IN_HEADS.search(text)
+    return _term(match[0]) if match else ""
 
 
 def terms_of(text: str) -> Iterator[tuple[int, int, str]]:
     """Find every known term in running text: begin, end, and the term."""
-    for found in _IN_TEXT.finditer(text):
-        yield found.start(), found.end(), _term(found[0])
+    for match in _IN_TEXT.finditer(text):
+        yield match.start(), match.end(), _term(match[0])
 
 
 def term_anchor(term: str) -> str:

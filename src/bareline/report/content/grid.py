@@ -40,8 +40,8 @@ LEFT_OUT_MARK = "∅"
 
 def layers_of(findings: Iterable[Finding]) -> list[Layer]:
     """Return the layers of findings, applications first."""
-    known = {finding.layer for finding in findings}
-    return [layer for layer in reversed(Layer) if layer in known]
+    measured = {finding.layer for finding in findings}
+    return [layer for layer in reversed(Layer) if layer in measured]
 
 
 def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
@@ -121,8 +121,10 @@ def open_span(*findings: Finding) -> str:
 
 def _ratios(findings: Iterable[Finding]) -> list[Estimate]:
     """Return the ratios of all points of findings."""
-    points = (point.ratio for finding in findings for point in finding.compared)
-    return [ratio for ratio in points if ratio is not None]
+    ratios: list[Estimate] = []
+    for finding in findings:
+        ratios += [point.ratio for point in finding.compared if point.ratio is not None]
+    return ratios
 
 
 def _is_bare(ratio: Estimate) -> bool:
@@ -194,7 +196,10 @@ def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
 
 def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
     """Return the platforms that measured a single layer, where other platforms measured more."""
-    layers = {name: {f.layer for f in findings if f.platform == name} for name in platforms}
+    layers: dict[str, set[Layer]] = {name: set() for name in platforms}
+    for finding in findings:
+        if finding.platform in layers:
+            layers[finding.platform].add(finding.layer)
     lone = [name for name in platforms if len(layers[name]) < 2]
     return lone if 1 < len(lone) < len(platforms) else []
 
@@ -275,20 +280,23 @@ def shade(finding: Finding) -> str:
     ratio = finding.ratio
     size = abs(math.log(ratio.value)) if ratio else _SHADES[-1]
     side = "better" if finding.verdict is Verdict.FASTER else "worse"
-    return f"{side}-{sum(size >= end for end in _SHADES)}"
+    level = sum(size >= end for end in _SHADES)
+    return f"{side}-{level}"
 
 
 def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
     """Tabulate the worst finding of each layer, applications first, on each platform."""
+    by_place: dict[tuple[Layer, str], list[Finding]] = {}
+    for finding in findings:
+        by_place.setdefault((finding.layer, finding.platform), []).append(finding)
     rows = []
     for layer in reversed(glance.layers):
-        own = [finding for finding in findings if finding.layer is layer]
         fields = [Field(layer.words, link=layer_anchor(layer))]
         for name in platforms:
             square = glance.squares.get((layer, name))
             field = Field("", note="not measured")
             if square:
-                field = _square(square, [finding for finding in own if finding.platform == name])
+                field = _square(square, by_place.get((layer, name), []))
             fields.append(field)
         rows.append(tuple(fields))
     heads = [Column(name, "text", platform=name) for name in platforms]

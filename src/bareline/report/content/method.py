@@ -20,58 +20,87 @@ _LEAST_CORE_HOURS = 1 / 60
 
 def method(document: Document) -> Iterator[Block]:
     """Describe the method of measuring and comparing, and the tools."""
-    runs, trials = document.records.runs, document.records.trials
-    header, blocks = runs[0].header, trials.select("run", "block").n_unique()
-    order = (
-        "The results were imported: in which order they were measured is not known."
-        if header.imported
-        else f"Trials ran in {count(blocks, 'block')}: each has every case on every "
-        f"platform once, cases in random order (seed {header.seed}) and the platforms of a case "
-        "next to each other, so that a drift of the machine hits them alike. Platforms are "
-        "compared block by block."
-    )
-    promise = f" {document.glance.promise}" if document.glance else ""
+    runs = document.records.runs
     margin = f"±{percent(document.margin)}"
+    promise = f" {document.glance.promise}" if document.glance else ""
     yield Prose((
         "One trial is one launch of one benchmark; its thousands of inner iterations count as "
-        f"n = 1. {order}",
+        f"n = 1. {_order_words(document)}",
         "A value is the median over trials with the exact order-statistic interval, which needs "
         "six trials. A ratio is the Hodges–Lehmann estimate on logarithms, with the interval from "
         "inverting Wilcoxon's signed-rank test; above 1 is always worse than "
         f"{document.baseline}, whatever the metric's direction. “Equivalent” means that the whole "
         f"interval lies within {margin}.{promise}",
     ))  # fmt: skip
-    failed = trials.filter(pl.col("status") == "failed").height
-    rows: Mapping[str, object] = {
-        "trials": f"{trials.height}{f', {failed} failed' if failed else ''}",
-        "blocks": blocks,
-        "seed": header.seed,
-        "margin": margin,
-        **_details(document),
-        "configuration": header.config_hash,
-        **header.versions,
-    }
-    known = [(name, str(value)) for name, value in rows.items() if value != ""]
-    table = Rows(known).text("", lambda row: row[0])
-    yield table.text("", lambda row: row[1], wrap=True).table(look="plain", label="Method")
+    yield _method_table(document, margin)
     if len(runs) > 1:
         yield Section("Runs", (_runs(runs),))
     folder = ", ".join(str(run.path) for run in runs)
     yield Note(f"The run directory `{folder}` has everything, with the raw output of every trial.")
 
 
+def _order_words(document: Document) -> str:
+    """Describe the order of the trials."""
+    header = document.records.runs[0].header
+    if header.imported:
+        return "The results were imported: in which order they were measured is not known."
+    blocks = count(_blocks(document), "block")
+    return (
+        f"Trials ran in {blocks}: each has every case on every "
+        f"platform once, cases in random order (seed {header.seed}) and the platforms of a case "
+        "next to each other, so that a drift of the machine hits them alike. Platforms are "
+        "compared block by block."
+    )
+
+
+def _blocks(document: Document) -> int:
+    return document.records.trials.select("run", "block").n_unique()
+
+
+def _method_table(document: Document, margin: str) -> Table:
+    """Tabulate the numbers of trials, the study's settings and the versions of the tools."""
+    header = document.records.runs[0].header
+    all_trials = document.records.trials
+    trials = str(all_trials.height)
+    failed = all_trials.filter(pl.col("status") == "failed").height
+    if failed:
+        trials += f", {failed} failed"
+    rows: Mapping[str, object] = {
+        "trials": trials,
+        "blocks": _blocks(document),
+        "seed": header.seed,
+        "margin": margin,
+        **_details(document),
+        "configuration": header.config_hash,
+        **header.versions,
+    }
+    filled = [(name, str(value)) for name, value in rows.items() if value != ""]
+    table = Rows(filled).text("", lambda row: row[0])
+    table.text("", lambda row: row[1], wrap=True)
+    return table.table(look="plain", label="Method")
+
+
 def _details(document: Document) -> dict[str, str]:
-    records, controls = document.records, document.comparison.controls
+    """Return the study's settings by their names; "" where one does not apply."""
+    records = document.records
     study: Mapping[str, Any] = records.study
-    costs = [text for run in records.runs for text in cost_texts(run)]
-    moves = [session.moved for run in records.runs for session in run.sessions().values()]
-    budget, precision = study.get("budget_s"), study.get("precision")
+    costs: list[str] = []
+    moves: list[str] = []
+    for run in records.runs:
+        costs += cost_texts(run)
+        moves += [session.moved for session in run.sessions().values()]
+    core_hours = listing(costs) if costs else ""
+    budget_s = study.get("budget_s")
+    time_budget = f"{budget_s:g} s" if budget_s else ""
+    precision = study.get("precision")
+    half_width = f"{precision:.1%} of the median" if precision else ""
+    controls = [control_text(control) for control in document.comparison.controls]
     return {
         "study": str(study.get("name", "")),
-        "core hours used": listing(costs) if costs else "",
-        "time budget": f"{budget:g} s" if budget else "",
-        "target half-width of an interval": f"{precision:.1%} of the median" if precision else "",
-        "negative control": listing([control_text(one) for one in controls]),
+        "core hours used": core_hours,
+        "time budget": time_budget,
+        "target half-width of an interval": half_width,
+        "negative control": listing(controls),
         "measured on several machines": "; ".join(filter(None, moves)),
         "other defaults": "; ".join(records.unlike_defaults),
         f"changed by scale {study.get('scale')}": "; ".join(study.get("scale_changes") or ()),
@@ -96,12 +125,20 @@ def cost_texts(run: Run) -> list[str]:
 
     None below a core minute.
     """
-    hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
-    if sum(hours.values()) < _LEAST_CORE_HOURS:
+    core_hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
+    if sum(core_hours.values()) < _LEAST_CORE_HOURS:
         return []
-    return [f"{name} {significant(each)}{_paid(run, name, each)}" for name, each in hours.items()]
+    texts: list[str] = []
+    for name, hours in core_hours.items():
+        texts.append(f"{name} {significant(hours)}{_paid(run, name, hours)}")
+    return texts
 
 
 def _paid(run: Run, name: str, core_hours: float) -> str:
-    cost, currency = money(run.facts().get(name, {}), core_hours) or (None, "")
-    return "" if cost is None else f" (cost {significant(cost)} {currency})".replace(" )", ")")
+    """Return the price of core hours in brackets; "" where a platform has none."""
+    facts = run.facts().get(name, {})
+    cost, currency = money(facts, core_hours) or (None, "")
+    if cost is None:
+        return ""
+    price = f"{significant(cost)} {currency}".removesuffix(" ")
+    return f" (cost {price})"

@@ -32,7 +32,7 @@ class PlatformUse:
     """The use of a platform.
 
     - `usable_s`: median time until it was usable; None where nodes stay the same.
-    - `asked`, `received`: nodes; None where the record does not have them.
+    - `requested`, `received`: nodes; None where the record does not have them.
     - `replaced`: how often nodes were replaced.
     - `lost`: failed trials by stage, in words.
     - `job_price`: price of a job that takes a node of the baseline one hour, and `currency`.
@@ -40,7 +40,7 @@ class PlatformUse:
 
     platform: str
     usable_s: float | None
-    asked: int | None
+    requested: int | None
     received: int | None
     replaced: int
     lost: str
@@ -61,7 +61,7 @@ def use_section(document: Document) -> Iterator[Block]:
         return
     rows = Rows(uses).platform(lambda use: use.platform)
     rows.number("until usable", lambda use: use.usable_s, format_duration)
-    rows.number("nodes asked", lambda use: use.asked)
+    rows.number("nodes asked", lambda use: use.requested)
     rows.number("received", lambda use: use.received)
     rows.number("replaced", lambda use: use.replaced)
     rows.text("trials lost, by stage", lambda use: use.lost or "none", wrap=True)
@@ -91,14 +91,17 @@ def _use_of(document: Document, name: str) -> PlatformUse:
     events = _events_of(document, name)
     times_s = [event.seconds for event in events if event.event.startswith(CAME_UP)]
     known_s = [seconds for seconds in times_s if seconds is not None]
+    usable_s = median(known_s) if known_s else None
     facts = document.facts[name]
-    received, retries = facts.get("node.count"), facts.get("cloud.retries")
+    received = facts.get("node.count")
+    retries = facts.get("cloud.retries")
+    nodes = received if isinstance(received, int) else None
     retried = retries if isinstance(retries, int) else 0
     return PlatformUse(
         platform=name,
-        usable_s=median(known_s) if known_s else None,
-        asked=_asked(document, name),
-        received=received if isinstance(received, int) else None,
+        usable_s=usable_s,
+        requested=_requested(document, name),
+        received=nodes,
         replaced=retried + sum(is_replacement(event.event) for event in events),
         lost=_lost(document, name),
         core_hours=_core_hours(document, name),
@@ -109,21 +112,21 @@ def _use_of(document: Document, name: str) -> PlatformUse:
 
 def _events_of(document: Document, name: str) -> list[Event]:
     records = document.records
-    return [
-        event
-        for number, run in enumerate(records.runs)
-        for event in run.events()
-        if records.name_of(event.platform, number) == name
-    ]
+    events: list[Event] = []
+    for number, run in enumerate(records.runs):
+        for event in run.events():
+            if records.name_of(event.platform, number) == name:
+                events.append(event)
+    return events
 
 
-def _asked(document: Document, name: str) -> int | None:
+def _requested(document: Document, name: str) -> int | None:
     """Return the nodes that the run's description of a platform asks for."""
     records = document.records
     for number, run in enumerate(records.runs):
-        for own, table in run.header.platforms.items():
+        for declared_name, table in run.header.platforms.items():
             nodes = table.get("nodes")
-            if records.name_of(own, number) != name:
+            if records.name_of(declared_name, number) != name:
                 continue
             if isinstance(nodes, int) and not isinstance(nodes, bool):
                 return nodes
@@ -140,13 +143,12 @@ def _lost(document: Document, name: str) -> str:
 
 def _core_hours(document: Document, name: str) -> float | None:
     records = document.records
-    used = [
-        core_s / HOUR_S
-        for number, run in enumerate(records.runs)
-        for own, core_s in (run.cost() or {}).items()
-        if records.name_of(own, number) == name
-    ]
-    return sum(used) if used else None
+    core_hours: list[float] = []
+    for number, run in enumerate(records.runs):
+        for declared_name, core_s in (run.cost() or {}).items():
+            if records.name_of(declared_name, number) == name:
+                core_hours.append(core_s / HOUR_S)
+    return sum(core_hours) if core_hours else None
 
 
 def _job_price(document: Document, name: str) -> Estimate | None:

@@ -62,32 +62,43 @@ class ProfileLine:
 
 def profile_lines(records: Records) -> list[ProfileLine]:
     """Sum up the profiles of all trials that have one."""
-    trials = records.trials.filter(
-        pl.col("profile").fill_null(False) & (pl.col("status") == "measured")
-    )
-    lines = []
+    is_profiled = pl.col("profile").fill_null(False)
+    is_measured = pl.col("status") == "measured"
+    trials = records.trials.filter(is_profiled & is_measured)
     order = {name: index for index, name in enumerate(records.platforms)}
-    for *case, platform in sorted(
+    cases = sorted(
         trials.select(*CASE, "platform").unique().iter_rows(),
         key=lambda row: (*row[:-1], order[row[-1]]),
-    ):
-        if files := profiles_of(records, platform, tuple(case)):
+    )
+    lines: list[ProfileLine] = []
+    for *case, platform in cases:
+        files = profiles_of(records, platform, tuple(case))
+        if files:
             place = Place.of(dict(zip(CASE, case, strict=True)))
-            # All were profiled, so that the parameter does not distinguish cases.
-            params = {k: v for k, v in parse_point(place.params).items() if k != "profile"}
-            words = replace(place, params=format_point(params)).words
             profiles = [read_profile(path) for path in files.values()]
-            lines.append(_line(place.probe, words, platform, profiles))
+            lines.append(_line(place.probe, _case_words(place), platform, profiles))
     return lines
 
 
+def _case_words(place: Place) -> str:
+    """Name a case; all were profiled, so that this parameter does not distinguish cases."""
+    params = parse_point(place.params)
+    params = {name: value for name, value in params.items() if name != "profile"}
+    return replace(place, params=format_point(params)).words
+
+
 def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> ProfileLine:
-    splits = [{part.what: part.share for part in time_split(profile)} for profile in profiles]
+    splits: list[dict[str, float]] = []
+    for profile in profiles:
+        splits.append({part.what: part.share for part in time_split(profile)})
 
-    def share(what: str) -> float:
-        return median(split.get(what, 0.0) for split in splits)
+    def share(activity: str) -> float:
+        return median(split.get(activity, 0.0) for split in splits)
 
-    busiest = next(iter(top_calls(profiles[0], 1)), None)
+    first = profiles[0]
+    busiest = next(iter(top_calls(first, 1)), None)
+    busiest_name = call_name(busiest.call, busiest.kind) if busiest else ""
+    file_sizes = [size for size in sizes(first) if size.kind in _FILES]
     return ProfileLine(
         probe=probe,
         case=case,
@@ -96,27 +107,30 @@ def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> 
         computing=share("computing"),
         mpi=share("MPI calls"),
         files=share("files (POSIX)"),
-        busiest=call_name(busiest.call, busiest.kind) if busiest else "",
-        dominant=_dominant(profiles[0]),
-        memory_bytes=max(profiles[0].rank_table["memory_bytes"].to_list(), default=0),
-        file_bytes=sum(one.bytes for one in sizes(profiles[0]) if one.kind in _FILES),
-        path=profiles[0].path,
+        busiest=busiest_name,
+        dominant=_dominant(first),
+        memory_bytes=max(first.rank_table["memory_bytes"].to_list(), default=0),
+        file_bytes=sum(size.bytes for size in file_sizes),
+        path=first.path,
     )
 
 
 def _dominant(profile: Profile) -> tuple[Dominant, ...]:
-    moving = [one for one in sizes(profile) if one.kind not in _FILES]
-    total = sum(one.time_s for one in moving) or 1.0
-    return tuple(
-        Dominant(
-            name=call_name(one.call, one.kind),
-            low_bytes=one.low,
-            high_bytes=one.high,
-            per_rank=one.count / profile.ranks,
-            share=one.time_s / total,
+    """Return the calls that move data for the longest time."""
+    moving = [size for size in sizes(profile) if size.kind not in _FILES]
+    total_s = sum(size.time_s for size in moving) or 1.0
+    moving.sort(key=lambda size: (-size.time_s, size.call, size.low))
+    dominant: list[Dominant] = []
+    for size in moving[:_DOMINANT]:
+        calls = Dominant(
+            name=call_name(size.call, size.kind),
+            low_bytes=size.low,
+            high_bytes=size.high,
+            per_rank=size.count / profile.ranks,
+            share=size.time_s / total_s,
         )
-        for one in sorted(moving, key=lambda one: (-one.time_s, one.call, one.low))[:_DOMINANT]
-    )
+        dominant.append(calls)
+    return tuple(dominant)
 
 
 def share_rows(

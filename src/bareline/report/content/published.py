@@ -8,25 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any
+from typing import Any, TypeGuard
 
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
-from bareline.published.model import PublishedStudy, Result
+from bareline.published.model import PublishedStudy
 from bareline.published.places import holds_at, meets
-from bareline.published.quantities import UNITS, Condition, Spread
+from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios, ratios_across
 from bareline.report.content.wording import slug
-from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
-_SIZE = frozenset(
+SIZE_CONDITIONS = frozenset(
     {"ranks", "nodes", "threads", "cores", "streams", "n", "nb", "files", "directories", "test"}
 )
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
@@ -112,16 +109,19 @@ class PublishedPoint:
             high = math.inf if condition.high is None else float(condition.high)
             return [(low, high)]
         values = condition if isinstance(condition, list) else [condition]
-        whole = [one for one in values if isinstance(one, int) and not isinstance(one, bool)]
-        return [(float(value), float(value)) for value in whole]
+        return [(float(value), float(value)) for value in values if _is_whole(value)]
 
     def repeats(self, other: PublishedPoint) -> bool:
         """Whether it is another printing of one number, e.g. a factor and the loss in percent."""
-        same = (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform) == (
-            other.ratio.benchmark, other.ratio.metric, other.ratio.at, other.platform
-        )  # fmt: skip
-        single = self.low == self.high and other.low == other.high
-        return same and single and abs(math.log(self.middle / other.middle)) < _ROUNDED
+        if self._subject != other._subject:
+            return False
+        if self.low != self.high or other.low != other.high:
+            return False
+        return abs(math.log(self.middle / other.middle)) < _ROUNDED
+
+    @property
+    def _subject(self) -> tuple[object, ...]:
+        return (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform)
 
     def about(self, cell: Row) -> bool:
         """Return whether it applies to the quantity of a cell, on that cell's platform.
@@ -139,16 +139,19 @@ class PublishedPoint:
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
         printed = dict(self.ratio.at)
-        other: dict[str, Any] = {
-            name: printed[name]
-            for name in _NUMBERS
-            if name in printed and not holds_at({name: printed[name]}, place)
-        }
-        return conditions(other) or "ranks not printed"
+        different: dict[str, Any] = {}
+        for name in _NUMBERS:
+            if name in printed and not holds_at({name: printed[name]}, place):
+                different[name] = printed[name]
+        return conditions(different) or "ranks not printed"
 
     def measures(self, probe: str, metric: str) -> bool:
         """Return whether it measured a probe's metric."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
@@ -159,21 +162,25 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
-    return _agrees(ratio.conditions, place)
+    return agrees(ratio.conditions, place)
 
 
-def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
+def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     """Return whether sizes, modes and placement agree, as far as the place has them."""
-    known = place.coordinates
+    coordinates = place.coordinates
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
-    if ("directories" in at) != ("directories" in known):
+    if ("directories" in printed) != ("directories" in coordinates):
         return False
-    for name, condition in at.items():
+    for name, condition in printed.items():
         if name == "placement":
             between = _PLACEMENTS.get(str(condition))
             if between is not None and place.nodes and between != (place.nodes > 1):
                 return False
-        elif name not in _SIZE and name in known and not meets(condition, known[name]):
+        elif (
+            name not in SIZE_CONDITIONS
+            and name in coordinates
+            and not meets(condition, coordinates[name])
+        ):
             return False
     return True
 
@@ -181,7 +188,7 @@ def _agrees(at: Mapping[str, Condition], place: Place) -> bool:
 def size_in_words(ratio: PublishedRatio) -> str:
     """Return the document's words for sizes of which it prints no number; empty without such."""
     for name, condition in ratio.at:
-        if name in _SIZE or not isinstance(condition, Spread):
+        if name in SIZE_CONDITIONS or not isinstance(condition, Spread):
             continue
         if not condition.has_ends and condition.inferred is None:
             return condition.label or ""
@@ -223,7 +230,8 @@ def published_points(
         if role.get("platform"):
             for name in role.get("published", ()):
                 cast.setdefault(name, []).append(str(role["platform"]))
-    for name in dict.fromkeys(name.partition(":")[0] for name in cast):
+    names = [platform.partition(":")[0] for platform in cast]
+    for name in dict.fromkeys(names):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
             own = _cast_in(study, cast)
@@ -253,7 +261,8 @@ def _points_of_study(
     study: PublishedStudy, cast: Mapping[str, Sequence[str]], ratios: Sequence[PublishedRatio]
 ) -> Iterator[PublishedPoint]:
     for ratio in ratios:
-        if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
+        ends = (ratio.span.low, ratio.span.high)
+        if not any(end is not None and end > 0 for end in ends):
             continue
         label = study.part(ratio.part.partition(":")[2]).label
         platforms = cast.get(ratio.platform, ())
@@ -263,111 +272,20 @@ def _points_of_study(
                 yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedValue:
-    """A published absolute value, and its printed `gain` over another; empty without.
-
-    - `part`: the table or figure that prints it, as exhibits name them.
-    """
-
-    value: float
-    text: str
-    gain: str
-    source: str
-    part: str
-
-
-def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return a cell's printed values by platform of the run; only the first printing of each."""
-    values: dict[str, PrintedValue] = {}
-    for role in roles.values():
-        if not role.platform:
-            continue
-        for name in role.published:
-            publication, _, platform = name.partition(":")
-            printed = _printed_value(publications()[publication], platform, cell)
-            if printed is not None:
-                values.setdefault(str(role.platform), printed)
-    return values
-
-
-def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
-    """Return a publication's value of a platform in the unit of a cell; None without."""
-    results = [row for row in study.results if row.platform == platform]
-    results = [row for row in results if _measures(study, row, cell)]
-    # Of several sizes the place's own; the first without such.
-    values = filter(_is_value, results)
-    result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
-    if result is None or result.value is None:
-        return None
-    factor = _factor_to(cell, result)
-    if factor is None:
-        return None
-    gains = (row for row in results if row.kind == "factor" and row.relation == "better_by")
-    gain = next(gains, None)
-    return PrintedValue(
-        float(result.value * factor),
-        _value_words(result, cell.place),
-        "" if gain is None else str(gain),
-        source=f"{study.publication.short}, {study.part(result.part).label}",
-        part=f"{study.id}:{result.part}",
-    )
-
-
-def _sizes_met(result: Result, place: Place) -> int:
-    """Return how many conditions on the size of another system a place meets."""
-    known = place.coordinates
-    sizes = {name: size for name, size in result.at.items() if name in _SIZE and name in known}
-    return sum(meets(size, known[name]) for name, size in sizes.items())
-
-
-def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value, with its number of streams if the place has another one."""
-    streams = result.at.get("streams")
-    if streams is None or meets(streams, place.coordinates.get("streams")):
-        return result.words
-    return f"{result.words} ({conditions({'streams': streams})})"
-
-
-def _is_value(result: Result) -> bool:
-    """Return whether a result is a value of its own: an amount, or a share of a peak."""
-    is_share = result.kind == "efficiency" and result.baseline == "peak"
-    return result.value is not None and (result.kind == "absolute" or is_share)
-
-
-def _factor_to(cell: Row, result: Result) -> Decimal | None:
-    """Return the factor from a printed unit to that of a cell; None where they differ in kind."""
-    unit, factor = UNITS[result.unit]
-    if (unit, cell.metric.unit) == ("%", "1"):
-        return Decimal("0.01")
-    return factor if unit == cell.metric.unit else None
-
-
-def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Return whether a result is of the metric of a cell; second printings are of nothing."""
-    benchmark = study.benchmark(result.benchmark)
-    return (
-        benchmark is not None
-        and not result.restates
-        and fnmatchcase(cell.place.probe, benchmark.probe)
-        and benchmark.metrics.get(result.metric) == cell.place.metric
-        and _agrees(result.at, cell.place)
-    )
-
-
 def points_for(
     points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Row], baseline: str
 ) -> list[PublishedPoint]:
     """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
     parts = set(spec.published)
-    return [
-        point
-        for point in points
-        if point.baseline == baseline
-        and (not parts or point.ratio.part in parts)
-        and any(point.measures(*kind) for kind in kinds)
-    ]
+    chosen: list[PublishedPoint] = []
+    for point in points:
+        is_of_part = not parts or point.ratio.part in parts
+        if point.baseline != baseline or not is_of_part:
+            continue
+        if any(point.measures(probe, metric) for probe, metric in kinds):
+            chosen.append(point)
+    return chosen
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:

@@ -64,14 +64,13 @@ def choose(
         places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
         wanted = max(2, places.height * allowance // counts[probe])
         ends = None if points is None else _farthest(points, probe)
-        shown, notes[probe] = _shown_places(places, wanted, ends)
-        chosen.append(shown.select(pl.lit(probe).alias("probe"), *PLACE))
+        probe_places, notes[probe] = _shown_places(places, wanted, ends)
+        chosen.append(probe_places.select(pl.lit(probe).alias("probe"), *PLACE))
     chosen_places = pl.concat(chosen)
+    if points is not None:
+        points = _only(points, chosen_places, crowded)
     return ShownValues(
-        _only(summary, chosen_places, crowded),
-        None if points is None else _only(points, chosen_places, crowded),
-        chosen_places,
-        MappingProxyType(notes),
+        _only(summary, chosen_places, crowded), points, chosen_places, MappingProxyType(notes)
     )
 
 
@@ -84,7 +83,8 @@ def _values(summary: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
 
 def _counts(values: pl.DataFrame) -> dict[str, int]:
     """Count the values of each probe that are not details."""
-    counted = values.filter(~pl.col("detail").fill_null(False)).group_by("probe").len()
+    is_detail = pl.col("detail").fill_null(False)
+    counted = values.filter(~is_detail).group_by("probe").len()
     return dict(counted.sort("probe").iter_rows())
 
 
@@ -92,14 +92,14 @@ def _shown_places(
     places: pl.DataFrame, wanted: int, ends: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, str]:
     """Return evenly chosen places of a probe with those that differ most, and a note on them."""
-    shown, words = _thinned(places, wanted)
+    chosen, words = _thinned(places, wanted)
     if ends is not None:
-        shown = pl.concat([shown, ends])
-    shown = shown.unique()
-    text = f"{whole(shown.height)} of {whole(places.height)} points are shown: {words}"
+        chosen = pl.concat([chosen, ends])
+    chosen = chosen.unique()
+    text = f"{whole(chosen.height)} of {whole(places.height)} points are shown: {words}"
     if ends is not None and ends.height:
         text += ", and those that differ most"
-    return shown, f"{text}. Verdicts rest on all of them."
+    return chosen, f"{text}. Verdicts rest on all of them."
 
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
@@ -124,12 +124,13 @@ def _allowance(counts: Sequence[int], most: int) -> int:
 def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
     """Return the places where a metric of a probe differs most from the baseline, either way."""
     ratio = pl.col("ratio")
-    own = comparison.filter(
-        (pl.col("probe") == probe) & ~pl.col("detail").fill_null(False) & ratio.is_not_null()
-    )
+    is_of_probe = pl.col("probe") == probe
+    is_detail = pl.col("detail").fill_null(False)
+    ratios = comparison.filter(is_of_probe & ~is_detail & ratio.is_not_null())
     rank = ratio.rank("ordinal").over("platform", "metric")
     from_above = ratio.rank("ordinal", descending=True).over("platform", "metric")
-    return own.filter((rank <= _ENDS) | (from_above <= _ENDS)).select(PLACE).unique()
+    is_far = (rank <= _ENDS) | (from_above <= _ENDS)
+    return ratios.filter(is_far).select(PLACE).unique()
 
 
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
@@ -156,9 +157,11 @@ def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFr
     """Keep so many values of a parameter, evenly over their order, with both ends."""
     values = table.get_column(name).drop_nulls().unique().sort()
     last = values.len() - 1
-    wanted_values = values.gather([step * last // (wanted - 1) for step in range(wanted)])
+    places = [step * last // (wanted - 1) for step in range(wanted)]
+    wanted_values = values.gather(places)
     column = pl.col(name)
-    return table.filter(column.is_null() | column.is_in(wanted_values.implode()))
+    is_wanted = column.is_in(wanted_values.implode())
+    return table.filter(column.is_null() | is_wanted)
 
 
 def _cut_words(cuts: Mapping[str, str]) -> str:
@@ -186,21 +189,26 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
     for column in ("params", "point"):
         texts = places.get_column(column)
         parsed = {text: parse_point(text) for text in texts.unique().sort()}
-        names = dict.fromkeys(name for point in parsed.values() for name in point)
+        names: dict[str, None] = {}
+        for point in parsed.values():
+            names.update(dict.fromkeys(point))
         for name in names:
-            values = _values_of(parsed, name)
-            own = texts.to_frame("text").join(values, on="text", how="left", maintain_order="left")
-            table = table.with_columns(own.get_column("value").alias(f"{column} {name}"))
+            by_text = _values_of(parsed, name)
+            joined = texts.to_frame("text").join(
+                by_text, on="text", how="left", maintain_order="left"
+            )
+            values = joined.get_column("value")
+            table = table.with_columns(values.alias(f"{column} {name}"))
     return table
 
 
 def _values_of(parsed: Mapping[str, Mapping[str, Scalar]], name: str) -> pl.DataFrame:
     """Return a parameter's value in each of some points, by the point's text."""
-    found = [point.get(name) for point in parsed.values()]
-    if any(isinstance(value, str) for value in found):
-        texts = [None if value is None else str(value) for value in found]
+    scalars = [point.get(name) for point in parsed.values()]
+    if any(isinstance(value, str) for value in scalars):
+        texts = [None if value is None else str(value) for value in scalars]
         values = pl.Series("value", texts, dtype=pl.String)
     else:
-        numbers = [None if value is None else float(value) for value in found]
+        numbers = [None if value is None else float(value) for value in scalars]
         values = pl.Series("value", numbers, dtype=pl.Float64)
     return pl.DataFrame({"text": list(parsed)}).with_columns(values)

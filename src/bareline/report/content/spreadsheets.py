@@ -53,6 +53,7 @@ def write_table(table: pl.DataFrame, file: IO[bytes]) -> None:
 
 
 def _harmless(cells: pl.Expr) -> pl.Expr:
-    shown = cells.str.replace_all(_UNFIT, "\ufffd")
+    printable = cells.str.replace_all(_UNFIT, "\ufffd")
     is_formula = cells.str.contains(_FORMULA) & ~cells.str.contains(_NUMBER)
-    return pl.when(is_formula).then(pl.concat_str(pl.lit("'"), shown)).otherwise(shown)
+    quoted = pl.concat_str(pl.lit("'"), printable)
+    return pl.when(is_formula).then(quoted).otherwise(printable)

@@ -34,16 +34,16 @@ _Place = tuple[int, float, str]
 
 def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -> Table | None:
     """Return the strip of a layer; none where it would be a single row and column."""
-    own = [finding for finding in findings if finding.layer is layer]
-    measured = {finding.platform for finding in own}
+    layer_findings = [finding for finding in findings if finding.layer is layer]
+    measured = {finding.platform for finding in layer_findings}
     names = [name for name in platforms if name in measured]
-    titles = titles_of(own)
-    places = sorted({_place(finding) for finding in own})
+    titles = titles_of(layer_findings)
+    places = sorted({_place(finding) for finding in layer_findings})
     if len(titles) * len(places) < 2:
         return None
     probes: dict[str, str] = {}
     placed: dict[tuple[str, _Place, str], Finding] = {}
-    for finding in own:
+    for finding in layer_findings:
         probes.setdefault(finding.title, finding.probe)
         placed.setdefault((finding.title, _place(finding), finding.platform), finding)
     cells = list(product(places, names))

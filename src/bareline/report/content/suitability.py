@@ -24,16 +24,17 @@ def answered(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 def suited(judgements: Sequence[Judgement]) -> list[Block]:
     """Tabulate the classes of applications by platform, then give the reason of every answer."""
-    several = len({row.platform for row in judgements}) > 1
-    reasons = tuple(
-        f"{f'{row.platform}, ' if several else ''}{row.application_class.title}: {row.words}; "
-        f"{reason_of(row)}."
-        for row in answered(judgements)
-    )
+    has_several_platforms = len({row.platform for row in judgements}) > 1
+    reasons: list[str] = []
+    for row in answered(judgements):
+        subject = row.application_class.title
+        if has_several_platforms:
+            subject = f"{row.platform}, {subject}"
+        reasons.append(f"{subject}: {row.words}; {reason_of(row)}.")
     if not reasons:
         return []
     table = suitability_table({"": judgements}, reasons=False)
-    return [Section("What the platforms suit", (table, Prose(reasons, "list")))]
+    return [Section("What the platforms suit", (table, Prose(tuple(reasons), "list")))]
 
 
 def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool) -> Table:
@@ -47,20 +48,25 @@ def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool
     rows.column("applications", lambda kind: Field(title(kind.title), tip=kind.about), "text")
     for suffix, judged in sides.items():
         for platform in dict.fromkeys(row.platform for row in judged):
-            own = {row.application_class: row for row in judged if row.platform == platform}
-            rows.column(f"{platform}{suffix}", _answers(own, reasons=reasons), "text")
+            of_platform = [row for row in judged if row.platform == platform]
+            answers = {row.application_class: row for row in of_platform}
+            rows.column(f"{platform}{suffix}", _answers(answers, reasons=reasons), "text")
     return rows.table()
 
 
 def _answers(
-    own: Mapping[ApplicationClass, Judgement], *, reasons: bool
+    judgements: Mapping[ApplicationClass, Judgement], *, reasons: bool
 ) -> Callable[[ApplicationClass], Field]:
     def field(kind: ApplicationClass) -> Field:
-        row = own.get(kind)
+        row = judgements.get(kind)
         if row is None or (row.answer is Suitability.NOT_MEASURED and not reasons):
             return Field(Suitability.NOT_MEASURED.value, tone="muted")
-        why = reason_of(row) if reasons and row.answer is not Suitability.NOT_MEASURED else ""
-        caveats = row.caveats if reasons else ()
-        return Field(row.words, tone=_TONES.get(row.answer, ""), caveats=caveats, note=why)
+        tone = _TONES.get(row.answer, "")
+        if not reasons:
+            return Field(row.words, tone=tone)
+        reason = ""
+        if row.answer is not Suitability.NOT_MEASURED:
+            reason = reason_of(row)
+        return Field(row.words, tone=tone, caveats=row.caveats, note=reason)
 
     return field

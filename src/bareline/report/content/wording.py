@@ -83,20 +83,28 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
 
     4 ranks: a 5. And 2 more.``.
     """
-    groups = [f"{label + ': ' if label else ''}{listing([*own])}" for label, own in texts.items()]
+    groups: list[str] = []
+    for label, contents in texts.items():
+        words = listing([*contents])
+        if label:
+            words = f"{label}: {words}"
+        groups.append(words)
     rest = f" And {len(groups) - most} more." if len(groups) > most else ""
     return f"{'; '.join(groups[:most])}.{rest}"
 
 
 def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
     """Format the caveats of drawn cells, each with its platforms, for a picture of its own."""
-    groups: dict[Caveat, list[str]] = {}
+    platforms: dict[Caveat, dict[str, None]] = {}
     for cell in cells:
-        for caveat in cell.caveats if cell.value is not None else ():
-            groups.setdefault(caveat, []).append(cell.platform)
-    return tuple(
-        f"{caveat.text} ({listing([*dict.fromkeys(own)])})" for caveat, own in groups.items()
-    )
+        if cell.value is None:
+            continue
+        for caveat in cell.caveats:
+            platforms.setdefault(caveat, {})[cell.platform] = None
+    notes: list[str] = []
+    for caveat, names in platforms.items():
+        notes.append(f"{caveat.text} ({listing([*names])})")
+    return tuple(notes)
 
 
 def sentence_case(text: str) -> str:
@@ -129,27 +137,32 @@ def distinct_parts(titles: Sequence[str]) -> list[str]:
     Titles stay whole where one of them is the beginning of all: "rate" would not name the first of
     "Linpack rate" and "Linpack rate over ranks".
     """
-    words = [title.split() for title in titles]
-    alike = takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))
-    shared = len(list(alike))
-    shortest = min((len(own) for own in words), default=0)
-    if len(words) < 2 or shared == shortest:
+    titles_words = [title.split() for title in titles]
+    shared = _shared_beginning(titles_words)
+    shortest = min((len(words) for words in titles_words), default=0)
+    if len(titles) < 2 or shared == shortest:
         return list(titles)
-    return [" ".join(own[shared:]) for own in words]
+    return [" ".join(words[shared:]) for words in titles_words]
+
+
+def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
+    """Return the number of words with which all titles begin."""
+    same = takewhile(lambda words: len(set(words)) == 1, zip(*titles, strict=False))
+    return len(list(same))
 
 
 def outermost(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
     """Return the least or the greatest end of several ranges; None where one of them is open."""
-    known = list(ends)
-    return None if None in known else float(choose(known))
+    all_ends = list(ends)
+    return None if None in all_ends else float(choose(all_ends))
 
 
 def case_words(row: Mapping[str, Any]) -> str:
     """Name the case of a row: ``mpi.pingpong, 2 ranks, max_bytes=4096``."""
-    said = f"{row['probe']}, {count(row['ranks'], 'rank')}"
-    return f"{said}, {shown_name(row['params'])}" if row["params"] else said
+    words = f"{row['probe']}, {count(row['ranks'], 'rank')}"
+    return f"{words}, {shown_name(row['params'])}" if row["params"] else words
 
 
 def slug(*parts: object) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.report.blocks import Field, Figure, Rows
+from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import metric_name, verdict_word
@@ -25,7 +25,8 @@ from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place, parameter_value, varying
 from bareline.vocabulary.units import format_size, listing, percent_tenths, plain, significant
 
-_LOOP, _CALLS = "latency_loop_mean", "latency_rank_mean"
+_LOOP = "latency_loop_mean"
+_CALLS = "latency_rank_mean"
 _LOOPS = ("sendrecv", "exchange", "barrier")
 _COLLECTIVES = tuple(collective.name for collective in SIZED)
 #: Probe of theirs, its program and metric: probe and metric of ours.
@@ -63,18 +64,11 @@ class _Row:
         return max(self.ratios, key=lambda size: abs(self.ratios[size].value - 1))
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+def _agreements(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     rows = list(_rows(document, select(document, spec)))
     if not rows:
         return
     deviations = [f"{row.theirs} on {row.platform} {percent_tenths(row.median)}" for row in rows]
-
-    def deviation(row: _Row) -> Field:
-        return Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats)
-
-    def greatest(row: _Row) -> Field:
-        return Field(format_size(row.worst) if row.worst else "–", row.worst)
-
     yield figure_of(
         spec,
         title="bareline beside users' own OSU and IMB programs",
@@ -84,41 +78,68 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         ],
         layer=Layer.MPI,
         summary=f"Median deviation: {listing(deviations)}.",
-        table=Rows(rows)
-        .text("theirs", lambda row: row.theirs)
-        .text("bareline", lambda row: row.ours)
-        .platform(lambda row: row.platform)
-        .number("sizes", lambda row: len(row.ratios))
-        .column("median deviation (%)", deviation)
-        .column("greatest at", greatest, "text")
-        .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
-        .interval(lambda row: row.ratios[row.worst])
-        .number("n", lambda row: row.n)
-        .table(),
+        table=_table(rows),
     )
 
 
+def _table(rows: Sequence[_Row]) -> Table:
+    def deviation(row: _Row) -> Field:
+        return Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats)
+
+    def greatest(row: _Row) -> Field:
+        size = format_size(row.worst) if row.worst else "–"
+        return Field(size, row.worst)
+
+    table = Rows(rows).text("theirs", lambda row: row.theirs)
+    table.text("bareline", lambda row: row.ours)
+    table.platform(lambda row: row.platform)
+    table.number("sizes", lambda row: len(row.ratios))
+    table.column("median deviation (%)", deviation)
+    table.column("greatest at", greatest, "text")
+    table.number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
+    table.interval(lambda row: row.ratios[row.worst])
+    table.number("n", lambda row: row.n)
+    return table.table()
+
+
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    measured = {
-        (cell.platform, replace(cell.place, params="")): cell
-        for cell in document.cells
-        if cell.value is not None
-    }
-    pairs = [
-        (own, cell)
-        for cell in cells
-        if cell.value is not None and (place := _our_place(cell))
-        if (own := measured.get((cell.platform, place)))
-    ]
-    for (theirs, ours, platform), group in grouped_by(pairs, _names).items():
-        divided = {
-            cell.place.size_bytes or 0: block_ratio(document, own, cell) for own, cell in group
-        }
-        known = {size: one.ratio for size, one in sorted(divided.items()) if one.ratio is not None}
-        if known:
-            doubts = dict.fromkeys(doubt for pair in group for one in pair for doubt in one.caveats)
-            n = min(divided[size].n for size in known)
-            yield _Row(theirs, ours, platform, known, n, tuple(doubts))
+    """Yield a row for each program on each platform that both have values of."""
+    pairs = list(_pairs(document, cells))
+    for names, group in grouped_by(pairs, _names).items():
+        row = _row(document, names, group)
+        if row.ratios:
+            yield row
+
+
+def _pairs(document: Document, cells: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """Yield our cell with that of a user's program that measures the same."""
+    measured: dict[tuple[str, Place], Row] = {}
+    for cell in document.cells:
+        if cell.value is not None:
+            measured[cell.platform, replace(cell.place, params="")] = cell
+    for cell in cells:
+        place = _our_place(cell)
+        if cell.value is None or place is None:
+            continue
+        ours = measured.get((cell.platform, place))
+        if ours:
+            yield ours, cell
+
+
+def _row(document: Document, names: tuple[str, str, str], pairs: Sequence[tuple[Row, Row]]) -> _Row:
+    """Divide our values by theirs at each size."""
+    divided: dict[int, Paired] = {}
+    caveats: dict[Caveat, None] = {}
+    for ours, theirs in pairs:
+        divided[theirs.place.size_bytes or 0] = block_ratio(document, ours, theirs)
+        caveats.update(dict.fromkeys((*ours.caveats, *theirs.caveats)))
+    ratios: dict[int, Estimate] = {}
+    for size, paired in sorted(divided.items()):
+        if paired.ratio is not None:
+            ratios[size] = paired.ratio
+    n = min((divided[size].n for size in ratios), default=0)
+    theirs_name, ours_name, platform = names
+    return _Row(theirs_name, ours_name, platform, ratios, n, tuple(caveats))
 
 
 def _names(pair: tuple[Row, Row]) -> tuple[str, str, str]:
@@ -130,19 +151,24 @@ def _names(pair: tuple[Row, Row]) -> tuple[str, str, str]:
 
 
 def _program(place: Place) -> str:
-    known = parse_point(place.params)
+    params = parse_point(place.params)
     usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(place.probe, "")
-    return str(known.get("program", known.get("benchmark", usual)))
+    return str(params.get("program", params.get("benchmark", usual)))
 
 
 def _our_place(cell: Row) -> Place | None:
     """Return the place where our probe measures the same, without its parameters, or None."""
-    place, point, size = cell.place, cell.place.point, cell.place.size_bytes
+    place = cell.place
     program = _program(place)
-    probe, metric = _COUNTERPARTS.get((place.probe, program.lower(), place.metric), ("", ""))
+    counterpart = _COUNTERPARTS.get((place.probe, program.lower(), place.metric))
+    if counterpart is None:
+        return None
+    probe, metric = counterpart
+    point = place.point
+    size = place.size_bytes
     if place.probe == "imb" and program == "Reduce_scatter" and size is not None:
         point = f"size_bytes={size * place.ranks}"  # IMB counts a block
-    return replace(place, probe=probe, metric=metric, params="", point=point) if probe else None
+    return replace(place, probe=probe, metric=metric, params="", point=point)
 
 
 #: The parameter by which a probe of foreign programs names its program: `npb.reference` with
@@ -170,49 +196,61 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    found = []
+    """Draw a table for each probe and metric of a user's programs that have a counterpart."""
+    pairs: list[_Pair] = []
     for reference in select(document, spec):
-        if ours := _counterpart(document, reference):
+        ours = _counterpart(document, reference)
+        if ours:
             # Above 1 means that ours is faster, whatever the metric's direction.
             sides = (ours, reference) if reference.rate else (reference, ours)
-            found.append(_Pair(ours, reference, block_ratio(document, *sides)))
-    groups = grouped_by(found, lambda pair: pair.reference.place.series[:2])
-    for (probe, metric), pairs in groups.items():
+            pairs.append(_Pair(ours, reference, block_ratio(document, *sides)))
+    groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
+    for (probe, metric), group in groups.items():
         name = metric_name(metric)
-        names = varying(pair.reference.place for pair in pairs)
-        rows = CellRows(pairs, lambda pair: pair.reference)
-        for parameter in names:
-            rows.parameter(parameter)
-        rows.platforms().column(f"ours over {probe}, {name}", lambda pair: pair.field)
-        rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
-        ratios = []
-        for pair in pairs:
-            known = pair.reference.place.coordinates
-            where = [parameter_value(name, known.get(name)) for name in names]
-            ratios.append(" ".join([*where, pair.reference.platform, pair.field.plain]))
+        parameters = varying(pair.reference.place for pair in group)
+        ratios = [_ratio_words(pair, parameters) for pair in group]
         yield figure_of(
             spec,
             title=f"Ours beside {probe}: {name}",
             what=(probe, metric),
             notes=["Above 1: bareline's program is faster. Paired by block."],
-            layer=pairs[0].reference.layer,
+            layer=group[0].reference.layer,
             summary=f"{name}, ours over {probe}: {listing(ratios)}.",
-            table=rows.table(),
+            table=_reference_table(group, parameters, f"ours over {probe}, {name}"),
         )
 
 
+def _ratio_words(pair: _Pair, parameters: Sequence[str]) -> str:
+    coordinates = pair.reference.place.coordinates
+    place = [parameter_value(name, coordinates.get(name)) for name in parameters]
+    return " ".join([*place, pair.reference.platform, pair.field.plain])
+
+
+def _reference_table(pairs: Sequence[_Pair], parameters: Sequence[str], title: str) -> Table:
+    rows = CellRows(pairs, lambda pair: pair.reference)
+    for parameter in parameters:
+        rows.parameter(parameter)
+    rows.platforms()
+    rows.column(title, lambda pair: pair.field)
+    rows.interval(lambda pair: pair.faster.ratio)
+    rows.number("n", lambda pair: pair.faster.n)
+    return rows.table()
+
+
 def _counterpart(document: Document, reference: Row) -> Row | None:
+    """Return our cell of the program that a foreign cell names; None without one."""
     place = reference.place
-    known = parse_point(place.params)
-    if CHOICE not in known or not reference.metric.directed:
+    params = parse_point(place.params)
+    if CHOICE not in params or not reference.metric.directed:
         return None
-    probe = f"{place.probe.rpartition('.')[0]}.{known[CHOICE]}"
+    family = place.probe.rpartition(".")[0]
+    probe = f"{family}.{params[CHOICE]}"
     wanted = (reference.platform, probe, place.metric, place.layout, place.point)
     for cell in document.cells:
-        own = cell.place
-        if (cell.platform, own.probe, own.metric, own.layout, own.point) == wanted and (
-            parse_point(own.params).items() <= known.items()
-        ):
+        ours = cell.place
+        if (cell.platform, ours.probe, ours.metric, ours.layout, ours.point) != wanted:
+            continue
+        if parse_point(ours.params).items() <= params.items():
             return cell
     return None
 
@@ -221,7 +259,7 @@ EXHIBITS = (
     Exhibit(
         "agreement",
         "users' own OSU and IMB programs beside bareline's benchmarks, by program",
-        _shown,
+        _agreements,
     ),
     Exhibit(
         "beside",

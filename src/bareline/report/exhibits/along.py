@@ -36,7 +36,8 @@ Mark = dict[str, Any]
 #: Axes on which "inside a node" has places.
 _LAYOUT = ("ranks", "nodes")
 
-VALUE_HEIGHT_PX, RATIO_HEIGHT_PX = 180, 105
+VALUE_HEIGHT_PX = 180
+RATIO_HEIGHT_PX = 105
 
 #: The meaning of a diamond on an axis of ratios.
 DIAMONDS = (
@@ -120,12 +121,12 @@ class Along:
         """Format a cell's platform and place on the axis."""
         return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
-    def mark(self, cell: Row, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
+    def mark(self, cell: Row, estimate: Estimate, tip: str, factor: float = 1.0) -> Mark:
         """Return a cell's mark at a value, with its interval."""
         place = self.at(position(cell, self.x))
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
         tooltip = f"{self.where(cell)}: {tip}"
-        return line_mark(place, shown.times(factor), cell.platform, ink, tooltip)
+        return line_mark(place, estimate.times(factor), cell.platform, ink, tooltip)
 
     def value_strip(
         self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
@@ -139,7 +140,9 @@ class Along:
             name = name or self.scale.titled(metric_name(cell.place.metric))
             if cell.value.value > 0:
                 rows.append(self.mark(cell, cell.value, tooltip(cell), self.scale.factor))
-        text = sentence_case(f"{title}: {name}" if title else name)
+        if title:
+            name = f"{title}: {name}"
+        text = sentence_case(name)
         return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 
     def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
@@ -187,7 +190,7 @@ class Along:
         """Put the strips of a panel together; no line crosses a place without a value."""
         on_axis: Places
         if isinstance(places, Mapping):
-            on_axis = {name: list(map(self.at, own)) for name, own in places.items()}
+            on_axis = {name: list(map(self.at, line)) for name, line in places.items()}
         else:
             on_axis = map(self.at, places)
         return panel(strips, self.across, axis_title(self.x), on_axis)
@@ -256,11 +259,14 @@ class Along:
         if "placement" not in point.ratio.conditions or self.x not in _LAYOUT:
             return ranges
         places = [position(cell, self.x) for cell in cells]
-        least, most = min(places), max(places)
-        within = []
+        least = min(places)
+        most = max(places)
+        within: list[tuple[float, float]] = []
         for begin, end in ranges or [(least, most)]:
-            is_place = begin == end
-            within.append((begin, end) if is_place else (max(begin, least), min(end, most)))
+            if begin == end:
+                within.append((begin, end))
+            else:
+                within.append((max(begin, least), min(end, most)))
         return within
 
 

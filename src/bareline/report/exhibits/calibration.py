@@ -32,18 +32,22 @@ from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing, plain
 
 #: Of names, and of a row of errors.
-LABELS_PX, PITCH_PX = 130, 22
+LABELS_PX = 130
+PITCH_PX = 22
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+    pattern = spec.probe or "*"
+    platform_looks = looks(document.names)
     for platform in document.platforms:
-        name, calibration = platform.name, platform.calibration
+        calibration = platform.calibration
         if calibration is None:
             continue
-        pattern = spec.probe or "*"
-        checks = [one for one in read_points(calibration) if fnmatchcase(one.probe, pattern)]
+        points = read_points(calibration)
+        checks = [point for point in points if fnmatchcase(point.probe, pattern)]
         if checks:
-            yield _figure(spec, name, looks(document.names)[name], calibration, checks)
+            look = platform_looks[platform.name]
+            yield _figure(spec, platform.name, look, calibration, checks)
 
 
 def _figure(
@@ -54,11 +58,18 @@ def _figure(
     checks: Sequence[CalibrationPoint],
 ) -> Figure:
     groups = by_probe(checks)
-    errors = [
-        f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
-        f"{plain(100 * abs(group.worst.error))} %"
-        for group in groups
-    ]
+    errors: list[str] = []
+    for group in groups:
+        median = plain(100 * group.median)
+        worst = plain(100 * abs(group.worst.error))
+        subject = f"{group.probe} on {group.ranks} ranks"
+        errors.append(f"{subject} {median} %, at worst {worst} %")
+    interval = ""
+    if calibration.error is not None:
+        interval = (
+            f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
+            "largest median of a probe that it is not made of."
+        )
     return figure_of(
         spec,
         title=f"How far {name} lies from its calibration",
@@ -67,24 +78,27 @@ def _figure(
             f"{capital(calibration.source)}. Left: measured times "
             "are joined, simulated ones hollow. Right: every point that both have, 0 is "
             "agreement, the bar is the median of the points.",
-            f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
-            "largest median of a probe that it is not made of."
-            if calibration.error is not None
-            else "",
+            interval,
         ],
         layer="",
         drawing=Drawing([_curves(look, calibration, checks), _errors(look, groups)]),
         summary=f"Median error of {name} against the measurements: {listing(errors)}.",
         table=points_table(checks),
-        data=[
-            {
-                "platform": name, "probe": check.probe, "ranks": check.ranks,
-                "params": check.words, "unit": check.unit, "measured": check.measured,
-                "simulated": check.simulated, "error": check.error,
-            }
-            for check in checks
-        ],
-    )  # fmt: skip
+        data=[_data(name, check) for check in checks],
+    )
+
+
+def _data(platform: str, check: CalibrationPoint) -> dict[str, Any]:
+    return {
+        "platform": platform,
+        "probe": check.probe,
+        "ranks": check.ranks,
+        "params": check.words,
+        "unit": check.unit,
+        "measured": check.measured,
+        "simulated": check.simulated,
+        "error": check.error,
+    }
 
 
 def _curves(
@@ -92,23 +106,29 @@ def _curves(
 ) -> Chart:
     curve = [(float(size), seconds) for size, seconds in calibration.curve]
     sizes = {size for size, _ in curve}
-    simulated = [
-        (size, check.simulated)
-        for check in checks
-        if check.probe == CURVE and (size := check.size_bytes) in sizes
-    ]
+    simulated: list[tuple[float, float]] = []
+    for check in checks:
+        size = check.size_bytes
+        if check.probe == CURVE and size is not None and size in sizes:
+            simulated.append((size, check.simulated))
     scale = unit_scale((seconds for _, seconds in curve), "s")
     across, zero = parameter_axis(SIZE, sizes)
     ticks = log_ticks(scale.factor * seconds for _, seconds in [*curve, *simulated])
 
-    def row(size: float, seconds: float, what: str, *, hollow: bool) -> dict[str, Any]:
-        tooltip = f"{what}, {parameter_value(SIZE, int(size))}: {scale.show(seconds)} {scale.unit}"
-        place = {"x": size or zero, "y": seconds * scale.factor, "stretch": what, "tip": tooltip}
-        return place | look.ink(hollow=hollow)
+    def row(size: float, seconds: float, kind: str, *, hollow: bool) -> dict[str, Any]:
+        time = f"{scale.show(seconds)} {scale.unit}"
+        return {
+            "x": size or zero,
+            "y": seconds * scale.factor,
+            "stretch": kind,
+            "tip": f"{kind}, {parameter_value(SIZE, int(size))}: {time}",
+            **look.ink(hollow=hollow),
+        }
 
     measured = [row(size, seconds, "measured", hollow=False) for size, seconds in curve]
     hollow = [row(size, seconds, "simulated", hollow=True) for size, seconds in simulated]
-    x, y = x_axis(across, axis_title(SIZE), labels=True), y_axis(ticks)
+    x = x_axis(across, axis_title(SIZE), labels=True)
+    y = y_axis(ticks)
     layers = (lines(measured, x, y), marks(hollow, x, y))
     return plot(layers, 300, 200, f"One-way time ({scale.unit})")
 
@@ -127,7 +147,8 @@ def _errors(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
             tooltip = f"{check.words}: {error:+.1f} %"
             dots.append({"x": error, "y": y, "colour": look.colour, "tip": tooltip})
     height = PITCH_PX * len(groups)
-    x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
+    x = value_axis(signed_ticks(row["x"] for row in dots))
+    up = rows_axis(height)
     point: Style = {"size": 26, "strokeWidth": 1.1, "opacity": 0.8, "fill": colour("paper")}
     layers = (
         rule_at(0.0, x),
@@ -139,5 +160,7 @@ def _errors(look: MarkLook, groups: Sequence[CalibrationPoints]) -> Chart:
 
 
 EXHIBIT = Exhibit(
-    "calibration", "the curve that a simulated platform was calibrated with, and its errors", _shown
+    "calibration",
+    "the curve that a simulated platform was calibrated with, and its errors",
+    _figures,
 )

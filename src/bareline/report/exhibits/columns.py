@@ -15,11 +15,10 @@ from bareline.analysis.numbers.row import Estimate, Row, figure
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
+from bareline.report.content.printed_values import PrintedValue, printed_values
 from bareline.report.content.published import (
-    PrintedValue,
     PublishedPoint,
     points_of,
-    printed_values,
 )
 from bareline.report.content.wording import (
     axis_name,

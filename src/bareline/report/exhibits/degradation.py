@@ -59,8 +59,9 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Chosen | None:
     rows = [row(cell) for cell in cells if cell.platform != document.baseline]
     if not any(row.shown for row in rows):
         return None
-    groups = grouped_by(rows, lambda row: row.title)
-    together = [row for group in groups.values() for row in group]
+    together: list[TableRow] = []
+    for group in grouped_by(rows, lambda row: row.title).values():
+        together += group
     return Chosen(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bareline.analysis.judgements.survey import NodeMap, Survey, survey
 from bareline.analysis.numbers.fleet import fleets
 from bareline.analysis.words.remarks import survey_gaps
-from bareline.report.blocks import Figure, Rows
+from bareline.report.blocks import Figure, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.fleet import (
     deviates,
@@ -32,111 +32,133 @@ from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import count, plain
 
-_PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
+_PITCH_PX = 17.0
+_CELL_PX = 15.0
+_LABEL_PX = 230.0
+_NAME_PX = 15.0
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
     for fleet in fleets(document.records):
-        found = survey(fleet, document.margin)
-        yield _list(found, untitled)
-        for node_map in found.maps:
-            yield _map(found, node_map, untitled)
+        fleet_survey = survey(fleet, document.margin)
+        yield _list(fleet_survey, untitled)
+        for node_map in fleet_survey.maps:
+            yield _map(fleet_survey, node_map, untitled)
 
 
-def _list(found: Survey, spec: ExhibitSpec) -> Figure:
-    head, *lines = survey_lines(found)
-    notes = [*(f"{sentence_case(line)}." for line in survey_gaps(found)), f"{method_words(found)}."]
+def _list(fleet_survey: Survey, spec: ExhibitSpec) -> Figure:
+    """List the deviations, worst first, with the gaps of the survey and its method."""
+    head, *lines = survey_lines(fleet_survey)
+    notes = [f"{sentence_case(line)}." for line in survey_gaps(fleet_survey)]
+    notes.append(f"{method_words(fleet_survey)}.")
+    step = remedy(fleet_survey)
+    if step:
+        notes.append(f"{sentence_case(step)}.")
     return figure_of(
         spec,
         title=f"What deviates: {head}",
-        what=(found.fleet.platform, "list"),
-        notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
+        what=(fleet_survey.fleet.platform, "list"),
+        notes=notes,
         layer="",
         summary=" ".join(f"{line}." for line in lines),
-        table=Rows(found.deviating)
-        .text("what", unit_words)
-        .text("measured", lambda one: measure_words(one.measured))
-        .number("times worse", lambda one: one.ratio.value, plain, tone=lambda _: "worse")
-        .number("at least", lambda one: one.ratio.lo, plain, kind="light")
-        .number("at most", lambda one: one.ratio.hi, plain, kind="light")
-        .number("n", lambda one: one.n)
-        .table(),
-        data=node_rows(found),
+        table=_table(fleet_survey),
+        data=node_rows(fleet_survey),
     )
 
 
-def _map(found: Survey, one: NodeMap, spec: ExhibitSpec) -> Figure:
-    measured, what = one.measured, measure_words(one.measured)
-    known = one.ratios[~np.isnan(one.ratios)]
-    worst = float(known.max()) if len(known) else math.nan
+def _table(fleet_survey: Survey) -> Table:
+    rows = Rows(fleet_survey.deviating).text("what", unit_words)
+    rows.text("measured", lambda unit: measure_words(unit.measured))
+    rows.number("times worse", lambda unit: unit.ratio.value, plain, tone=lambda _: "worse")
+    rows.number("at least", lambda unit: unit.ratio.lo, plain, kind="light")
+    rows.number("at most", lambda unit: unit.ratio.hi, plain, kind="light")
+    rows.number("n", lambda unit: unit.n)
+    return rows.table()
+
+
+def _map(fleet_survey: Survey, node_map: NodeMap, spec: ExhibitSpec) -> Figure:
+    """Draw how much worse each node is by one metric."""
+    measured = node_map.measured
+    platform = fleet_survey.fleet.platform
+    ratios = node_map.ratios[~np.isnan(node_map.ratios)]
+    worst = float(ratios.max()) if len(ratios) else math.nan
+    note = ""
+    if not spec.caption:
+        note = (
+            "A cell is a node, darker the worse it is than the median of the others; a frame "
+            "says that it deviates certainly. Healthy nodes differ by up to "
+            f"{plain(node_map.fence)} times."
+        )
     return figure_of(
         spec,
-        title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
-        what=(found.fleet.platform, measured.probe, measured.metric, measured.params),
-        notes=[
-            ""
-            if spec.caption
-            else "A cell is a node, darker the worse it is than the median of the others; a frame "
-            "says that it deviates certainly. Healthy nodes differ by up to "
-            f"{plain(one.fence)} times."
-        ],
+        title=f"{sentence_case(measure_words(measured))} of every node of {platform}",
+        what=(platform, measured.probe, measured.metric, measured.params),
+        notes=[note],
         layer="",
-        drawing=both_widths(_draw, found, one),
+        drawing=both_widths(_draw, fleet_survey, node_map),
         summary=(
-            f"{count(len(known), 'node')}; the worst is {plain(worst)} times worse than the "
+            f"{count(len(ratios), 'node')}; the worst is {plain(worst)} times worse than the "
             "median of the others."
         ),
         data=(),
     )
 
 
-def _draw(found: Survey, one: NodeMap, *, narrow: bool) -> Chart:
+def _draw(fleet_survey: Survey, node_map: NodeMap, *, narrow: bool) -> Chart:
+    """Draw the nodes in rows; `narrow` writes the names of rows above them, not at their left."""
     per_row = 16 if narrow else 32  # a row of the wide drawing fills the page
     cells: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     y = 0.0
-    for title, nodes in rows_of_nodes(found.fleet, per_row):
+    for title, nodes in rows_of_nodes(fleet_survey.fleet, per_row):
         labels.append({"y": y + _NAME_PX / 2, "text": title})
-        y += _NAME_PX if narrow else 0.0
+        if narrow:
+            y += _NAME_PX
         for column, node in enumerate(nodes):
-            x, looks = column * _PITCH_PX, _cell(found, one, node)
-            cells.append({"x": x, "y": y, "x2": x + _CELL_PX, "y2": y + _CELL_PX, **looks})
+            x = column * _PITCH_PX
+            box = {"x": x, "y": y, "x2": x + _CELL_PX, "y2": y + _CELL_PX}
+            cells.append({**box, **_cell(fleet_survey, node_map, node)})
         y += _PITCH_PX
     width = per_row * _PITCH_PX
     across = {"field": "x", "type": "quantitative", "scale": {"domain": [0, width]}, "axis": None}
     dark = raw("opacity", "quantitative")
-    box: Style = {"x": across, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
+    place: Style = {"x": across, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
     frame: Style = {"fillOpacity": 0, "stroke": colour("ink"), "strokeWidth": 1.6}
+    deviating = [cell for cell in cells if cell["bad"]]
     left = 0.0 if narrow else -_LABEL_PX
+    limit = width if narrow else _LABEL_PX - 12
     layers = (
-        layer("rect", cells, **box, color=colour("line")),
-        layer("rect", cells, "fill", **box, tips=True, opacity=dark),
-        layer("rect", [cell for cell in cells if cell["bad"]], **box, **frame),
-        written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
+        layer("rect", cells, **place, color=colour("line")),
+        layer("rect", cells, "fill", **place, tips=True, opacity=dark),
+        layer("rect", deviating, **place, **frame),
+        written(labels, left, rows_axis(y), limit=limit),
     )
     return plot(layers, width, y)
 
 
-def _cell(found: Survey, one: NodeMap, node: int) -> dict[str, Any]:
-    name, ratio = found.fleet.nodes[node], float(one.ratios[node])
+def _cell(fleet_survey: Survey, node_map: NodeMap, node: int) -> dict[str, Any]:
+    """Return the look of a node: darker the farther it is from the rest."""
+    name = fleet_survey.fleet.nodes[node]
+    ratio = float(node_map.ratios[node])
     if math.isnan(ratio):
         tip = f"{name}: not enough launches"
         return {"colour": colour("paper"), "opacity": 1.0, "bad": False, "tip": tip}
     # As dark as it gets at twice as bad.
     share = min(1.0, abs(math.log(ratio)) / math.log(2))
     word = "worse" if ratio > 1 else "better"
-    ends = f"[{plain(float(one.lo[node]))}, {plain(float(one.hi[node]))}]"
+    low = plain(float(node_map.lo[node]))
+    high = plain(float(node_map.hi[node]))
     return {
         "colour": colour(word),
         "opacity": round(share**0.7, 3),
-        "bad": deviates(found, one, name),
-        "tip": f"{name}: {plain(ratio)} times the others, above 1 is worse {ends}",
+        "bad": deviates(fleet_survey, node_map, name),
+        "tip": f"{name}: {plain(ratio)} times the others, above 1 is worse [{low}, {high}]",
     }
 
 
 EXHIBIT = Exhibit(
     "fleet",
     "every node of a cluster a cell, by switch: how much worse it is than the others",
-    _shown,
+    _figures,
 )

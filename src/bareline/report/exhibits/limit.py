@@ -120,9 +120,11 @@ def _share(document: Document, demand: Row) -> _Share:
         return _Share(demand)
     cell, times = limit
     paired = block_ratio(document, demand, cell)
-    share = paired.ratio.times(1 / times) if paired.ratio else None
     caveats = tuple(dict.fromkeys([*demand.caveats, *cell.caveats]))
-    return _Share(demand, share, paired.n if share else None, caveats)
+    if paired.ratio is None:
+        return _Share(demand, caveats=caveats)
+    share = paired.ratio.times(1 / times)
+    return _Share(demand, share, paired.n, caveats)
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
@@ -132,38 +134,47 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
     cores = _best(cells, "compute.peak", "cores", mode)
     if peak is None or cores is None or not cores.median:
         return None
+    if mode == "single":
+        return peak, 1.0
     whole = cores.median * (demand.place.ran_on or 1)
-    return peak, 1.0 if mode == "single" else min(float(demand.place.ranks), whole)
+    return peak, min(float(demand.place.ranks), whole)
 
 
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
     """Return the bandwidth of as many cores as it has ranks, at most that of its nodes' cores."""
-    one = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
+    of_core = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if demand.place.ranks == 1:
-        return (one, 1.0) if one else None
-    every = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
-    if one is None or every is None:
+        return (of_core, 1.0) if of_core else None
+    of_node = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
+    if of_core is None or of_node is None:
         return None
-    own = ((one, float(demand.place.ranks)), (every, float(demand.place.ran_on or 1)))
-    return min(own, key=lambda limit: limit[1] * (limit[0].median or 0.0))
+    cores = (of_core, float(demand.place.ranks))
+    nodes = (of_node, float(demand.place.ran_on or 1))
+    return min(cores, nodes, key=lambda limit: limit[1] * (limit[0].median or 0.0))
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
     """Return the cell of a measurement, the largest where it was measured several ways."""
-    found = [
-        cell
-        for cell in cells
-        if (cell.place.probe, cell.place.metric) == (probe, metric)
-        and parse_point(cell.place.params).get("mode", "single") == mode
-        and parse_point(cell.place.point) == point
-        and cell.median is not None
-    ]
-    return max(found, key=lambda cell: cell.median or 0.0, default=None)
+    best: Row | None = None
+    best_value = 0.0
+    for cell in cells:
+        place = cell.place
+        if place.probe != probe or place.metric != metric or cell.median is None:
+            continue
+        cell_mode = parse_point(place.params).get("mode", "single")
+        if cell_mode != mode or parse_point(place.point) != point:
+            continue
+        if best is None or cell.median > best_value:
+            best = cell
+            best_value = cell.median
+    return best
 
 
 def _part(share: _Share | None) -> Field:
-    if share is None or share.estimate is None:
-        return Field("not measured", tone="muted") if share else Field("–")
+    if share is None:
+        return Field("–")
+    if share.estimate is None:
+        return Field("not measured", tone="muted")
     return Field(percent_tenths(share.estimate.value), share.estimate.value, caveats=share.caveats)
 
 
@@ -171,8 +182,9 @@ def _limited_by(row: _Row) -> str:
     share = _reached(row)
     if share.estimate is None:
         return ""
-    metric, beyond = share.demand.place.metric, (share.estimate.lo or 0.0) > 1.0
-    return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
+    metric = share.demand.place.metric
+    is_beyond = (share.estimate.lo or 0.0) > 1.0
+    return "caches held its data" if metric == "traffic" and is_beyond else DEMANDS[metric]
 
 
 EXHIBIT = Exhibit(

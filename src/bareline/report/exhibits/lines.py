@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -60,7 +61,7 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure for each metric that has a value along the parameter."""
-    for what, cells in by_metric(select(document, spec)):
+    for subject, cells in by_metric(select(document, spec)):
         x = spec.x or numeric_axis(cells)
         if not x:
             continue
@@ -68,7 +69,7 @@ def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         if any(cell.value is not None for cell in on_axis):
             names = varying_without(on_axis, x)
             rows = [TableRow(cell, cell.place.words_of(names)) for cell in on_axis]
-            yield Chosen(document, spec, on_axis, rows, x, what, what[0])
+            yield Chosen(document, spec, on_axis, rows, x, subject, subject[0])
 
 
 def _trials(chosen: Chosen, rows: Sequence[TableRow]) -> Dots:
@@ -84,7 +85,9 @@ class _Curves:
     def __init__(self, chosen: Chosen) -> None:
         self.chosen = chosen
         self.trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
-        values = [dot.value for trials in self.trials.values() for dot in trials.dots]
+        values: list[float] = []
+        for trials in self.trials.values():
+            values += [dot.value for dot in trials.dots]
         self.along = Along(chosen, others=values)
 
     def drawing(self) -> Drawing:
@@ -132,7 +135,8 @@ def _curve_notes(chosen: Chosen) -> Iterable[str]:
 def _curve_words(chosen: Chosen) -> str:
     names = [name for name in chosen.document.names if name in chosen.planned]
     cells = _in_order(chosen, chosen.rows)
-    first, last = parameter_words(chosen, cells[0]), parameter_words(chosen, cells[-1])
+    first = parameter_words(chosen, cells[0])
+    last = parameter_words(chosen, cells[-1])
     head = (
         f"{chosen.metric} of {chosen.probe} by {axis_name(chosen.x)} from {first} to {last}, "
         f"{count(len(chosen.groups), 'panel')}, on {listing(names)}."
@@ -178,22 +182,32 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]
     x = spec.x or "ranks"
     cells = placed(select(document, spec), x)
     groups = grouped_by(cells, lambda cell: (cell.layer, cell.place.metric))
-    for what, group in groups.items():
+    for subject, group in groups.items():
         compared_at = {position(cell, x) for cell in group if cell.ratio is not None}
         if len(compared_at) < 2:
             continue
-        names = varying_without(group, x)
-        titles = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in group]
-        lines = grouped_by(titles, lambda row: row.title)
-        rows = [row for line in lines.values() for row in line if row.cell.ratio]
+        lines = _named_lines(document, group, x)
+        rows: list[TableRow] = []
+        for line in lines.values():
+            rows += [row for row in line if row.cell.ratio]
         cells_of_rows = [row.cell for row in rows]
         places = _places(lines, x)
-        yield Chosen(document, spec, cells_of_rows, rows, x, what, places=places)
+        yield Chosen(document, spec, cells_of_rows, rows, x, subject, places=places)
+
+
+def _named_lines(document: Document, cells: Sequence[Row], x: str) -> dict[str, list[TableRow]]:
+    """Return the cells of each line by its title: the probe and what distinguishes its cases."""
+    names = varying_without(cells, x)
+    rows = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in cells]
+    return grouped_by(rows, lambda row: row.title)
 
 
 def _places(lines: Mapping[str, Sequence[TableRow]], x: str) -> dict[str, list[float]]:
     """Return where each line was to be measured."""
-    return {title: [position(row.cell, x) for row in line] for title, line in lines.items()}
+    places: dict[str, list[float]] = {}
+    for title, line in lines.items():
+        places[title] = [position(row.cell, x) for row in line]
+    return places
 
 
 def _relative_panels(chosen: Chosen) -> Drawing:
@@ -224,8 +238,9 @@ def _most_published(published: Sequence[PublishedPoint], platforms: Sequence[str
     """Return the place of the platform that most is published of; None where all have room."""
     if len(platforms) <= ALL_LARGE:
         return None
-    counts = [sum(point.platform == name for point in published) for name in platforms]
-    return counts.index(max(counts))
+    counts = Counter(point.platform for point in published)
+    most = max(platforms, key=lambda name: counts[name])
+    return platforms.index(most)
 
 
 def _relative_title(chosen: Chosen) -> str:

@@ -28,7 +28,8 @@ from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it is above the marks, and of a layer's.
-_NAME_PX, _HEAD_PX = 15, 26
+_NAME_PX = 15
+_HEAD_PX = 26
 #: Above this many rows each probe keeps only its most telling one.
 MOST_ROWS = 45
 
@@ -73,7 +74,7 @@ def _table(rows: Sequence[_Row]) -> Table:
     def tone(finding: Finding) -> Tone:
         return verdict_tone(finding.verdict)
 
-    findings = [finding for row in rows for finding in row]
+    findings = _all_findings(rows)
     table = Rows(findings, lambda finding: finding.subject)
     table.text("probe", lambda finding: sentence_case(finding.subject))
     table.platform(lambda finding: finding.platform)
@@ -104,6 +105,13 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
         f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
         "platform. The table below has all shown values, the sections the rest."
     )
+
+
+def _all_findings(rows: Sequence[_Row]) -> list[Finding]:
+    findings: list[Finding] = []
+    for row in rows:
+        findings += row
+    return findings
 
 
 def _weight(row: _Row) -> Any:
@@ -176,7 +184,8 @@ class _Drawing:
         self.height += _HEAD_PX
 
     def _place_layer(self, rows: Sequence[_Row]) -> None:
-        pitch, gap = self.sizes.pitch, self.sizes.gap
+        pitch = self.sizes.pitch
+        gap = self.sizes.gap
         for number, row in enumerate(rows):
             if number:
                 self.drawn["lines"].append({"y": self.height - gap / 2})
@@ -267,8 +276,10 @@ class _Drawing:
             "labels": {"limit": limit},
         }
         for name, style in styles.items():
-            drawn = written_clear(self.drawn[name], left, self.y, **style)
-            yield from drawn if self.narrow else drawn[1:]
+            ground, words = written_clear(self.drawn[name], left, self.y, **style)
+            if self.narrow:
+                yield ground
+            yield words
 
     def _values(self) -> Iterator[Chart]:
         marks = self.drawn["marks"]
@@ -307,8 +318,9 @@ class _Key:
 
 def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
     """Place names in lines of at most a width."""
-    keys = []
-    x, line = 0.0, 0
+    keys: list[_Key] = []
+    x = 0.0
+    line = 0
     for name in names:
         length = 32 + 6.6 * min(len(name), 29)
         if x and x + length > width:
@@ -320,7 +332,7 @@ def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
 
 
 def _summary(rows: Sequence[_Row]) -> str:
-    findings = [finding for row in rows for finding in row]
+    findings = _all_findings(rows)
     layers = {finding.layer for finding in findings}
     parts = [f"{count(len(rows), 'row')} in {len(layers)} layers."]
     for name, group in grouped_by(findings, lambda finding: finding.platform).items():

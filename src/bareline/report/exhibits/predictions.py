@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -117,6 +118,7 @@ def _flat(trial: Trial) -> dict[str, Any]:
 
 
 def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
+    repeatability = said_again(validation.repeated) if validation.repeated else ""
     return figure_of(
         ExhibitSpec(kind=spec.kind),
         title="How good each way to predict is",
@@ -125,7 +127,7 @@ def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
             "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the "
             "right order, of those whose launches do not overlap. The last three columns of a "
             "good model are high; the last two rows know nothing of the application's calls.",
-            said_again(validation.repeated) if validation.repeated else "",
+            repeatability,
         ],
         layer=SECTION,
         table=_scores(validation),
@@ -150,15 +152,15 @@ def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
 
 
 def _scores(validation: Validation) -> Table:
-    every = [(score, "") for score in validation.scores]
-    every += [(score, ", other processors") for score in validation.calibrated]
+    scores = [(score, "") for score in validation.scores]
+    scores += [(score, ", other processors") for score in validation.calibrated]
 
     def order(row: tuple[ModelScore, str]) -> Field:
         score, _ = row
         return Field(f"{score.order_right} of {score.order_of}", score.order_right)
 
     return (
-        Rows(every)
+        Rows(scores)
         .text("model", lambda row: f"{_WORDS.get(row[0].model, row[0].model)}{row[1]}")
         .number("cases", lambda row: row[0].n)
         .number("median error", lambda row: row[0].median, percent_tenths)
@@ -172,17 +174,18 @@ def _scores(validation: Validation) -> Table:
 
 
 def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    done = _predictions(document, spec).validation
-    if not done.trials:
+    validation = _predictions(document, spec).validation
+    if not validation.trials:
         return
-    trials = [one for one in done.trials if one.model == done.best]
-    trials = sorted(trials, key=lambda trial: -trial.log_error)[:12]
+    trials = [trial for trial in validation.trials if trial.model == validation.best]
+    trials.sort(key=lambda trial: -trial.log_error)
 
-    def why(trial: Trial) -> str:
+    def reasons(trial: Trial) -> str:
         return sentence_case("; ".join(trial.reasons))
 
-    rows = _trial_rows(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
-    rows.text("what is large enough to explain it", why, wrap=True)
+    rows = _trial_rows(trials[:12])
+    rows.number("error", lambda trial: trial.error, "{:+.1%}".format)
+    rows.text("what is large enough to explain it", reasons, wrap=True)
     yield figure_of(
         spec,
         title="The worst predictions",
@@ -199,14 +202,15 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     upgrades = _predictions(document, spec).upgrades
     if not upgrades:
         return
-    saved = grouped_by(upgrades, lambda one: one.change)
-    middle = {change: median(one.saved for one in own) for change, own in saved.items()}
-    changes = sorted(middle, key=lambda change: -middle[change])
-    parts = [
-        f"{UPGRADES[change]} saves {middle[change]:.1%}, "
-        f"at most {max(one.saved for one in saved[change]):.1%}"
-        for change in changes
-    ]
+    savings: dict[str, list[float]] = {}
+    for upgrade in upgrades:
+        savings.setdefault(upgrade.change, []).append(upgrade.saved)
+    changes = sorted(savings, key=lambda change: -median(savings[change]))
+    parts: list[str] = []
+    for change in changes:
+        middle = median(savings[change])
+        most = max(savings[change])
+        parts.append(f"{UPGRADES[change]} saves {middle:.1%}, at most {most:.1%}")
     yield figure_of(
         spec,
         title="Which upgrade helps most",
@@ -219,44 +223,49 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         drawing=both_widths(upgrades_chart, upgrades, changes, looks(document.names)),
         summary=f"In the median of all cases {'; '.join(parts)}.",
         table=_upgrades_table(upgrades, changes),
-        data=[one.row() for one in upgrades],
+        data=[upgrade.row() for upgrade in upgrades],
     )
 
 
 def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Table:
-    cases = grouped_by(upgrades, lambda one: (one.application, one.platform)).values()
-
-    def best(case: Sequence[Upgrade]) -> Upgrade | None:
-        most = max(case, key=lambda one: one.saved)
-        return most if most.saved >= 0.005 else None
-
-    def saved(change: str) -> Callable[[Sequence[Upgrade]], Field]:
-        def field(case: Sequence[Upgrade]) -> Field:
-            upgrade = next((row for row in case if row.change == change), None)
-            if upgrade is None:
-                return Field("")
-            tone: Tone = "better" if upgrade is best(case) else ""
-            return Field(percent_tenths(upgrade.saved), upgrade.saved, tone)
-
-        return field
-
-    rows = Rows(cases).text("application", lambda case: case[0].application)
+    """Return a row for each application on each platform, with the share that changes save."""
+    cases = grouped_by(upgrades, lambda upgrade: (upgrade.application, upgrade.platform))
+    rows = Rows(cases.values()).text("application", lambda case: case[0].application)
     rows.platform(lambda case: case[0].platform)
     for change in changes:
-        rows.column(f"{UPGRADES[change]} saves", saved(change))
-    return rows.text(
-        "helps most", lambda case: one.title if (one := best(case)) else "none"
-    ).table()
+        rows.column(f"{UPGRADES[change]} saves", partial(_saved, change))
+    rows.text("helps most", _best_title)
+    return rows.table()
+
+
+def _saved(change: str, case: Sequence[Upgrade]) -> Field:
+    """Return the share of time that a change saves, in colour where it saves most."""
+    for upgrade in case:
+        if upgrade.change == change:
+            tone: Tone = "better" if upgrade is _best(case) else ""
+            return Field(percent_tenths(upgrade.saved), upgrade.saved, tone)
+    return Field("")
+
+
+def _best(case: Sequence[Upgrade]) -> Upgrade | None:
+    """Return the change that saves most; None where none saves half a per cent."""
+    most = max(case, key=lambda upgrade: upgrade.saved)
+    return most if most.saved >= 0.005 else None
+
+
+def _best_title(case: Sequence[Upgrade]) -> str:
+    best = _best(case)
+    return best.title if best else "none"
 
 
 def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    for one in _predictions(document, spec).losses:
-        loss = one.loss
+    for application in _predictions(document, spec).losses:
+        loss = application.loss
         parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
         yield figure_of(
             ExhibitSpec(kind=spec.kind),
-            title=f"{one.application}: from {loss.base} to {loss.platform}",
-            what=(one.application,),
+            title=f"{application.application}: from {loss.base} to {loss.platform}",
+            what=(application.application,),
             notes=[
                 f"{loss.explained:.0%} of the loss is explained. Whiskers are the {LEVEL_WORDS} "
                 "intervals of the shares."
@@ -282,9 +291,14 @@ def _waterfall_table(loss: LossSplit) -> Table:
 
 
 def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    strips = grouped_by(_predictions(document, spec).strips, lambda strip: strip.application)
-    for application, own in strips.items():
-        used, outside = sum(len(one.used) for one in own), sum(len(one.outside) for one in own)
+    all_strips = _predictions(document, spec).strips
+    by_application = grouped_by(all_strips, lambda strip: strip.application)
+    for application, strips in by_application.items():
+        used = sum(len(strip.used) for strip in strips)
+        outside = sum(len(strip.outside) for strip in strips)
+        data: list[Mapping[str, Any]] = []
+        for strip in strips:
+            data += strip.rows()
         where = f"{outside} lie beyond it" if outside else "all lie within the measured range"
         yield figure_of(
             ExhibitSpec(kind=spec.kind),
@@ -296,20 +310,23 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
                 "of the time in it. A dot beyond the bar would be extrapolated."
             ],
             layer=SECTION,
-            drawing=both_widths(coverage_chart, own, wide=False),
-            summary=f"{count(used, 'size')} of {count(len(own), 'function')}: {where}.",
-            table=_coverage_table(own),
-            data=[row for strip in own for row in strip.rows()],
+            drawing=both_widths(coverage_chart, strips, wide=False),
+            summary=f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}.",
+            table=_coverage_table(strips),
+            data=data,
         )
 
 
 def _coverage_table(strips: Sequence[CurveCoverage]) -> Table:
     def tone(row: tuple[CurveCoverage, SizeUsed]) -> Tone:
-        strip, one = row
-        return "worse" if one.size_bytes > strip.most else ""
+        strip, used = row
+        return "worse" if used.size_bytes > strip.most else ""
 
+    sizes: list[tuple[CurveCoverage, SizeUsed]] = []
+    for strip in strips:
+        sizes += [(strip, used) for used in strip.used]
     return (
-        Rows([(strip, one) for strip in strips for one in strip.used])
+        Rows(sizes)
         .text("function", lambda row: row[0].probe)
         .number("ranks", lambda row: row[0].ranks)
         .number("size", lambda row: row[1].size_bytes, format_size)

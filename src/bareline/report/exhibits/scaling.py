@@ -107,13 +107,13 @@ def _efficiency(
     return Estimate(value, 100 / (high * ideal), 100 / (low * ideal))
 
 
-def _slower(own: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
+def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
     """Return the interval of how many times slower a cell is than the base, from common blocks.
 
     None without an interval: too few common blocks, or values that are not positive.
     """
-    shared = sorted(own.keys() & base.keys())
-    values = np.array([own[block] for block in shared])
+    shared = sorted(launches.keys() & base.keys())
+    values = np.array([launches[block] for block in shared])
     bases = np.array([base[block] for block in shared])
     if not shared or (values <= 0).any() or (bases <= 0).any():
         return None
@@ -197,20 +197,20 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
     x = spec.x or "ranks"
-    for what, group in by_metric(select(document, spec)):
+    for subject, group in by_metric(select(document, spec)):
         cells = [cell for cell in placed(group, x) if cell.metric.directed]
         if len({position(cell, x) for cell in cells if cell.median}) < 2:
             continue
         growing: Collection[str] = ()
         if spec.scaling == "weak":
-            growing = document.records.growing.get(what[0], ())
-        yield _of_metric(document, spec, what, cells, growing)
+            growing = document.records.growing.get(subject[0], ())
+        yield _of_metric(document, spec, subject, cells, growing)
 
 
 def _of_metric(
     document: Document,
     spec: ExhibitSpec,
-    what: tuple[str, str],
+    subject: tuple[str, str],
     cells: Sequence[Row],
     growing: Collection[str],
 ) -> _Scaled:
@@ -218,20 +218,20 @@ def _of_metric(
     shares = {cell: each_rank(cell, growing) for cell in cells}
     names = varying_without(list(shares.values()), x)
     panels = grouped_by(cells, lambda cell: shares[cell].place.words_of(names))
-    samples = document.metric_samples.get(what)
+    samples = document.metric_samples.get(subject)
     lines: dict[str, dict[str, Sequence[EfficiencyPoint]]] = {}
     places: dict[str, list[float]] = {}
     rows: list[TableRow] = []
     for title, panel in panels.items():
         lines[title] = {}
         for name in document.names:
-            own = [cell for cell in panel if cell.platform == name]
-            line = efficiencies(own, x, weak=spec.scaling == "weak", samples=samples)
+            of_platform = [cell for cell in panel if cell.platform == name]
+            line = efficiencies(of_platform, x, weak=spec.scaling == "weak", samples=samples)
             lines[title][name] = line
             rows += [TableRow(point.cell, title, point.efficiency) for point in line]
         places[title] = _places(document, panel, x, names, growing)
     return _Scaled(
-        document, spec, cells, rows, x, what, what[0],
+        document, spec, cells, rows, x, subject, subject[0],
         places=places, panels=panels, lines=lines,
     )  # fmt: skip
 
@@ -250,8 +250,8 @@ def _places(
         place = each_rank(cell, growing).place
         coordinates = place.coordinates
         inside = parse_point(place.point)
-        shown = [(name, coordinates.get(name)) for name in names if name not in inside]
-        return (place.params, place.threads, *shown)
+        outside = [(name, coordinates.get(name)) for name in names if name not in inside]
+        return (place.params, place.threads, *outside)
 
     places = {position(cell, x) for cell in cells}
     if x not in ("ranks", "nodes", "threads"):
@@ -280,9 +280,10 @@ class _Panels:
             if row.shown:
                 shares += row.shown.known
         self.shares = log_ticks(shares)
-        self.efficiency = {
-            point.cell: point.efficiency for _, line in chosen.all_lines for point in line
-        }
+        self.efficiency: dict[Row, Estimate] = {}
+        for _, line in chosen.all_lines:
+            for point in line:
+                self.efficiency[point.cell] = point.efficiency
 
     def drawing(self) -> Drawing:
         panels = [self._panel(title, cells) for title, cells in self.chosen.panels.items()]
@@ -290,9 +291,10 @@ class _Panels:
 
     def _panel(self, title: str, cells: Sequence[Row]) -> Chart:
         lines = self.chosen.lines[title]
-        drawn = [point.cell for line in lines.values() for point in line]
+        drawn: list[Row] = []
         ideal: list[dict[str, Any]] = []
         for name, line in lines.items():
+            drawn += [point.cell for point in line]
             ideal += self._ideal(name, line)
         strips = [self.along.value_strip(drawn, title, dashes(ideal), self._tooltip)]
         if self.chosen.is_program:
@@ -364,8 +366,8 @@ def _words(chosen: _Scaled) -> str:
         long = {name: line for name, line in lines.items() if len(line) > 1}
         words = [_end_words(chosen, name, line[-1]) for name, line in long.items()]
         ends[title] = words or ["one place only"]
-    what = "Parallel efficiency" if chosen.is_program else sentence_case(chosen.metric)
-    return f"{what} by {axis_name(chosen.x)}. {summed_up(ends, len(ends))}"
+    metric = "Parallel efficiency" if chosen.is_program else sentence_case(chosen.metric)
+    return f"{metric} by {axis_name(chosen.x)}. {summed_up(ends, len(ends))}"
 
 
 def _end_words(chosen: _Scaled, name: str, last: EfficiencyPoint) -> str:

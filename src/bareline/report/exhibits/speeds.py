@@ -43,16 +43,23 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Chosen | None:
     names = varying_without(cells, x)
     panels = grouped_by(cells, lambda cell: titled(document, cell, names))
     rows: list[TableRow] = []
+    places: dict[str, list[float]] = {}
     for title, group in panels.items():
-        relative = speeds(document.baseline, group, x)
-        if len({position(cell, x) for cell, _ in relative}) > 1:
-            rows += (TableRow(cell, title, speed) for cell, speed in relative)
+        rows += _speed_rows(document.baseline, title, group, x)
+        places[title] = [position(cell, x) for cell in group]
     if not rows:
         return None
-    shown = [row.cell for row in rows]
-    places = {title: [position(cell, x) for cell in group] for title, group in panels.items()}
-    what = (spec.probe or "", spec.metric or "")
-    return Chosen(document, spec, shown, rows, x, what, places=places)
+    compared = [row.cell for row in rows]
+    subject = (spec.probe or "", spec.metric or "")
+    return Chosen(document, spec, compared, rows, x, subject, places=places)
+
+
+def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list[TableRow]:
+    """Return the speeds of a panel; none where they are all at one place."""
+    relative = speeds(baseline, cells, x)
+    if len({position(cell, x) for cell, _ in relative}) < 2:
+        return []
+    return [TableRow(cell, title, speed) for cell, speed in relative]
 
 
 def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estimate]]:
@@ -124,15 +131,16 @@ def _speed_panels(chosen: Chosen) -> Drawing:
     printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
     ends = [1.0]
     for marks in printed.values():
-        ends += [mark[end] for mark in marks for end in ("lo", "hi")]
+        for mark in marks:
+            ends += [mark["lo"], mark["hi"]]
     for row in chosen.rows:
         if row.shown:
             ends += row.shown.known
     ticks = log_ticks(ends)
-    panels = [
-        along.panel([_speed_strip(chosen, along, title, ticks, printed[title])], places)
-        for title, places in ((title, chosen.places[title]) for title in chosen.groups)
-    ]
+    panels: list[Chart] = []
+    for title in chosen.groups:
+        strip = _speed_strip(chosen, along, title, ticks, printed[title])
+        panels.append(along.panel([strip], chosen.places[title]))
     return Drawing(panels)
 
 

@@ -78,7 +78,7 @@ def _divided_layer(
     document: Document, spec: ExhibitSpec, metrics: Sequence[str], totals: Sequence[Row]
 ) -> Chosen:
     places = {cell.place for cell in totals}
-    shown = [
+    cells = [
         cell
         for cell in document.cells
         if cell.place.metric in metrics and replace(cell.place, metric=TOTAL) in places
@@ -89,8 +89,8 @@ def _divided_layer(
     if len(probes) > 1:
         rows = _of_several_probes(document, rows, probes)
         probe = ""
-    what = probe or spec.probe or totals[0].layer
-    return Chosen(document, spec, shown, rows, what=(what,), probe=probe)
+    subject = probe or spec.probe or totals[0].layer
+    return Chosen(document, spec, cells, rows, what=(subject,), probe=probe)
 
 
 def _of_several_probes(
@@ -114,10 +114,13 @@ def parts_of(cells: Iterable[Row]) -> Parts:
     for platform, place in values:
         if place.metric != TOTAL:
             continue
-        own = [values.get((platform, replace(place, metric=metric))) for metric, _, _ in PARTS]
-        known = [value for value in own if value is not None]
-        if len(known) == len(PARTS):
-            parts[platform, place] = known
+        part_values: list[float] = []
+        for metric, _, _ in PARTS:
+            value = values.get((platform, replace(place, metric=metric)))
+            if value is not None:
+                part_values.append(value)
+        if len(part_values) == len(PARTS):
+            parts[platform, place] = part_values
     return parts
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
 from typing import Any
+
+import polars as pl
 
 from bareline.analysis.numbers.row import Estimate, Row, read_rows
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
-from bareline.report.content.published import PrintedValue, printed_values
+from bareline.report.content.printed_values import PrintedValue, printed_values
 from bareline.report.content.wording import (
     metric_name,
     sentence_case,
@@ -32,7 +33,7 @@ from bareline.report.figures.grammar import (
 )
 from bareline.report.figures.marks import marks, spans, y_axis
 from bareline.report.figures.scales import Scale, log_ticks, unit_scale
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import MarkLook, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
@@ -42,103 +43,141 @@ _Lookup = Mapping[tuple[str, Place], Row]
 Printed = Mapping[str, PrintedValue]
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw one per probe, metric and point; none unless the study is a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
         return
     cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
     names = varying(cell.place for cell in cells)
-    before, first = (
-        {(cell.platform, cell.place): cell for cell in read_rows(None, comparison)}
-        for comparison in (compared.from_before, compared.from_first)
-    )
-    usual = "An improvement above 1 is better than the step it refers to."
-    for place, own in grouped_by(cells, lambda cell: cell.place).items():
+    gains = _Gains(_by_place(compared.from_before), _by_place(compared.from_first))
+    for place, group in grouped_by(cells, lambda cell: cell.place).items():
         # The baseline is the last of the steps.
-        steps = sorted(own, key=lambda cell: compared.rungs.index(cell.platform))
-        printed = printed_values(document.roles, own[0]) if spec.published else {}
-        scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
-        medians = [cell.median for cell in steps if cell.median is not None]
-        worst = max if steps[0].metric.better == "lower" else min
-        # Platforms are steps where the first of them is the worst.
-        climbs = medians and steps[0].median == worst(medians)
-        drawn = both_widths(_stairs, document, steps, printed, scale) if climbs else NO_DRAWING
+        steps = sorted(group, key=lambda cell: compared.rungs.index(cell.platform))
+        printed = printed_values(document.roles, group[0]) if spec.published else {}
+        scale = unit_scale((cell.median for cell in group), group[0].metric.unit)
+        drawing = NO_DRAWING
+        if _climbs(steps):
+            drawing = both_widths(_stairs, document, steps, printed, scale)
         yield figure_of(
             spec,
             title=f"{metric_name(place.metric)}, step by step",
             what=(place.probe, place.metric),
             label=place.words_of(names),
-            notes=[
-                "" if spec.caption else usual,
-                "Dashed: as it is printed, on the hardware of its time." if printed else "",
-            ],
-            cells=own,
+            notes=_notes(spec, printed),
+            cells=group,
             probe=place.probe,
-            drawing=drawn,
+            drawing=drawing,
             summary=_summary(steps, printed, scale),
-            table=_table(steps, printed, scale, before, first),
+            table=_table(steps, printed, scale, gains),
         )
 
 
-def _table(
-    steps: Sequence[Row], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
-) -> Table:
-    def as_printed(title: str, text: Callable[[PrintedValue], str]) -> None:
-        def field(cell: Row) -> Field:
-            one = printed.get(cell.platform)
-            return Field(text(one), one.value, tip=f"published: {one.source}") if one else Field("")
+_USUAL = "An improvement above 1 is better than the step it refers to."
+_AS_PRINTED = "Dashed: as it is printed, on the hardware of its time."
 
-        rows.column(title, field)
 
+def _notes(spec: ExhibitSpec, printed: Printed) -> Iterator[str]:
+    """Yield the notes; the usual one only where the study has no caption of its own."""
+    if not spec.caption:
+        yield _USUAL
+    if printed:
+        yield _AS_PRINTED
+
+
+@dataclass(frozen=True, slots=True)
+class _Gains:
+    """Comparisons of each step with the one before, and with the first one."""
+
+    from_before: _Lookup
+    from_first: _Lookup
+
+
+def _by_place(comparison: pl.DataFrame) -> _Lookup:
+    return {(cell.platform, cell.place): cell for cell in read_rows(None, comparison)}
+
+
+def _climbs(steps: Sequence[Row]) -> bool:
+    """Whether platforms are steps: the first of them is the worst."""
+    medians = [cell.median for cell in steps if cell.median is not None]
+    if not medians:
+        return False
+    worst = max(medians) if steps[0].metric.better == "lower" else min(medians)
+    return steps[0].median == worst
+
+
+def _table(steps: Sequence[Row], printed: Printed, scale: Scale, gains: _Gains) -> Table:
+    """Return a row for each step, with its gains; printed values where there are any."""
     rows = CellRows(steps, lambda cell: cell).platforms()
-    for title, lookup in (("× the step before", before), ("× the first step", first)):
-        rows.column(title, partial(_improved, lookup)).interval(partial(_improvement, lookup))
-    if any(one.gain for one in printed.values()):
-        as_printed("printed ×", lambda one: one.gain)
+    rows.column("× the step before", partial(_improved, gains.from_before))
+    rows.interval(partial(_improvement, gains.from_before))
+    rows.column("× the first step", partial(_improved, gains.from_first))
+    rows.interval(partial(_improvement, gains.from_first))
+
+    def printed_field(text: Callable[[PrintedValue], str], cell: Row) -> Field:
+        value = printed.get(cell.platform)
+        if value is None:
+            return Field("")
+        return Field(text(value), value.value, tip=f"published: {value.source}")
+
+    if any(value.gain for value in printed.values()):
+        rows.column("printed ×", partial(printed_field, lambda value: value.gain))
     rows.median(f"median {metric_name(steps[0].place.metric)}", scale)
     if printed:
-        as_printed("printed", lambda one: one.text)
+        rows.column("printed", partial(printed_field, lambda value: value.text))
     return rows.launches().table()
 
 
 def _stairs(
     document: Document, steps: Sequence[Row], printed: Printed, scale: Scale, *, narrow: bool
 ) -> Chart:
+    """Draw the steps as a staircase, with the printed values as a dashed one."""
     styles = looks(document.names)
-    treads = []
+    treads: list[Tread] = []
     for cell in steps:
-        own = theirs = None
-        if cell.value is not None and cell.value.value > 0:
-            ends = {
-                name: end * scale.factor if end else None
-                for name, end in (("lo", cell.value.lo), ("hi", cell.value.hi))
-            }
-            own = {
-                "y": cell.value.value * scale.factor,
-                **ends,
-                "text": scale.show(cell.value.value),
-                "tip": f"{cell.platform}: {value_words(cell, scale)}",
-                **styles[cell.platform].ink(hollow=cell.simulated),
-            }
-        if one := printed.get(cell.platform):
-            theirs = {
-                "y": one.value * scale.factor,
-                "text": scale.show(one.value),
-                "tip": f"{cell.platform}, printed: {one.text}; {one.source}",
-            }
-        treads.append(Tread(cell.platform, own, theirs))
+        look = styles[cell.platform]
+        measured = _measured_tread(cell, scale, look)
+        value = printed.get(cell.platform)
+        printed_tread = _printed_tread(cell.platform, value, scale) if value else None
+        treads.append(Tread(cell.platform, measured, printed_tread))
     title = sentence_case(scale.titled(metric_name(steps[0].place.metric)))
     return staircase(treads, title, narrow=narrow)
 
 
-def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
-    def words(cell: Row) -> str:
-        one, text = printed.get(cell.platform), f"{cell.platform} {value_words(cell, scale)}"
-        return f"{text} (printed: {one.text})" if one else text
+def _measured_tread(cell: Row, scale: Scale, look: MarkLook) -> dict[str, Any] | None:
+    """Return the row of a measured value; None where a logarithmic axis has no room for it."""
+    value = cell.value
+    if value is None or value.value <= 0:
+        return None
+    return {
+        "y": value.value * scale.factor,
+        "lo": value.lo * scale.factor if value.lo else None,
+        "hi": value.hi * scale.factor if value.hi else None,
+        "text": scale.show(value.value),
+        "tip": f"{cell.platform}: {value_words(cell, scale)}",
+        **look.ink(hollow=cell.simulated),
+    }
 
-    parts = map(words, steps)
-    return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(parts)}."
+
+def _printed_tread(platform: str, printed: PrintedValue, scale: Scale) -> dict[str, Any]:
+    return {
+        "y": printed.value * scale.factor,
+        "text": scale.show(printed.value),
+        "tip": f"{platform}, printed: {printed.text}; {printed.source}",
+    }
+
+
+def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
+    """Describe the value of each step, and the printed one."""
+    parts: list[str] = []
+    for cell in steps:
+        words = f"{cell.platform} {value_words(cell, scale)}"
+        value = printed.get(cell.platform)
+        if value:
+            words += f" (printed: {value.text})"
+        parts.append(words)
+    metric = sentence_case(metric_name(steps[0].place.metric))
+    return f"{metric} by step: {'; '.join(parts)}."
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
@@ -149,15 +188,17 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    step, factor = steps.get((cell.platform, cell.place)), _improvement(steps, cell)
+    """Format how many times better a cell is; the verdict where it has no ratio."""
+    step = steps.get((cell.platform, cell.place))
+    verdict = step.verdict if step else None
+    factor = _improvement(steps, cell)
     if factor is None:
-        return Field(verdict_word(step.verdict) if step else "", tone="muted")
-    tone = verdict_tone(step.verdict if step else None)
-    return Field(plain(factor.value), factor.value, tone)
+        return Field(verdict_word(verdict), tone="muted")
+    return Field(plain(factor.value), factor.value, verdict_tone(verdict))
 
 
 EXHIBIT = Exhibit(
-    "steps", "a stair per platform: its value, and the improvement over the step before", _shown
+    "steps", "a stair per platform: its value, and the improvement over the step before", _figures
 )
 
 
@@ -171,55 +212,74 @@ _NUMBER_PX = 11
 class Tread:
     """A step: its name, the measured value, as a row of `figures.marks`, and the printed one.
 
-    - `own`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where it failed.
+    - `measured`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where it failed.
     - `printed`: with "y", "text" and "tip"; None where nothing is printed.
     """
 
     name: str
-    own: dict[str, Any] | None
+    measured: dict[str, Any] | None
     printed: dict[str, Any] | None
 
 
 def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> Chart:
     """Draw the steps from left to right; `narrow` writes their names aslant."""
-    longest = max(len(tread.name) for tread in treads) * _CHARACTER_PX
-    step_px = 52.0 if narrow else max(100.0, longest + 12)
-    own = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.own)]
-    printed = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.printed)]
-    ends = [row[end] for row in (*own, *printed) for end in ("y", "lo", "hi") if row.get(end)]
+    longest_px = max(len(tread.name) for tread in treads) * _CHARACTER_PX
+    step_px = 52.0 if narrow else max(100.0, longest_px + 12)
+    measured_rows = [tread.measured for tread in treads]
+    printed_rows = [tread.printed for tread in treads]
+    measured = _in_the_middle(measured_rows)
+    printed = _in_the_middle(printed_rows)
     scale = {"domain": [0, len(treads)], "nice": False}
     x: Channel = {"field": "x", "type": "quantitative", "scale": scale, "axis": None}
-    place: Style = {"x": x, "y": y_axis(log_ticks(ends, pad=0.1))}
+    y = y_axis(log_ticks(_axis_values([*measured, *printed]), pad=0.1))
+    place: Style = {"x": x, "y": y}
     number: Style = {**place, "text": "text", "tips": True, "baseline": "middle"}
     dashed: Style = {**place, "strokeDash": [5, 3], "color": colour("faint")}
-    ink, soft = colour("ink"), colour("soft")
+    ink = colour("ink")
+    with_interval = [row for row in measured if row["lo"] and row["hi"]]
     layers = [
-        _treads([tread.printed for tread in treads], **dashed),
-        layer("text", printed, **number, dy=_NUMBER_PX, color=soft),
-        _treads([tread.own for tread in treads], **place, color=ink),
-        spans([row for row in own if row["lo"] and row["hi"]], **place, strokeWidth=1.4),
-        marks(own, **place),
-        layer("text", own, **number, dy=-_NUMBER_PX, color=ink, fontWeight=600),
+        _treads(printed_rows, **dashed),
+        layer("text", printed, **number, dy=_NUMBER_PX, color=colour("soft")),
+        _treads(measured_rows, **place, color=ink),
+        spans(with_interval, **place, strokeWidth=1.4),
+        marks(measured, **place),
+        layer("text", measured, **number, dy=-_NUMBER_PX, color=ink, fontWeight=600),
     ]
-    slant: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
-    names = [{"x": at + 0.5, "text": tread.name} for at, tread in enumerate(treads)]
-    beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top", **slant}
     # A layer without rows would still take part in the drawing.
     layers = [drawn for drawn in layers if drawn["data"]["values"]]
+    names = [{"x": number + 0.5, "text": tread.name} for number, tread in enumerate(treads)]
+    slant: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
+    beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top", **slant}
     layers.append(layer("text", names, **beneath))
     if narrow:  # an invisible point keeps room for the slanted names
-        depth = HEIGHT_PX + 16 + 0.65 * longest
+        depth = HEIGHT_PX + 16 + 0.65 * longest_px
         layers.append(layer("point", names[:1], x=x, y=depth, size=1, opacity=0))
     return plot(layers, step_px * len(treads), HEIGHT_PX, title)
 
 
-def _treads(rows: Sequence[dict[str, Any] | None], **how: Any) -> Chart:
-    gaps = [*accumulate(int(row is None) for row in rows)]
-    points = [
-        {"x": at + side, "y": row["y"], "stretch": gaps[at], "order": 2 * at + side}
-        for at, row in enumerate(rows)
-        if row
-        for side in (0, 1)
-    ]
-    order = {"field": "order", "type": "quantitative"}
-    return layer("line", points, detail="stretch", order=order, strokeWidth=1.3, **how)
+def _in_the_middle(rows: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
+    """Place the values of steps in the middle of their treads."""
+    return [{**row, "x": step + 0.5} for step, row in enumerate(rows) if row]
+
+
+def _axis_values(rows: Sequence[dict[str, Any]]) -> list[float]:
+    """Return the values and the ends of their intervals."""
+    values: list[float] = []
+    for row in rows:
+        values += [row[field] for field in ("y", "lo", "hi") if row.get(field)]
+    return values
+
+
+def _treads(rows: Sequence[dict[str, Any] | None], **style: Any) -> Chart:
+    """Draw a line over the width of each step, up or down to the next; a missing one is a gap."""
+    gaps = 0
+    points: list[dict[str, Any]] = []
+    for step, row in enumerate(rows):
+        if row is None:
+            gaps += 1
+            continue
+        for side in (0, 1):
+            order = 2 * step + side
+            points.append({"x": step + side, "y": row["y"], "stretch": gaps, "order": order})
+    order_channel = {"field": "order", "type": "quantitative"}
+    return layer("line", points, detail="stretch", order=order_channel, strokeWidth=1.3, **style)

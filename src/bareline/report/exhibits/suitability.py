@@ -10,35 +10,36 @@ from bareline.analysis.words.suitability import reason_of
 from bareline.published.catalogue import publications
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
-from bareline.report.content.profiles import Dominant, share_rows
+from bareline.report.content.profiles import Dominant, ProfileLine, share_rows
 from bareline.report.content.suitability import answered, suitability_table
 from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size, percent_tenths
 
 
-def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
+def _suitability(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Yield each answer with its reason; none for a probe, or where no class could be judged."""
     judged = document.comparison.suitability
-    known = answered(judged)
-    if not known or spec.probe is not None:
+    answers = answered(judged)
+    if not answers or spec.probe is not None:
         return
     theirs = _published(document)
     # Published columns come first: a wide table of many platforms scrolls, and hid them.
     sides = {", published": theirs, "": judged}
+    rules = "Published: the same rules on the publication's own figures." if theirs else ""
+    words = [
+        f"{row.application_class.title} on {row.platform}: {row.answer.value}"
+        for row in answers[:12]
+    ]
     yield figure_of(
         spec,
         title="What the platforms suit",
         notes=[
             "Suited: at least 90 % of the baseline's performance is left; suited at a cost: at "
             "least half. An answer that rests on doubtful or approximate figures says so.",
-            "Published: the same rules on the publication's own figures." if theirs else "",
+            rules,
         ],
-        summary="; ".join(
-            f"{row.application_class.title} on {row.platform}: {row.answer.value}"
-            for row in known[:12]
-        )
-        + ".",
+        summary=f"{'; '.join(words)}.",
         table=suitability_table(sides, reasons=True),
         data=[
             {
@@ -57,14 +58,18 @@ def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _published(document: Document) -> list[Judgement]:
     """Judge the published platforms whose roles a platform took, by the publication's figures."""
-    cast = {name for role in document.roles.values() if role.platform for name in role.published}
-    return [
-        judgement
-        for study in publications().values()
-        if any(name.startswith(f"{study.id}:") for name in cast)
-        for judgement in answered(judge_published(study))
-        if f"{study.id}:{judgement.platform}" in cast
-    ]
+    cast: set[str] = set()
+    for role in document.roles.values():
+        if role.platform:
+            cast.update(role.published)
+    judgements: list[Judgement] = []
+    for study in publications().values():
+        if not any(name.startswith(f"{study.id}:") for name in cast):
+            continue
+        for judgement in answered(judge_published(study)):
+            if f"{study.id}:{judgement.platform}" in cast:
+                judgements.append(judgement)
+    return judgements
 
 
 def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -74,14 +79,8 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     if not lines:
         return
 
-    def named(one: Dominant) -> str:
-        size = format_size(one.low_bytes)
-        if one.high_bytes != one.low_bytes:
-            size = f"{size} to {format_size(one.high_bytes)}"
-        return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent_tenths(one.share)}"
-
     rows = share_rows(lines, "application")
-    rows.text("dominant calls and sizes", lambda one: "; ".join(map(named, one.dominant)) or "none")
+    rows.text("dominant calls and sizes", _dominant_words)
     rows.number("memory per rank", lambda line: line.memory_bytes, format_size)
     rows.number("read and written", lambda line: line.file_bytes, format_size)
     yield figure_of(
@@ -98,11 +97,23 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     )
 
 
+def _dominant_words(line: ProfileLine) -> str:
+    """Describe the calls that move data for the longest time."""
+    return "; ".join(map(_calls_words, line.dominant)) or "none"
+
+
+def _calls_words(calls: Dominant) -> str:
+    size = format_size(calls.low_bytes)
+    if calls.high_bytes != calls.low_bytes:
+        size = f"{size} to {format_size(calls.high_bytes)}"
+    return f"{calls.name} of {size}: {calls.per_rank:,.0f} calls, {percent_tenths(calls.share)}"
+
+
 EXHIBITS = (
     Exhibit(
         "suitability",
         "what the platforms suit: classes of applications against platforms, with reasons",
-        _shown,
+        _suitability,
     ),
     Exhibit(
         "profile",

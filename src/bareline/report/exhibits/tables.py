@@ -72,20 +72,24 @@ def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a probe's metrics, or several headlines; a publication's come first, in its order."""
+    for label, cells in _factor_parts(document, spec).items():
+        rows = _rows(document, spec, cells)
+        if any(row.cell.value is not None for row in rows):
+            subject = (spec.probe or "all", spec.metric or "")
+            yield Chosen(document, spec, cells, rows, what=subject, label=label)
+
+
+def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
+    """Return the cells by the label of their table: printed ones, then those that are not."""
     cells = _factor_cells(document, spec)
     printed = _printed(cells, Chosen(document, spec, cells).published)
     cells = [cell for cell in cells if cell.place in printed or cell.place.probe not in spec.also]
-    parts = {"": cells}
-    if spec.published and printed:
-        main = [cell for cell in cells if cell.place in printed]
-        main.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
-        rest = [cell for cell in cells if cell.place not in printed]
-        parts = {"": main, _NOT_PRINTED: rest}
-    for label, part in parts.items():
-        rows = _rows(document, spec, part)
-        if any(row.cell.value is not None for row in rows):
-            what = (spec.probe or "all", spec.metric or "")
-            yield Chosen(document, spec, part, rows, what=what, label=label)
+    if not spec.published or not printed:
+        return {"": cells}
+    main = [cell for cell in cells if cell.place in printed]
+    main.sort(key=lambda cell: (printed[cell.place], cell.place.probe in spec.also))
+    rest = [cell for cell in cells if cell.place not in printed]
+    return {"": main, _NOT_PRINTED: rest}
 
 
 def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:

@@ -53,8 +53,9 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         for series in history.series
         if _is_of_metric(spec, series) and meant(spec, series.platform, series.place)
     ]
-    for what, group in grouped_by(chosen, lambda series: series.place.series[:2]).items():
-        yield _figure(history, spec, what, group)
+    groups = grouped_by(chosen, lambda series: series.place.series[:2])
+    for (probe, metric), group in groups.items():
+        yield _figure(history, spec, probe, metric, group)
 
 
 def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
@@ -65,30 +66,32 @@ def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
 
 
 def _figure(
-    trend: Trend, spec: ExhibitSpec, what: tuple[str, str], series: Sequence[TrendSeries]
+    trend: Trend, spec: ExhibitSpec, probe: str, metric: str, series: Sequence[TrendSeries]
 ) -> Figure:
-    probe, metric = what
     points = _points(series)
     drawn = dict(list(points.items())[:MOST_PANELS])
-    axes = _Axes(trend, [line for panel in drawn.values() for line in panel])
+    lines: list[TrendSeries] = []
+    for panel in drawn.values():
+        lines += panel
+    axes = _Axes(trend, lines)
+    panels = [axes.panel(title, panel) for title, panel in drawn.items()]
+    large = 0 if len(drawn) > ALL_LARGE else None
+    data: list[dict[str, Any]] = []
+    for line in series:
+        data += _data(trend, line)
     changes = "; ".join(_moves(trend, series)) or _no_change(trend)
     runs = count(len(trend.runs), "run")
     return figure_of(
         spec,
         title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
-        what=what,
+        what=(probe, metric),
         notes=_notes(trend, series, left_out=len(points) - len(drawn)),
         probe=probe,
         layer=series[0].layer,
-        drawing=Drawing(
-            [axes.panel(title, panel) for title, panel in drawn.items()],
-            drawn,
-            0 if len(drawn) > ALL_LARGE else None,
-            wide=len(drawn) > 1,
-        ),
+        drawing=Drawing(panels, drawn, large, wide=len(drawn) > 1),
         summary=f"{metric_name(metric)} of {probe} over {runs}: {changes}.",
         table=_table(trend, series, axes.scale),
-        data=[row for line in series for row in _data(trend, line)],
+        data=data,
     )
 
 
@@ -246,9 +249,12 @@ class _Axes:
             style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
             yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
 
+        marks: list[dict[str, Any]] = []
+        for line in series:
+            marks += self._marks(line)
         strip = AxesStrip(
             self._title(title, series),
-            [row for line in series for row in self._marks(line)],
+            marks,
             self.values,
             180,
             over=over,
@@ -259,7 +265,9 @@ class _Axes:
 
     def _title(self, title: str, series: Sequence[TrendSeries]) -> str:
         name = self.scale.titled(metric_name(series[0].place.metric))
-        return sentence_case(f"{title}: {name}" if title else name)
+        if title:
+            name = f"{title}: {name}"
+        return sentence_case(name)
 
     def _marks(self, line: TrendSeries) -> Iterator[dict[str, Any]]:
         ink = self.looks[line.platform].ink(hollow=line.simulated)
@@ -342,7 +350,8 @@ _DAY_S = 86400
 
 def _dates(times: Sequence[float]) -> Ticks:
     """Return an axis from the first run to the last, with dates or hours of a day at runs."""
-    first, last = times[0], times[-1]
+    first = times[0]
+    last = times[-1]
     length = last - first
     pad = max(0.04 * length, 1.0)
     shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"

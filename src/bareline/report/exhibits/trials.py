@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +35,10 @@ _FEWEST_TRIALS = 4
 #: A table has at most so many rows; beyond, trials are thinned evenly over their order.
 _MOST_ROWS = 100
 #: Size of the axes of trials over time, on wide and on narrow screens, and their most ticks.
-_HEIGHT_PX, _WIDE_PX, _NARROW_PX, _MOST_TICKS = 230.0, 520.0, 190.0, 10
+_HEIGHT_PX = 230.0
+_WIDE_PX = 520.0
+_NARROW_PX = 190.0
+_MOST_TICKS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,24 +135,25 @@ def _first_apart(listings: Sequence[_Listing]) -> str:
         if later > 0:
             name = listing.title.rpartition(" (")[0]  # a ratio has no unit
             parts.append(f"{name} {plain(values[0] / later)}")
-    return (
-        f"The first trial over the median of the later ones: {', '.join(parts)}." if parts else ""
-    )
+    if not parts:
+        return ""
+    return f"The first trial over the median of the later ones: {', '.join(parts)}."
 
 
 def _table(listings: Sequence[_Listing]) -> Table:
-    def at(fields: Sequence[Field]) -> Callable[[int], Field]:
-        return lambda index: fields[index] if index < len(fields) else Field("")
-
     most = max((len(listing.trials) for listing in listings), default=0)
+
+    def filled(fields: Sequence[Field]) -> list[Field]:
+        return [*fields, *[Field("")] * (most - len(fields))]
+
     rows = Rows(range(most))
     rows.number("trial", lambda index: index + 1)
     foot = [Field("median", "")]
     for listing in listings:
-        rows.column(listing.title, at(listing.trials))
+        rows.fields(listing.title, filled(listing.trials))
         foot.append(listing.foot)
         if listing.counts:
-            rows.column("retrans", at(listing.counts), "light")  # as nuttcp prints it
+            rows.fields("retrans", filled(listing.counts), "light")  # as nuttcp prints it
             foot.append(Field(""))
     return rows.table(tuple(foot))
 
@@ -182,7 +187,7 @@ def _over_time(
             look = {**look, "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
         for place, (value, tip) in zip(listing.places, listing.marks, strict=True):
             rows.append(line_mark(place, Estimate(value), series, look, tip))
-    most = max((place for listing in drawn for place in listing.places), default=1)
+    most = max((max(listing.places) for listing in drawn), default=1)
     ticks = log_ticks(row["y"] for row in rows)
     width = _NARROW_PX if narrow else _WIDE_PX
     strip = AxesStrip(title, rows, ticks, _HEIGHT_PX, named=True, width_px=width)
@@ -191,7 +196,7 @@ def _over_time(
 
 def _trial_ticks(most: int) -> Ticks:
     """Return a linear axis of the numbers of trials."""
-    step = -(-most // _MOST_TICKS)
+    step = math.ceil(most / _MOST_TICKS)
     numbers = range(1, most + 1, step)
     labels = tuple(whole(number) for number in numbers)
     return Ticks((0.5, most + 0.5), tuple(map(float, numbers)), labels)
@@ -208,7 +213,10 @@ def _strips(
         measured: list[Mark] = []
         printed: list[Mark] = []
         for listing in group:
-            (printed if listing.printed else measured).extend(listing.marks)
+            if listing.printed:
+                printed += listing.marks
+            else:
+                measured += listing.marks
         if measured or printed:
             rows.append(StripRow(name, ink(name), measured, printed))
     return strip_plot(rows, title, narrow=narrow)
@@ -220,7 +228,8 @@ def _summary(listings: Sequence[_Listing], name: str, scale: Scale) -> str:
         values = listing.values
         if not values:
             continue
-        title, middle = listing.title, listing.foot.plain
+        title = listing.title
+        middle = listing.foot.plain
         if listing.printed:
             # Its table is in the unit that is printed, its marks are in that of the axis.
             title = scale.titled(listing.title.rpartition(" (")[0])
@@ -286,8 +295,12 @@ class _Measured:
         counted = {dot.trial: dot.value for dot in trial_dots(self.document, [counter]).dots}
         if not counted:
             return []
-        counts = [counted.get(dot.trial) for dot in dots]
-        return [Field("–" if number is None else whole(number), number) for number in counts]
+        fields: list[Field] = []
+        for dot in dots:
+            number = counted.get(dot.trial)
+            text = "–" if number is None else whole(number)
+            fields.append(Field(text, number))
+        return fields
 
 
 def _published(

@@ -42,39 +42,50 @@ _INKS: Mapping[str, tuple[str, Channel]] = {
 }
 
 
-def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **how: Any) -> Chart:
+def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **properties: Any) -> Chart:
     """Draw a layer: one mark for each row.
 
     - `ink`: the properties that the rows colour, of `_INKS`.
     - `tips`: whether hovering shows each row's "tip"; a mark without one is silent.
-    - `how`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and ``detail``
-      as names of fields; the rest is the mark's style.
+    - `properties`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and
+      ``detail`` as names of fields; the rest is the mark's style.
     """
-    encoding = dict(_INKS[one] for one in ink.split())
-    style: Style = {} if tips else {"aria": False}
+    encoding = dict(_INKS[name] for name in ink.split())
+    style: Style = {}
     if tips:
         encoding["description"] = {"field": "tip", "type": "nominal"}
-    for name, given in how.items():
+    else:
+        style["aria"] = False
+    for name, given in properties.items():
         if isinstance(given, dict) and "field" in given:
             encoding[name] = given
         elif name in _CHANNELS:
-            named = {"field": given, **_CHANNELS[name]}
-            encoding[name] = named if isinstance(given, str) else {"value": given}
+            encoding[name] = _encoded(name, given)
         else:
             style[name] = given
     return {"data": {"values": rows}, "mark": {"type": mark, **style}, "encoding": encoding}
 
 
+def _encoded(name: str, given: Any) -> Channel:
+    """Return the channel of a field's name, or of a place in px."""
+    if isinstance(given, str):
+        return {"field": given, **_CHANNELS[name]}
+    return {"value": given}
+
+
 def axis(
-    field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **how: Any
+    field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **options: Any
 ) -> Channel:
-    """Return a channel of numbers with its own ticks; `how` is passed to Vega's axis."""
-    scale = {"type": "log" if log else "linear", "domain": ticks.domain, "nice": False}
+    """Return a channel of numbers with its own ticks; `options` are passed to Vega's axis."""
+    kind = "log" if log else "linear"
+    scale: dict[str, Any] = {"type": kind, "domain": ticks.domain, "nice": False}
+    if base:
+        scale["base"] = base
     return {
         "field": field,
         "type": "quantitative",
-        "scale": scale | ({"base": base} if base else {}),
-        "axis": {"values": ticks.values, "labelExpr": ticks.label_expression, **how},
+        "scale": scale,
+        "axis": {"values": ticks.values, "labelExpr": ticks.label_expression, **options},
     }
 
 
@@ -102,9 +113,11 @@ class Drawing:
 NO_DRAWING = Drawing()
 
 
-def both_widths(draw: Callable[..., Chart], *shown: Any, wide: bool = True) -> Drawing:
+def both_widths(draw: Callable[..., Chart], *content: Any, wide: bool = True) -> Drawing:
     """Draw for wide screens, and for phones."""
-    return Drawing([draw(*shown, narrow=False)], narrow=[draw(*shown, narrow=True)], wide=wide)
+    on_screen = draw(*content, narrow=False)
+    on_phone = draw(*content, narrow=True)
+    return Drawing([on_screen], narrow=[on_phone], wide=wide)
 
 
 def plot(layers: Iterable[Chart], width_px: float, height_px: float, title: str = "") -> Chart:

@@ -25,8 +25,16 @@ PALE = 0.45
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Return the axis of a parameter; without labels where another panel has them."""
-    how = {"title": title if labels else None, "labels": labels, "labelFlush": False}
-    return axis("x", ticks, log=log, base=2 if log else None, labelOverlap="greedy", **how)
+    return axis(
+        "x",
+        ticks,
+        log=log,
+        base=2 if log else None,
+        labelOverlap="greedy",
+        title=title if labels else None,
+        labels=labels,
+        labelFlush=False,
+    )
 
 
 def y_axis(ticks: Ticks) -> Channel:
@@ -48,42 +56,74 @@ Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
     """Divide lines where a value is missing, and where simulated values meet measured ones."""
-    if isinstance(places, Mapping):
-        return [
-            row
-            for series, own in places.items()
-            for row in stretches([row for row in rows if row["series"] == series], own)
-        ]
-    order = sorted({*places, *(row["x"] for row in rows)})
+    if not isinstance(places, Mapping):
+        return _divided(rows, places)
+    divided: list[dict[str, Any]] = []
+    for series, places_of_line in places.items():
+        line = [row for row in rows if row["series"] == series]
+        divided += _divided(line, places_of_line)
+    return divided
+
+
+@dataclass(slots=True)
+class _LineEnd:
+    """How far a line is drawn: its last place, whether it is hollow there, and its stretch."""
+
+    place: int
+    is_hollow: bool
+    stretch: int
+
+    def continues(self, place: int, *, is_hollow: bool) -> bool:
+        """Whether a value belongs to the same stretch."""
+        return place <= self.place + 1 and is_hollow == self.is_hollow
+
+
+def _divided(rows: Rows, places: Iterable[float]) -> list[dict[str, Any]]:
+    """Name the stretch of each value, in the order of places."""
+    drawn_places = [row["x"] for row in rows]
+    order = sorted({*places, *drawn_places})
     index = {place: number for number, place in enumerate(order)}
-    found: list[dict[str, Any]] = []
-    last: dict[str, tuple[int, Any, int]] = {}
+    ends: dict[str, _LineEnd] = {}
+    divided: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: row["x"]):
-        place, filled, stretch = last.get(row["series"], (-1, None, 0))
-        hollow = row["fill"] != row["colour"]
-        if filled is not None and (index[row["x"]] > place + 1 or hollow != filled):
-            stretch += 1
-        last[row["series"]] = (index[row["x"]], hollow, stretch)
-        found.append({**row, "stretch": f"{row['series']} {stretch}"})
-    return found
+        series = row["series"]
+        place = index[row["x"]]
+        is_hollow = row["fill"] != row["colour"]
+        end = ends.setdefault(series, _LineEnd(place, is_hollow, 0))
+        if not end.continues(place, is_hollow=is_hollow):
+            end.stretch += 1
+        end.place = place
+        end.is_hollow = is_hollow
+        divided.append({**row, "stretch": f"{series} {end.stretch}"})
+    return divided
 
 
 def intervals(rows: Rows, y: Channel) -> list[dict[str, Any]]:
     """Return the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
     top = y["scale"]["domain"][1]
-    return [
-        {**row, "y": row["lo"], "hi": top if row["hi"] is None else row["hi"]}
-        for row in rows
-        if row["lo"] is not None
-    ]
+    reaches: list[dict[str, Any]] = []
+    for row in rows:
+        if row["lo"] is None:
+            continue
+        high = top if row["hi"] is None else row["hi"]
+        reaches.append({**row, "y": row["lo"], "hi": high})
+    return reaches
 
 
 def line_mark(
-    x: float, shown: Estimate, series: str, ink: Mapping[str, str], tip: str
+    x: float, estimate: Estimate, series: str, ink: Mapping[str, str], tip: str
 ) -> dict[str, Any]:
     """Return a mark of a line with its interval; a lower end must be positive to have a place."""
-    ends = {"lo": shown.lo if shown.lo and shown.lo > 0 else None, "hi": shown.hi}
-    return {"x": x, "y": shown.value, **ends, "series": series, **ink, "tip": tip}
+    has_low = estimate.lo is not None and estimate.lo > 0
+    return {
+        "x": x,
+        "y": estimate.value,
+        "lo": estimate.lo if has_low else None,
+        "hi": estimate.hi,
+        "series": series,
+        **ink,
+        "tip": tip,
+    }
 
 
 def lines(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
@@ -122,52 +162,64 @@ def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[C
       "pale" marks a value that was measured elsewhere, "beside" names the place.
     - `turn`: where on the axis words are left of their mark, not right of it.
     """
+    pale = [row for row in rows if row["pale"]]
+    strong = [row for row in rows if not row["pale"]]
+    if pale:
+        yield from _printed_with_names(pale, x, y, turn, PALE)
+    if strong:
+        yield from _printed_with_names(strong, x, y, turn, 1.0)
+
+
+def _printed_with_names(
+    rows: Rows, x: Channel, y: Channel, turn: float, opacity: float
+) -> Iterator[Chart]:
+    """Draw published values of one opacity, and the names of the places next to them."""
+    middles = [{**row, "x": row["middle"]} for row in rows]
+    reach: Style = {"x": x, "x2": "end", "strokeWidth": 1, "strokeDash": [3, 2]}
+    yield layer("rule", rows, "stroke", y=y, opacity=opacity, **reach)
+    yield spans(middles, x, y, opacity=opacity)
+    yield diamonds(middles, x, y, opacity=opacity)
     soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
-    for pale in (True, False):
-        own, opacity = [row for row in rows if row["pale"] is pale], PALE if pale else 1.0
-        if not own:
-            continue
-        middles = [{**row, "x": row["middle"]} for row in own]
-        reach: Style = {"x": x, "x2": "end", "strokeWidth": 1, "strokeDash": [3, 2]}
-        yield layer("rule", own, "stroke", y=y, opacity=opacity, **reach)
-        yield spans(middles, x, y, opacity=opacity)
-        yield diamonds(middles, x, y, opacity=opacity)
-        for beyond, align, dx in ((False, "left", 7.0), (True, "right", -7.0)):
-            words = [r for r in middles if r.get("beside") and (r["x"] > turn) is beyond]
-            if words:
-                yield layer("text", words, x=x, y=y, text="beside", align=align, dx=dx, **soft)
+    named = [row for row in middles if row.get("beside")]
+    before_turn = [row for row in named if row["x"] <= turn]
+    if before_turn:
+        yield layer("text", before_turn, x=x, y=y, text="beside", align="left", dx=7.0, **soft)
+    beyond_turn = [row for row in named if row["x"] > turn]
+    if beyond_turn:
+        yield layer("text", beyond_turn, x=x, y=y, text="beside", align="right", dx=-7.0, **soft)
 
 
 def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[Chart]:
     """Write each platform's name at the end of its line, moved apart where they collide."""
     last = {row["series"]: row for row in rows}
-    low, high = (math.log(bound) for bound in ticks.domain)
-    wanted = {
-        name: (high - math.log(row["y"])) / (high - low) * height_px for name, row in last.items()
-    }
-    placed = [
-        {
-            "y": math.exp(high - place / height_px * (high - low)),
-            "text": name,
-            **{look: last[name][look] for look in ("colour", "fill", "shape")},
-        }
-        for name, place in dodge(wanted, LABEL_GAP_PX, 2, height_px - 2).items()
-    ]
-    y, beside = y_axis(ticks), width_px + 18
-    room = beside + LETTER_PX * max(map(len, wanted), default=0)
+    low = math.log(ticks.domain[0])
+    high = math.log(ticks.domain[1])
+    wanted_px: dict[str, float] = {}
+    for name, row in last.items():
+        wanted_px[name] = (high - math.log(row["y"])) / (high - low) * height_px
+    names: list[dict[str, Any]] = []
+    for name, place_px in dodge(wanted_px, LABEL_GAP_PX, 2, height_px - 2).items():
+        value = math.exp(high - place_px / height_px * (high - low))
+        ink = {look: last[name][look] for look in ("colour", "fill", "shape")}
+        names.append({"y": value, "text": name, **ink})
+    y = y_axis(ticks)
+    beside = width_px + 18
+    longest = max(map(len, wanted_px), default=0)
+    room = beside + LETTER_PX * longest
     return [
-        layer("point", placed, MARK, x=width_px + 10, y=y, size=42, strokeWidth=1.2, opacity=1),
-        layer("text", placed, x=beside, y=y, text="text", align="left", baseline="middle"),
-        layer("point", placed, x=room, y=y, size=1, opacity=0),
+        layer("point", names, MARK, x=width_px + 10, y=y, size=42, strokeWidth=1.2, opacity=1),
+        layer("text", names, x=beside, y=y, text="text", align="left", baseline="middle"),
+        layer("point", names, x=room, y=y, size=1, opacity=0),
     ]
 
 
 def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
     """Draw the equivalence band and the line at 1."""
-    row = {"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}
+    lowest, highest = ticks.domain
+    band = {"y": max(1 / (1 + margin), lowest), "hi": min(1 + margin, highest)}
     y = y_axis(ticks)
     return [
-        layer("rect", [row], x=0, x2=width_px, y=y, y2="hi", color=colour("band")),
+        layer("rect", [band], x=0, x2=width_px, y=y, y2="hi", color=colour("band")),
         layer("rule", [{"y": 1}], y=y, color=colour("baseline"), strokeWidth=1.2),
     ]
 
@@ -198,18 +250,19 @@ class AxesStrip:
 
     def chart(self, across: Channel, places: Places) -> Chart:
         """Draw it; no line crosses one of the `places` at which it has no value."""
-        rows, up = stretches(self.rows, places), y_axis(self.ticks)
+        rows = stretches(self.rows, places)
+        up = y_axis(self.ticks)
         reach = intervals(rows, up)
         band: Style = {"y": up, "y2": "hi", "detail": "stretch", "opacity": 0.18}
-        layers = [
-            *self.under(across, up),
-            layer("area", reach, "fill", x=across, **band),
-            *([spans(reach, across, up, opacity=0.5)] if self.whiskers else ()),
-            lines(rows, across, up),
-            marks(rows, across, up),
-            *self.over(across, up),
-            *(labels(rows, self.ticks, self.width_px, self.height_px) if self.named else ()),
-        ]
+        layers = [*self.under(across, up)]
+        layers.append(layer("area", reach, "fill", x=across, **band))
+        if self.whiskers:
+            layers.append(spans(reach, across, up, opacity=0.5))
+        layers.append(lines(rows, across, up))
+        layers.append(marks(rows, across, up))
+        layers += self.over(across, up)
+        if self.named:
+            layers += labels(rows, self.ticks, self.width_px, self.height_px)
         # Names are at the right of a strip; its title may reach over them.
         title = heading(self.title, self.width_px + 100)
         return {"layer": layers, "width": self.width_px, "height": self.height_px, "title": title}
@@ -217,11 +270,15 @@ class AxesStrip:
 
 def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
     """Draw strips above each other; the axis has its labels under the last one."""
-    places = places if isinstance(places, Mapping) else list(places)
-    drawn = [
-        strip.chart(x_axis(axis, title, labels=strip is strips[-1]), places) for strip in strips
-    ]
-    return drawn[0] if len(drawn) == 1 else {"vconcat": drawn, "spacing": 8}
+    if not isinstance(places, Mapping):
+        places = list(places)
+    charts: list[Chart] = []
+    for strip in strips:
+        across = x_axis(axis, title, labels=strip is strips[-1])
+        charts.append(strip.chart(across, places))
+    if len(charts) == 1:
+        return charts[0]
+    return {"vconcat": charts, "spacing": 8}
 
 
 def dashes(rows: Sequence[dict[str, Any]]) -> Layers:

@@ -18,14 +18,16 @@ from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
 
 #: Height of a platform's row, and of the head of a group.
-_PITCH_PX, _HEAD_PX = 18, 20
+_PITCH_PX = 18
+_HEAD_PX = 20
 #: Rows of a chart's layers, by the kind of their marks.
 _Laid = defaultdict[str, list[dict[str, Any]]]
 
 
-def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **how: Any) -> Channel:
-    """Return the channel of the values."""
-    return axis(field, ticks, log=log, **{"title": None, "labelOverlap": True, **how})
+def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: Any) -> Channel:
+    """Return the channel of the values; `options` are passed to Vega's axis."""
+    usual = {"title": None, "labelOverlap": True}
+    return axis(field, ticks, log=log, **{**usual, **options})
 
 
 def written(
@@ -96,32 +98,42 @@ def bar_chart(
     plot_px: float, labels_px: float,
 ) -> Chart:  # fmt: skip
     """Draw bars from zero in the platforms' colours, each with its interval and its number."""
-    laid = _BarLayout(looks)
+    layout = _BarLayout(looks)
     for head, bars in groups.items():
-        laid.place(head, bars)
-    rows = laid.rows
+        layout.place(head, bars)
+    rows = layout.rows
     x = value_axis(ticks)
-    up = rows_axis(laid.height_px)
-    top = rows_axis(laid.height_px, "top")
-    low, high = ticks.domain
+    up = rows_axis(layout.height_px)
+    top = rows_axis(layout.height_px, "top")
     named = [*rows["drawn"], *rows["empty"]]
     bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
-    reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
-    value: Style = {"x": x, "y": top, "y2": "bottom", "tips": True, "strokeWidth": 2}
-    layers = [
-        *([rule_at(0.0, x)] if low < 0 else ()),
-        *_fills(rows["pieces"], x, top),
-        dots(rows["trials"], x, up),
-        layer("rule", rows["drawn"], **reach, y=up, color=colour("ink")),
-        layer("rule", rows["drawn"], "stroke", **value),
+    layers: list[Chart] = []
+    low, high = ticks.domain
+    if low < 0:
+        layers.append(rule_at(0.0, x))
+    layers += _fills(rows["pieces"], x, top)
+    layers.append(dots(rows["trials"], x, up))
+    layers += _values(rows["drawn"], ticks, up, top)
+    layers += [
         written(rows["drawn"], plot_px + 8, up),
         names_of(named, 5 - labels_px, up, 38),
         written(named, 14 - labels_px, up, "name", limit=labels_px - 20),
-        *written_clear(rows["heads"], -labels_px, up, **bold),
-        absence(rows["empty"], plot_px * -low / (high - low) + 5, up),
-        *_printed(rows["published"], x, up, ticks, plot_px),
     ]
-    return plot(layers, plot_px, laid.height_px, title)
+    layers += written_clear(rows["heads"], -labels_px, up, **bold)
+    zero_px = plot_px * -low / (high - low)
+    layers.append(absence(rows["empty"], zero_px + 5, up))
+    layers += _printed(rows["published"], x, up, ticks, plot_px)
+    return plot(layers, plot_px, layout.height_px, title)
+
+
+def _values(bars: Rows, ticks: Ticks, up: Channel, top: Channel) -> list[Chart]:
+    """Draw the interval of each bar, and an upright line at its value."""
+    reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
+    value: Style = {"x": value_axis(ticks), "y": top, "y2": "bottom", "strokeWidth": 2}
+    return [
+        layer("rule", bars, **reach, y=up, color=colour("ink")),
+        layer("rule", bars, "stroke", tips=True, **value),
+    ]
 
 
 class _BarLayout:
@@ -144,7 +156,8 @@ class _BarLayout:
     def _place_bar(self, bar: Bar, y: float) -> None:
         look = self.looks[bar.name]
         row = _bar_row(bar, y, look)
-        self.rows["drawn" if "x" in row else "empty"].append(row)
+        kind = "drawn" if "x" in row else "empty"
+        self.rows[kind].append(row)
         self.rows["pieces"] += _pieces(bar, row)
         for index, (x, tip) in enumerate(bar.dots):
             # The golden ratio spreads neighbours without any pattern or chance.
@@ -159,11 +172,19 @@ class _BarLayout:
 def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
     """Return the row of a bar; without a value, only its name and why there is none."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
-    if bar.shown is None:
+    estimate = bar.shown
+    if estimate is None:
         return row
-    ends = bar.shown.known
-    place = {"top": y - 5, "bottom": y + 5, "x": bar.shown.value}
-    return {**row, **place, "lo": min(ends), "hi": max(ends), "tip": bar.tip}
+    ends = estimate.known
+    return {
+        **row,
+        "top": y - 5,
+        "bottom": y + 5,
+        "x": estimate.value,
+        "lo": min(ends),
+        "hi": max(ends),
+        "tip": bar.tip,
+    }
 
 
 def _pieces(bar: Bar, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -171,25 +192,27 @@ def _pieces(bar: Bar, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if bar.shown is None:
         return
     silent = {name: value for name, value in row.items() if name != "tip"}
+    is_divided = bool(bar.parts)
+    parts = bar.parts or [(bar.shown.value, 0.2)]
     start = 0.0
-    for part, strength in bar.parts or [(bar.shown.value, 0.2)]:
-        reach = {"x": start, "end": start + part}
-        look = {"strength": strength, "hollow": bar.hollow, "divided": bool(bar.parts)}
-        yield {**silent, **reach, **look}
-        start += part
+    for part, strength in parts:
+        end = start + part
+        look = {"strength": strength, "hollow": bar.hollow, "divided": is_divided}
+        yield {**silent, "x": start, "end": end, **look}
+        start = end
 
 
 def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
     """Fill the bars, part by part; simulated ones are outlined only."""
-    looks = dict.fromkeys((piece["strength"], piece["hollow"]) for piece in pieces)
-    for look in looks:
-        strength, hollow = look
-        rows = [piece for piece in pieces if (piece["strength"], piece["hollow"]) == look]
-        if hollow:
-            style: Style = {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}
-            yield boxes(rows, x, y, "fill stroke", **style)
+    by_look: dict[tuple[float, bool], list[Mapping[str, Any]]] = defaultdict(list)
+    for piece in pieces:
+        by_look[piece["strength"], piece["hollow"]].append(piece)
+    for (strength, is_hollow), rows in by_look.items():
+        if is_hollow:
+            outline: Style = {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}
+            yield boxes(rows, x, y, "fill stroke", **outline)
             continue
-        style = {"fillOpacity": strength, "strokeOpacity": 0.7}
+        style: Style = {"fillOpacity": strength, "strokeOpacity": 0.7}
         if rows[0]["divided"]:
             style["stroke"] = colour("paper")
         yield boxes(rows, x, y, **style)
@@ -222,15 +245,22 @@ def _named_place(
     """
     low, high = ticks.domain
     px = plot_px / (high - low)
-    length = _LETTER_PX * letters + 7
-    is_left = (rows[0]["x"] - low) * px + length > plot_px
-    first, last = (-length / px, 0.0) if is_left else (0.0, length / px)
+    length_px = _LETTER_PX * letters + 7
+    first_mark_px = (rows[0]["x"] - low) * px
+    side: Style
+    if first_mark_px + length_px > plot_px:
+        first = -length_px / px
+        last = 0.0
+        side = {"align": "right", "dx": -7}
+    else:
+        first = 0.0
+        last = length_px / px
+        side = {"dx": 7}
 
     def is_free(row: Mapping[str, Any]) -> bool:
         return row["bar"] is None or not first <= row["bar"] - row["x"] <= last
 
     mark = next(filter(is_free, rows), rows[0])
-    side: Style = {"align": "right", "dx": -7} if is_left else {"dx": 7}
     return written([mark], x, y, "beside", color=colour("soft"), **side)
 
 
@@ -244,7 +274,7 @@ class StripRow:
 
     name: str
     ink: dict[str, str]
-    own: Sequence[Mark]
+    measured: Sequence[Mark]
     printed: Sequence[Mark]
 
 
@@ -269,15 +299,12 @@ class _StripSizes:
 def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) -> Chart:
     """Draw the rows with their medians; `narrow` writes names above them, not at their left."""
     sizes = _StripSizes.of(rows, narrow=narrow)
-    laid = _Laid(list)
-    values: list[float] = []
-    for place, row in enumerate(rows):
-        y = (place + 0.5) * sizes.pitch + sizes.marks_down
-        laid["names"].append({"y": y - sizes.name_up, "text": row.name, **row.ink})
-        _place_marks(laid, "own", row.own, y + 7, row.ink)
-        _place_marks(laid, "printed", row.printed, y - 7, row.ink)
-        values += [value for value, _ in (*row.own, *row.printed)]
     height_px = sizes.pitch * len(rows)
+    marks = _strip_marks(rows, sizes)
+    values: list[float] = []
+    for row in rows:
+        values += [value for value, _ in row.measured]
+        values += [value for value, _ in row.printed]
     up = rows_axis(height_px)
     across = value_axis(log_ticks(values), log=True)
     left = -sizes.labels
@@ -288,13 +315,24 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
     printed: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
     layers = [
         layer("rule", between, y=up, **lines),
-        layer("rule", laid["medians"], "stroke", x=across, **upright),
-        layer("point", laid["printed"], "stroke", **small, **printed),
-        layer("point", laid["own"], MARK, **small, size=30),
-        names_of(laid["names"], left + 5, up),
-        written(laid["names"], left + 15, up),
+        layer("rule", marks["medians"], "stroke", x=across, **upright),
+        layer("point", marks["printed"], "stroke", **small, **printed),
+        layer("point", marks["measured"], MARK, **small, size=30),
+        names_of(marks["names"], left + 5, up),
+        written(marks["names"], left + 15, up),
     ]
     return plot(layers, sizes.width, height_px, title)
+
+
+def _strip_marks(rows: Sequence[StripRow], sizes: _StripSizes) -> _Laid:
+    """Place the names, the trials, the printed values and the medians of all rows."""
+    marks = _Laid(list)
+    for place, row in enumerate(rows):
+        y = (place + 0.5) * sizes.pitch + sizes.marks_down
+        marks["names"].append({"y": y - sizes.name_up, "text": row.name, **row.ink})
+        _place_marks(marks, "measured", row.measured, y + 7, row.ink)
+        _place_marks(marks, "printed", row.printed, y - 7, row.ink)
+    return marks
 
 
 def _place_marks(

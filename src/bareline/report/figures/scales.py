@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from bareline.vocabulary.units import format_size, grouped, plain, scale_of, whole
 
@@ -43,13 +44,11 @@ class Ticks:
     @property
     def label_expression(self) -> str:
         """The labels as a Vega expression over ``datum.index``-free tick values."""
-        return (
-            "".join(
-                f"abs(datum.value - {value!r}) <= {abs(value) * 1e-9!r} ? '{label}' : "
-                for value, label in zip(self.values, self.labels, strict=True)
-            )
-            + "''"
-        )
+        choices: list[str] = []
+        for value, label in zip(self.values, self.labels, strict=True):
+            tolerance = abs(value) * 1e-9
+            choices.append(f"abs(datum.value - {value!r}) <= {tolerance!r} ? '{label}' : ")
+        return "".join(choices) + "''"
 
 
 #: Units whose values are compared by eye: a long number reads better than a small one.
@@ -62,7 +61,8 @@ def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
     """Choose the one unit in which all values read best: that of their logarithmic middle."""
     sizes = [abs(value) for value in values if value is not None and value != 0]
     if not sizes:
-        return Scale(1.0, "" if unit == "1" else unit)
+        name = "" if unit == "1" else unit
+        return Scale(1.0, name)
     largest = max(sizes)
     middle = math.sqrt(min(sizes)) * math.sqrt(largest)
     factor, name = scale_of(middle, unit)
@@ -84,7 +84,8 @@ def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> T
         ticks = _decimal_ticks(domain, steps)
         if len(ticks) >= _FEWEST_TICKS:
             ticks = _thinned(ticks, most)
-            return Ticks(domain, ticks, tuple(map(_tick_label, ticks)))
+            labels = tuple(map(_tick_label, ticks))
+            return Ticks(domain, ticks, labels)
     even = tuple(tick for tick in _round_steps(*domain, 4) if tick > 0)
     return Ticks(domain, even, _even_labels(even))
 
@@ -146,7 +147,7 @@ def signed_ticks(values: Iterable[float]) -> Ticks:
 
 #: Ticks of an axis of ratios of less than a factor of five, and of more.
 _NEAR_RATIOS = (0.2, 0.25, 0.33, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5)
-_RATIOS = tuple(step * 10.0**power for power in range(-2, 4) for step in (1, 2, 5))
+_RATIOS = tuple(step * 10.0**power for power, step in product(range(-2, 4), (1, 2, 5)))
 _FAR_RATIOS = tuple(10.0**power for power in range(-4, 6))
 
 
@@ -209,9 +210,10 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
     """
     order = sorted(wanted, key=wanted.__getitem__)
     gap = min(gap, (high - low) / max(1, len(order) - 1))
-    levels = _nondecreasing([wanted[name] - index * gap for index, name in enumerate(order)])
+    without_gaps = [wanted[name] - index * gap for index, name in enumerate(order)]
+    levels = _nondecreasing(without_gaps)
     highest = high - (len(order) - 1) * gap
-    places = {}
+    places: dict[str, float] = {}
     for index, (name, level) in enumerate(zip(order, levels, strict=True)):
         places[name] = min(max(level, low), highest) + index * gap
     return places
@@ -221,7 +223,8 @@ def _nondecreasing(values: Sequence[float]) -> list[float]:
     """Return the nearest values that do not decrease: neighbours out of order take their mean."""
     pools: list[tuple[float, int]] = []
     for value in values:
-        level, size = value, 1
+        level = value
+        size = 1
         while pools and pools[-1][0] > level:
             before, number = pools.pop()
             level = (before * number + level * size) / (number + size)

@@ -17,7 +17,10 @@ from bareline.report.figures.theme import COLOURS, FONT, colour, config
 from bareline.vocabulary.texts import cleaned, cleaned_all
 
 #: Of the notes under a drawing; a character on average, in the widest of the fonts.
-_NOTE_PX, _NOTE_LINE_PX, _NOTE_INDENT_PX, _NOTE_CHARACTER_PX = 10.5, 14.0, 3.0, 5.3
+_NOTE_PX = 10.5
+_NOTE_LINE_PX = 14.0
+_NOTE_INDENT_PX = 3.0
+_NOTE_CHARACTER_PX = 5.3
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 #: Classes of the groups in which Vega draws titles of axes and of panels.
 _TITLE_ROLES = frozenset({"role-axis-title", "role-title-text"})
@@ -36,6 +39,8 @@ _OWN = frozenset(
     }
 )  # fmt: skip
 _DEFAULTS: Mapping[str, str] = {"opacity": "1", "pointer-events": "none", "font-family": FONT}
+#: Attributes of an element, sorted by name.
+_Look = tuple[tuple[str, str], ...]
 
 ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
@@ -71,25 +76,22 @@ def for_page(
     root = ElementTree.fromstring(drawing)
     groups = list(root.iter(_GROUP))
     classes = {group: frozenset((group.get("class") or "").split()) for group in groups}
-    for group in (group for group in groups if classes[group] & _TITLE_ROLES):
-        for text in group.iter(_TEXT):
-            if term and (explained := term("".join(text.itertext()))):
-                text.set("data-term", explained)
-    for parent in list(root.iter()):
-        for child in parent.findall(_PATH):
-            invisible = child.get("display") == "none" or child.get("d") in ("", "M0,0h0v0h0Z")
-            if invisible or (child.get("class") == "background" and child.get("fill") is None):
-                parent.remove(child)
+    if term:
+        for group in groups:
+            if classes[group] & _TITLE_ROLES:
+                _link_terms(group, term)
+    _remove_invisible(root)
     # Vega counts its clip paths over all drawings of a process.
-    clips = (element.get("id", "") for element in root.iter(f"{_NAMESPACE}clipPath"))
-    ids = {old: f"{prefix}clip{number}" for number, old in enumerate(clips)}
+    clips = [element.get("id", "") for element in root.iter(f"{_NAMESPACE}clipPath")]
+    ids = {clip: f"{prefix}clip{number}" for number, clip in enumerate(clips)}
     variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
     for element in root.iter():
         _reduce(element, variables, ids)
     for group in groups:
         _share(group, any_order="mark-symbol" in classes[group])
     # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
-    root.set("width", f"{float(root.attrib['width']) * 1.12:.0f}")
+    width_px = float(root.attrib["width"]) * 1.12
+    root.set("width", f"{width_px:.0f}")
     for name in ("height", "version"):
         root.attrib.pop(name, None)
     root.set("role", "img")
@@ -97,23 +99,58 @@ def for_page(
     return ElementTree.tostring(root, encoding="unicode")
 
 
+def _link_terms(group: Element, term: Callable[[str], str]) -> None:
+    """Name the explanation of each title in a group that has one."""
+    for text in group.iter(_TEXT):
+        words = "".join(text.itertext())
+        explanation = term(words)
+        if explanation:
+            text.set("data-term", explanation)
+
+
+def _remove_invisible(root: Element) -> None:
+    for parent in list(root.iter()):
+        for child in parent.findall(_PATH):
+            if _is_invisible(child):
+                parent.remove(child)
+
+
+def _is_invisible(path: Element) -> bool:
+    if path.get("display") == "none" or path.get("d") in ("", "M0,0h0v0h0Z"):
+        return True
+    return path.get("class") == "background" and path.get("fill") is None
+
+
 def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
     """Make a drawing a file of its own, on white paper, with notes in small type under it."""
     root = ElementTree.fromstring(drawing)
     left, top, width, height = map(float, root.get("viewBox", "0 0 0 0").split())
-    fitting = max(40, int((width - 2 * _NOTE_INDENT_PX) / _NOTE_CHARACTER_PX))
-    written = [line for note in notes for line in textwrap.wrap(cleaned(note), fitting)]
-    for number, line in enumerate(written, 1):
-        place = {"x": f"{_NOTE_INDENT_PX:g}", "y": f"{height + number * _NOTE_LINE_PX:g}"}
-        ink = {"font-family": FONT, "font-size": f"{_NOTE_PX:g}px", "fill": colour("soft")}
-        ElementTree.SubElement(root, _TEXT, {**place, **ink}).text = line
-    if written:
-        height += (len(written) + 1) * _NOTE_LINE_PX
+    lines = _note_lines(notes, width)
+    for number, line in enumerate(lines, 1):
+        text = ElementTree.SubElement(root, _TEXT)
+        text.set("x", f"{_NOTE_INDENT_PX:g}")
+        text.set("y", f"{height + number * _NOTE_LINE_PX:g}")
+        text.set("font-family", FONT)
+        text.set("font-size", f"{_NOTE_PX:g}px")
+        text.set("fill", colour("soft"))
+        text.text = line
+    if lines:
+        height += (len(lines) + 1) * _NOTE_LINE_PX
     root.set("viewBox", f"{left:g} {top:g} {width:g} {height:g}")
     root.set("height", f"{height:g}")
     paper = {"width": f"{width:g}", "height": f"{height:g}", "fill": colour("paper")}
     root.insert(0, Element(f"{_NAMESPACE}rect", paper))
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _note_lines(notes: Sequence[str], width_px: float) -> list[str]:
+    """Return the lines of notes, broken so that they fit under a drawing."""
+    room_px = width_px - 2 * _NOTE_INDENT_PX
+    characters = max(40, int(room_px / _NOTE_CHARACTER_PX))
+    lines: list[str] = []
+    for note in notes:
+        lines += textwrap.wrap(cleaned(note), characters)
+    return lines
 
 
 def to_png(drawing: str, scale: float = 2) -> bytes:
@@ -125,47 +162,70 @@ def to_png(drawing: str, scale: float = 2) -> bytes:
 
 def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
     """Drop attributes without effect; write colours, places, tips and ids as the page has them."""
-    own = element.attrib
-    for name in [name for name in own if name in _DROPPED or _DEFAULTS.get(name) == own[name]]:
-        del own[name]
+    attributes = element.attrib
+    _drop_attributes(element)
     for name in ("fill", "stroke", "stop-color"):
-        if own.get(name) in variables:
-            own[name] = variables[own[name]]
-    if "stroke" not in own and element.tag == _PATH:
-        own.pop("stroke-width", None)
-    # A group can pass on the opacity of a paint, but not that of an element.
-    painted = [name for name in ("fill", "stroke") if own.get(name, "none") != "none"]
-    if len(painted) == 1 and not len(element) and "opacity" in own:
-        paint = f"{painted[0]}-opacity"
-        if paint not in own:
-            own[paint] = own.pop("opacity")
+        if attributes.get(name) in variables:
+            attributes[name] = variables[attributes[name]]
+    if "stroke" not in attributes and element.tag == _PATH:
+        attributes.pop("stroke-width", None)
+    _pass_opacity_to_paint(element)
     _shorten(element)
-    if tip := own.pop("aria-label", None):
-        own["data-tip"] = tip
-    if own.get("id") in ids:
-        own["id"] = ids[own["id"]]
-    clip = own.get("clip-path", "")[5:-1]
+    tip = attributes.pop("aria-label", None)
+    if tip:
+        attributes["data-tip"] = tip
+    if attributes.get("id") in ids:
+        attributes["id"] = ids[attributes["id"]]
+    clip = attributes.get("clip-path", "")[5:-1]
     if clip in ids:
-        own["clip-path"] = f"url(#{ids[clip]})"
+        attributes["clip-path"] = f"url(#{ids[clip]})"
+
+
+def _drop_attributes(element: Element) -> None:
+    """Drop attributes that only Vega needs, and those with the value that they have anyway."""
+    for name, value in list(element.attrib.items()):
+        if name in _DROPPED or _DEFAULTS.get(name) == value:
+            del element.attrib[name]
+
+
+def _pass_opacity_to_paint(element: Element) -> None:
+    """Turn opacity into that of the only paint, which a group can pass on to its elements."""
+    attributes = element.attrib
+    painted = [name for name in ("fill", "stroke") if attributes.get(name, "none") != "none"]
+    if len(painted) != 1 or len(element) or "opacity" not in attributes:
+        return
+    paint = f"{painted[0]}-opacity"
+    if paint not in attributes:
+        attributes[paint] = attributes.pop("opacity")
 
 
 def _shorten(element: Element) -> None:
     """Round coordinates to a hundredth of a pixel; a mark's outline begins at its place."""
-    own = element.attrib
+    attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
-        if name in own:
-            own[name] = _LONG_NUMBER.sub(lambda match: _short(float(match[0])), own[name])
-    place = _PLACE.fullmatch(own.get("transform", ""))
+        if name in attributes:
+            attributes[name] = _LONG_NUMBER.sub(_short_number, attributes[name])
+    place = _PLACE.fullmatch(attributes.get("transform", ""))
     if place is None or element.tag != _PATH:
         return
-    outline = own.get("d", "")
-    if circle := _CIRCLE.fullmatch(outline):
-        del own["d"], own["transform"]
+    outline = attributes.get("d", "")
+    circle = _CIRCLE.fullmatch(outline)
+    if circle:
+        del attributes["d"]
+        del attributes["transform"]
         element.tag = f"{_NAMESPACE}circle"
-        own |= {"cx": place[1], "cy": place[2], "r": circle[1]}
-    elif moved := _moved(outline, float(place[1]), float(place[2])):
-        del own["transform"]
-        own["d"] = moved
+        attributes["cx"] = place[1]
+        attributes["cy"] = place[2]
+        attributes["r"] = circle[1]
+        return
+    moved = _moved(outline, float(place[1]), float(place[2]))
+    if moved:
+        del attributes["transform"]
+        attributes["d"] = moved
+
+
+def _short_number(match: re.Match[str]) -> str:
+    return _short(float(match[0]))
 
 
 def _short(value: float) -> str:
@@ -175,58 +235,82 @@ def _short(value: float) -> str:
 
 def _moved(outline: str, x: float, y: float) -> str:
     """Move an outline of straight lines, relative from its first point; "" for any other one."""
-    written: list[str] = []
-    at_x = at_y = 0.0
+    commands: list[str] = []
+    pen_x = 0.0
+    pen_y = 0.0
     for command, rest in _STROKE.findall(outline):
         numbers = [float(number) for number in _NUMBER.findall(rest)]
-        match command, numbers:
-            case "M", [to_x, to_y] if not written:
-                written.append(f"M{_short(x + to_x)},{_short(y + to_y)}")
-                at_x, at_y = to_x, to_y
-                continue
-            case "L", [to_x, to_y]:
-                step_x, step_y = to_x - at_x, to_y - at_y
-            case "H" | "h", [to_x]:
-                step_x, step_y = to_x - at_x * (command == "H"), 0.0
-            case "V" | "v", [to_y]:
-                step_x, step_y = 0.0, to_y - at_y * (command == "V")
-            case "Z" | "z", []:
-                written.append("z")
-                continue
-            case _:
-                return ""
-        at_x, at_y = at_x + step_x, at_y + step_y
-        if step_y == 0:
-            written.append(f"h{_short(step_x)}")
-        elif step_x == 0:
-            written.append(f"v{_short(step_y)}")
+        if command in ("Z", "z") and not numbers:
+            commands.append("z")
+        elif command == "M" and len(numbers) == 2 and not commands:
+            pen_x, pen_y = numbers
+            commands.append(f"M{_short(x + pen_x)},{_short(y + pen_y)}")
         else:
-            written.append(f"l{_short(step_x)},{_short(step_y)}")
-    return "".join(written)
+            step = _step(command, numbers, pen_x, pen_y)
+            if step is None:
+                return ""
+            pen_x += step[0]
+            pen_y += step[1]
+            commands.append(_step_command(*step))
+    return "".join(commands)
+
+
+def _step(
+    command: str, numbers: Sequence[float], pen_x: float, pen_y: float
+) -> tuple[float, float] | None:
+    """Return how far a straight line goes from the pen; None for another command."""
+    match command, numbers:
+        case "L", [to_x, to_y]:
+            return to_x - pen_x, to_y - pen_y
+        case "H", [to_x]:
+            return to_x - pen_x, 0.0
+        case "h", [step_x]:
+            return step_x, 0.0
+        case "V", [to_y]:
+            return 0.0, to_y - pen_y
+        case "v", [step_y]:
+            return 0.0, step_y
+    return None
+
+
+def _step_command(step_x: float, step_y: float) -> str:
+    """Write a straight line, relative to its beginning."""
+    if step_y == 0:
+        return f"h{_short(step_x)}"
+    if step_x == 0:
+        return f"v{_short(step_y)}"
+    return f"l{_short(step_x)},{_short(step_y)}"
 
 
 def _share(group: Element, *, any_order: bool) -> None:
     """Move neighbours' common look to a group around them; `any_order`: they may be reordered."""
     children = list(group)
     if any_order:
-        first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}
+        first: dict[_Look, int] = {}
+        for place, child in enumerate(children):
+            first.setdefault(_look(child), place)
         children.sort(key=lambda child: first[_look(child)])
     shared: list[Element] = []
     for look, run in groupby(children, key=_look):
-        alike = list(run)
-        if not look or len(alike) < 2:
-            shared += alike
-            continue
-        wrapper = Element(_GROUP, dict(look))
-        for child in alike:
-            for name, _ in look:
-                del child.attrib[name]
-            wrapper.append(child)
-        shared.append(wrapper)
+        neighbours = list(run)
+        if look and len(neighbours) > 1:
+            shared.append(_wrapped(neighbours, look))
+        else:
+            shared += neighbours
     group[:] = shared
 
 
-def _look(element: Element) -> tuple[tuple[str, str], ...]:
+def _wrapped(elements: Sequence[Element], look: _Look) -> Element:
+    """Return a group around elements that has their common look instead of them."""
+    wrapper = Element(_GROUP, dict(look))
+    for element in elements:
+        for name, _ in look:
+            del element.attrib[name]
+        wrapper.append(element)
+    return wrapper
+
+
+def _look(element: Element) -> _Look:
     """Return the attributes that an element could take over from a group around it."""
     if len(element):
         return ()

@@ -92,7 +92,8 @@ class MarkLook:
     @property
     def id(self) -> str:
         """Name of the pair, unique among the platforms of a page."""
-        return f"{self.token}-{_SHAPES.index(self.shape) if self.shape in _SHAPES else 'o'}"
+        place = str(_SHAPES.index(self.shape)) if self.shape in _SHAPES else "o"
+        return f"{self.token}-{place}"
 
     @property
     def outline(self) -> str:
@@ -124,7 +125,9 @@ def colour(token: str) -> str:
 
 def config() -> dict[str, Any]:
     """Return the Vega-Lite configuration that every figure is drawn with."""
-    ink, soft, line = colour("ink"), colour("soft"), colour("line")
+    ink = colour("ink")
+    soft = colour("soft")
+    line = colour("line")
     grid = {"domain": False, "grid": True, "gridColor": line, "gridWidth": 0.7, "ticks": False}
     room = {"labelPadding": 5, "labelSeparation": 4, "titlePadding": 6, "titleFontSize": 11.5}
     label = {"labelColor": soft, "labelFontSize": LABEL_PX}
@@ -146,7 +149,6 @@ def config() -> dict[str, Any]:
 
 def css_variables() -> tuple[str, str]:
     """Return the light and the dark set of CSS variables."""
-    light, dark = (
-        "".join(f"--{name}:{pair[index]};" for name, pair in COLOURS.items()) for index in (0, 1)
-    )
-    return light, dark
+    light = [f"--{name}:{light_colour};" for name, (light_colour, _) in COLOURS.items()]
+    dark = [f"--{name}:{dark_colour};" for name, (_, dark_colour) in COLOURS.items()]
+    return "".join(light), "".join(dark)

@@ -6,14 +6,15 @@ import base64
 import gzip
 import io
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 from markupsafe import Markup
 
-from bareline.report.blocks import Field, Figure, Table
+from bareline.report.blocks import Chart, Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.spreadsheets import csv_of_rows, write_table
@@ -33,11 +34,13 @@ _PLAIN_ROWS = 100
 #: Rows that a table shows at most: a browser is slow with more, and the CSV under it has all.
 _MOST_ROWS = 2_000
 #: Columns up to which a row has one line on a phone, and from which on two are too few.
-_ONE_LINE, _TOO_MANY = 4, 17
+_ONE_LINE = 4
+_TOO_MANY = 17
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
 #: The margins that a small panel leaves out: marks reach over the axes; their titles are below.
-_EDGE_PX, _FOOT_PX = 4.0, 36.0
+_EDGE_PX = 4.0
+_FOOT_PX = 36.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +81,25 @@ class DrawnFigure:
 
         Open it takes the whole width, so that it is folded under a drawing of half the width.
         """
-        table, wide = self.figure.data_table, self.figure.wide
         if not self.panels:
             return not self.figure.folded
-        return table is not None and wide and len(table.rows) <= _OPEN_ROWS
+        table = self.figure.data_table
+        if table is None or not self.figure.wide:
+            return False
+        return len(table.rows) <= _OPEN_ROWS
 
     @property
     def choices(self) -> list[PanelChoice]:
         """The panels to choose from; none where all of them are drawn in one size."""
-        names, large = self.figure.names, self.figure.large
+        names = self.figure.names
+        large = self.figure.large
         if large is None or len(self.panels) != len(names):
             return []
-        return [
-            _choice(f"{self.figure.id}-panel-{at}", name, panel, large=at == large)
-            for at, (name, panel) in enumerate(zip(names, self.panels, strict=True))
-        ]
+        choices: list[PanelChoice] = []
+        for place, (name, panel) in enumerate(zip(names, self.panels, strict=True)):
+            panel_id = f"{self.figure.id}-panel-{place}"
+            choices.append(_choice(panel_id, name, panel, large=place == large))
+        return choices
 
     @property
     def packed(self) -> bool:
@@ -116,9 +123,11 @@ class TableView:
     def folds(self) -> int:
         """Columns of a line on a phone, where a row of figures has two; 0 where it has one."""
         columns = self.table.columns
-        worded = all(column.kind == "text" for column in columns)
-        fits = _ONE_LINE < len(columns) < _TOO_MANY
-        return 0 if worded or not fits else -(-len(columns) // 2)
+        if all(column.kind == "text" for column in columns):
+            return 0
+        if not _ONE_LINE < len(columns) < _TOO_MANY:
+            return 0
+        return math.ceil(len(columns) / 2)
 
     @property
     def notes(self) -> list[tuple[str, str]]:
@@ -128,16 +137,33 @@ class TableView:
 
     def marks(self, caveats: Iterable[Caveat]) -> str:
         """Return the letters of some caveats, e.g. ``a,c``."""
-        return ",".join(sorted(self.letters[one] for one in caveats if one in self.letters))
+        letters = [self.letters[caveat] for caveat in caveats if caveat in self.letters]
+        return ",".join(sorted(letters))
 
 
-def _choice(name: str, title: str, panel: Markup, *, large: bool) -> PanelChoice:
-    view, origin = _VIEW.search(panel), _ORIGIN.search(panel)
-    width, height = (float(view[1]), float(view[2])) if view else (0.0, 0.0)
-    left, top = (float(origin[1]), float(origin[2])) if origin else (0.0, 0.0)
-    seen = (left - _EDGE_PX, top - _EDGE_PX, WIDTH_PX + 2 * _EDGE_PX, height - top - _FOOT_PX)
-    drawing = Markup(str(panel).replace("<svg ", f'<svg id="{name}" ', 1))
-    return PanelChoice(name, title, drawing, " ".join(f"{v:g}" for v in seen), width, height, large)
+def _choice(panel_id: str, name: str, panel: Markup, *, large: bool) -> PanelChoice:
+    """Return a panel to choose, of which the small drawing leaves out the labels of the axes."""
+    view = _VIEW.search(panel)
+    width_px = float(view[1]) if view else 0.0
+    height_px = float(view[2]) if view else 0.0
+    origin = _ORIGIN.search(panel)
+    left_px = float(origin[1]) if origin else 0.0
+    top_px = float(origin[2]) if origin else 0.0
+    part = (
+        left_px - _EDGE_PX,
+        top_px - _EDGE_PX,
+        WIDTH_PX + 2 * _EDGE_PX,
+        height_px - top_px - _FOOT_PX,
+    )
+    return PanelChoice(
+        id=panel_id,
+        name=name,
+        drawing=Markup(str(panel).replace("<svg ", f'<svg id="{panel_id}" ', 1)),
+        view=" ".join(f"{length:g}" for length in part),
+        width_px=width_px,
+        height_px=height_px,
+        large=large,
+    )
 
 
 def draw_figure(
@@ -148,38 +174,50 @@ def draw_figure(
     - `explained`: the page has a glossary, which the titles of axes then name.
     - `numbers`: of the page's list of published figures, by their place.
     """
-
-    def term_id(title: str) -> str:
-        term = term_in(title)
-        return term_anchor(term) if term else ""
-
-    def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
-        if why_undrawn():
-            return ()  # its table replaces it, and page and command line report why
-        return tuple(
-            Markup(
-                for_page(
-                    draw(chart),  # type: ignore[arg-type]
-                    label=_description(figure, index),
-                    prefix=f"{prefix}{index}",
-                    term=term_id if explained else None,
-                )
-            )
-            for index, chart in enumerate(charts)
-        )
-
-    table, sources = figure.data_table, dict[str, list[tuple[str, int]]]()
-    for anchor, name in figure.sources:
-        if numbers and anchor in numbers:
-            sources.setdefault(name, []).append((anchor, numbers[anchor]))
+    table = figure.data_table
     return DrawnFigure(
         figure,
-        panels(figure.panels, f"{figure.id}-"),
-        panels(figure.narrow, f"{figure.id}-narrow-"),
+        _panels(figure, figure.panels, f"{figure.id}-", explained=explained),
+        _panels(figure, figure.narrow, f"{figure.id}-narrow-", explained=explained),
         TableView(table, table.letters) if table is not None else None,
         figure_csv(figure),
-        sources,
+        _numbered_sources(figure, numbers or {}),
     )
+
+
+def _panels(
+    figure: Figure, charts: Sequence[Chart], prefix: str, *, explained: bool
+) -> tuple[Markup, ...]:
+    """Draw the panels of a figure for the page."""
+    if why_undrawn():
+        return ()  # its table replaces it, and page and command line report why
+    panels: list[Markup] = []
+    for index, chart in enumerate(charts):
+        drawing = for_page(
+            draw(chart),
+            label=_description(figure, index),
+            prefix=f"{prefix}{index}",
+            term=_term_id if explained else None,
+        )
+        panels.append(Markup(drawing))
+    return tuple(panels)
+
+
+def _term_id(title: str) -> str:
+    """Return the id of the explanation of an axis' title; "" without one."""
+    term = term_in(title)
+    return term_anchor(term) if term else ""
+
+
+def _numbered_sources(
+    figure: Figure, numbers: Mapping[str, int]
+) -> dict[str, list[tuple[str, int]]]:
+    """Return the places and numbers of a figure's published figures in the page's list."""
+    sources: dict[str, list[tuple[str, int]]] = {}
+    for anchor, name in figure.sources:
+        if anchor in numbers:
+            sources.setdefault(name, []).append((anchor, numbers[anchor]))
+    return sources
 
 
 def _description(figure: Figure, index: int) -> str:
@@ -211,31 +249,54 @@ class Download:
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
     """Embed summary and samples as the page has room; also return the names of omitted files."""
-    finite = with_nulls(document.facts, [])
-    facts = json.dumps(finite, indent=1, ensure_ascii=False, default=str).encode()
-    compared = document.comparison
-    tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]
-    tables += [
-        (
-            "summary.csv",
-            "medians, intervals and spread of every value",
-            document.summary,
-        ),
-        ("trials.csv", "every trial, failed ones with their reason", document.records.trials),
-    ]
-    every = f"all {count(document.samples.height, 'sample')}"
-    missing = ["samples.csv"] if document.shown.notes else []
-    tables += [] if missing else [("samples.csv", every, document.samples)]
-    found = [_pack("facts.json", "every fact of every platform", "application/json", facts)]
+    missing: list[str] = []
+    if document.shown.notes:
+        missing.append("samples.csv")
+    embedded: list[Download] = []
     room = _EMBEDDED_BYTES
-    for name, about, frame in tables:
-        file = _csv(name, about, frame) if frame.height <= _EMBEDDED_ROWS else None
+    for table in _tables(document):
+        file = table.packed()
         if file is None or file.size_bytes > room:
-            missing.append(name)
+            missing.append(table.name)
         else:
             room -= file.size_bytes
-            found.append(file)
-    return [*found[1:], found[0]], missing
+            embedded.append(file)
+    return [*embedded, _facts_file(document)], missing
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberTable:
+    """A table of numbers that a page may carry, and a description of it."""
+
+    name: str
+    about: str
+    frame: pl.DataFrame
+
+    def packed(self) -> Download | None:
+        """Pack it; None where it has too many rows."""
+        if self.frame.height > _EMBEDDED_ROWS:
+            return None
+        return _csv(self.name, self.about, self.frame)
+
+
+def _tables(document: Document) -> Iterator[_NumberTable]:
+    """Yield the tables that a page may carry, the most important first."""
+    compared = document.comparison
+    if not compared.alone:
+        yield _NumberTable("comparison.csv", "every comparison", compared.table)
+    about = "medians, intervals and spread of every value"
+    yield _NumberTable("summary.csv", about, document.summary)
+    about = "every trial, failed ones with their reason"
+    yield _NumberTable("trials.csv", about, document.records.trials)
+    if not document.shown.notes:
+        about = f"all {count(document.samples.height, 'sample')}"
+        yield _NumberTable("samples.csv", about, document.samples)
+
+
+def _facts_file(document: Document) -> Download:
+    finite = with_nulls(document.facts, [])
+    facts = json.dumps(finite, indent=1, ensure_ascii=False, default=str).encode()
+    return _pack("facts.json", "every fact of every platform", "application/json", facts)
 
 
 def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
@@ -254,22 +315,30 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 def figure_csv(figure: Figure) -> Download | None:
     """Embed the numbers of one figure: in base units, or as its table shows them."""
     if figure.data:
-        head = list(figure.data[0])
-        rows: list[Sequence[object]] = [
-            head,
-            *([_rounded(row.get(name)) for name in head] for row in figure.data),
-        ]
-    elif (table := figure.data_table) is not None:
-        rows = [[column.title for column in table.columns]]
-        rows += [
-            [field.plain.replace("\u202f", "") for field in fields]
-            for fields in [*table.rows, table.foot]
-            if fields
-        ]
+        rows = _data_rows(figure.data)
+    elif figure.data_table is not None:
+        rows = _table_rows(figure.data_table)
     else:
         return None
     content = csv_of_rows(rows).encode(errors="replace")
     return _pack(f"{figure.id}.csv", f"numbers of: {figure.title}", "text/csv", content)
+
+
+def _data_rows(data: Sequence[Mapping[str, Scalar | None]]) -> list[Sequence[object]]:
+    head = list(data[0])
+    rows: list[Sequence[object]] = [head]
+    for row in data:
+        rows.append([_rounded(row.get(name)) for name in head])
+    return rows
+
+
+def _table_rows(table: Table) -> list[Sequence[object]]:
+    """Return the texts of a table, in which narrow spaces do not group digits."""
+    rows: list[Sequence[object]] = [[column.title for column in table.columns]]
+    for fields in (*table.rows, table.foot):
+        if fields:
+            rows.append([field.plain.replace("\u202f", "") for field in fields])
+    return rows
 
 
 def _rounded(value: Scalar | None) -> Scalar | None:

@@ -19,8 +19,9 @@ from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.grammar import Chart
+from bareline.report.figures.growth import growth_chart
 from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
-from bareline.report.figures.predictions import growth_chart, predicted_chart, waterfall_chart
+from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.figures.theme import looks
 from bareline.report.page.html import render_page
@@ -78,41 +79,49 @@ def write_report(
 def write_figures(document: Document, folder: Path) -> list[Path]:
     """Write every figure as SVG and as PNG. Raises StoreError: a file cannot be written."""
     refuse_undrawn()
-    figures = draw_figures(document)[0]
-    charts = {figure.id: chart for figure in figures if (chart := figure.chart)}
-    return _write_charts(charts, folder, {figure.id: figure.caveats for figure in figures})
+    figures, _ = draw_figures(document)
+    charts: dict[str, Chart] = {}
+    for figure in figures:
+        chart = figure.chart
+        if chart:
+            charts[figure.id] = chart
+    caveats = {figure.id: figure.caveats for figure in figures}
+    return _write_charts(charts, folder, caveats)
 
 
-def write_validation(done: Validation, folder: Path) -> list[Path]:
+def write_validation(validation: Validation, folder: Path) -> list[Path]:
     """Draw each model's predictions, as SVG and PNG. Raises StoreError: as for `write_figures`."""
-    shown = looks(sorted({trial.platform for trial in done.trials}))
-    charts = {}
-    for score in done.scores:
-        trials = [trial for trial in done.trials if trial.model == score.model]
-        charts[f"predicted-{score.model}"] = predicted_chart(trials, shown)
+    platform_looks = looks(sorted({trial.platform for trial in validation.trials}))
+    charts: dict[str, Chart] = {}
+    for score in validation.scores:
+        trials = [trial for trial in validation.trials if trial.model == score.model]
+        charts[f"predicted-{score.model}"] = predicted_chart(trials, platform_looks)
     return _write_charts(charts, folder)
 
 
 def write_loss(loss: LossSplit, folder: Path) -> list[Path]:
     """Draw a loss as a waterfall, as SVG and PNG. Raises StoreError: a file cannot be written."""
-    shown = looks([loss.base, loss.platform])
-    return _write_charts({f"loss-{loss.platform}": waterfall_chart(loss, shown)}, folder)
+    chart = waterfall_chart(loss, looks([loss.base, loss.platform]))
+    return _write_charts({f"loss-{loss.platform}": chart}, folder)
 
 
-def write_growth(every: Sequence[Growth], folder: Path) -> list[Path]:
+def write_growth(predictions: Sequence[Growth], folder: Path) -> list[Path]:
     """Draw a program's times by ranks, as SVG and PNG. Raises StoreError: as for `write_loss`."""
-    return _write_charts({f"ranks-{every[0].points[-1].ranks}": growth_chart(every)}, folder)
+    most_ranks = predictions[0].points[-1].ranks
+    return _write_charts({f"ranks-{most_ranks}": growth_chart(predictions)}, folder)
 
 
 def _write_charts(
     charts: Mapping[str, Chart], folder: Path, caveats: Mapping[str, Sequence[str]] | None = None
 ) -> list[Path]:
     refuse_undrawn()
-    written = []
+    if caveats is None:
+        caveats = {}
+    written: list[Path] = []
     for name, chart in charts.items():
-        drawing = for_file(draw(chart), (caveats or {}).get(name, ()))
-        for suffix, content in (("svg", drawing), ("png", to_png(drawing))):
-            written.append(write_file(folder / f"{name}.{suffix}", content))
+        drawing = for_file(draw(chart), caveats.get(name, ()))
+        written.append(write_file(folder / f"{name}.svg", drawing))
+        written.append(write_file(folder / f"{name}.png", to_png(drawing)))
     return written
 
 
@@ -143,7 +152,8 @@ def print_page(html: str, path: Path) -> Path:
             hint=f"{install_hint('chromium')}; or open the HTML page and print it",
         )
     with tempfile.TemporaryDirectory(prefix="bareline-page-") as folder:
-        page, printed = Path(folder) / "page.html", Path(folder) / "page.pdf"
+        page = Path(folder) / "page.html"
+        printed = Path(folder) / "page.pdf"
         replace_file(page, html, durable=False)
         # Chromium's sandbox refuses root; the page fetches nothing and runs its own script.
         unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -154,14 +164,16 @@ def print_page(html: str, path: Path) -> Path:
             f"--print-to-pdf={printed}", page.as_uri(),
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+            chromium = subprocess.run(
+                command, capture_output=True, text=True, timeout=180, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             why = f"Chromium did not print the page: {error}"
             raise StoreError(why, where=str(path)) from error
         if not printed.exists():
-            said = done.stderr.strip().splitlines() or ["no output"]
+            output = chromium.stderr.strip().splitlines() or ["no output"]
             raise StoreError(
-                f"Chromium did not print the page: {said[-1]}",
+                f"Chromium did not print the page: {output[-1]}",
                 where=str(path),
                 hint="open the HTML page and print it",
             )
@@ -171,7 +183,8 @@ def print_page(html: str, path: Path) -> Path:
 def render_markdown(document: Document, figures: Path | None = None) -> str:
     """Return the report's text."""
     about = (document.about, document.subtitle, document.study_description)
-    head = [f"# {escaped(document.title)}", "  \n".join(map(escaped, filter(None, about)))]
+    lines = [escaped(line) for line in about if line]
+    head = [f"# {escaped(document.title)}", "  \n".join(lines)]
     claims = claims_of(document.comparison)
     blocks = [*_verdict(document, claims)]
     if claims.rows:
@@ -195,9 +208,10 @@ def _verdict(document: Document, claims: Claims) -> Iterator[Block]:
         if claims.score.line:
             blocks.append(Prose((claims.score.line,)))
         blocks += grid(document.findings, by_loss(document.findings, glance.platforms))
-        how = legend(document.findings, document.baseline, document.margin)
-        blocks.append(Note(f"{how} {glance.promise}"))
+        key = legend(document.findings, document.baseline, document.margin)
+        blocks.append(Note(f"{key} {glance.promise}"))
     sentences = [sentence for sentence in document.statements if not sentence.about]
-    blocks += [Prose(tuple(sentences), "list")] if sentences else []
+    if sentences:
+        blocks.append(Prose(tuple(sentences), "list"))
     if blocks:
         yield Section("Verdict", tuple(blocks))

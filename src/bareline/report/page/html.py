@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 
 from bareline.analysis.words.parts import Evidence, Sentence
 from bareline.report.blocks import Figure, Section
@@ -11,10 +12,10 @@ from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
-from bareline.report.content.why import waterfalls
+from bareline.report.content.waterfall import Waterfall, waterfalls
 from bareline.report.exhibits.base import draw_figures
 from bareline.report.figures.theme import COLOURS, looks
-from bareline.report.page.drawing import draw_figure, embed_numbers
+from bareline.report.page.drawing import DrawnFigure, draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address
 from bareline.report.page.sections import sections, sources
 from bareline.report.page.templates import link_terms, render
@@ -26,22 +27,23 @@ def render_page(document: Document, address: str = "") -> str:
     figures, empty = draw_figures(document)
     parts = sections(document, figures, empty)
     numbers = {anchor: number for number, anchor in enumerate(sources(document), 1)}
-    shown = [*figures, *(block for part in parts for block in part.blocks
-                         if isinstance(block, Figure) and block.id == "profiles")]  # fmt: skip
-    anchors = {figure.id for figure in figures} | {part.anchor for part in parts}
-    anchors |= {one.anchor for part in parts for one in part.blocks if isinstance(one, Section)}
-    claims, (raw, too_large) = claims_of(document.comparison), embed_numbers(document)
+    drawn: dict[str, DrawnFigure] = {}
+    for figure in (*figures, *_profile_figures(parts)):
+        drawn[figure.id] = draw_figure(figure, explained=True, numbers=numbers)
+    anchors = _anchors(figures, parts)
+    claims = claims_of(document.comparison)
+    raw, too_large = embed_numbers(document)
     page = render(
         "page.html.j2",
         ["page.js", "files.js"],
         document=document,
         looks=looks(document.names),
-        other=[(one, _evidence(one, anchors)) for one in document.statements if not one.about],
-        why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
+        other=_other_sentences(document, anchors),
+        why=_waterfalls(document),
         claims=claims,
         claims_axis=Axis.of([*claims.open, *claims.measured_ratios]),
         sections=parts,
-        drawn={figure.id: draw_figure(figure, explained=True, numbers=numbers) for figure in shown},
+        drawn=drawn,
         raw=raw,
         too_large=too_large,
         colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
@@ -56,22 +58,60 @@ def render_page(document: Document, address: str = "") -> str:
     return cleaned(link_terms(page))
 
 
+def _profile_figures(parts: Sequence[Section]) -> Iterator[Figure]:
+    """Yield the table of profiles, which is a figure that no exhibit draws."""
+    for part in parts:
+        for block in part.blocks:
+            if isinstance(block, Figure) and block.id == "profiles":
+                yield block
+
+
+def _anchors(figures: Sequence[Figure], parts: Sequence[Section]) -> set[str]:
+    """Return the ids of figures, sections and their parts, to which sentences may lead."""
+    anchors = {figure.id for figure in figures}
+    for part in parts:
+        anchors.add(part.anchor)
+        for block in part.blocks:
+            if isinstance(block, Section):
+                anchors.add(block.anchor)
+    return anchors
+
+
+def _other_sentences(document: Document, anchors: set[str]) -> list[tuple[Sentence, Evidence]]:
+    """Return the sentences about no layer, each with the place that it leads to."""
+    others = [sentence for sentence in document.statements if not sentence.about]
+    return [(sentence, _evidence(sentence, anchors)) for sentence in others]
+
+
+def _waterfalls(document: Document) -> list[Waterfall]:
+    if document.comparison.alone:
+        return []
+    return waterfalls(document.comparison.breakdowns)
+
+
 def _matrix(document: Document) -> dict[str, object]:
+    """Return the matrix of verdicts, and a line for each layer of which a platform measured it."""
     glance = document.glance
     if glance is None or not glance.squares:
         return {"matrix": None, "shared": ()}
     order = by_loss(document.findings, glance.platforms)
     lone = lone_platforms(document.findings, order)
     across = [name for name in order if name not in lone]
-    lines = []
-    for layer, *parts in matrix(glance, document.findings, lone).rows:
-        own = [f"{name} {one.plain}" for name, one in zip(lone, parts, strict=True) if one.plain]
-        lines += [f"{layer.plain} only: {', '.join(own)}"] if own else []
+    lines: list[str] = []
+    for layer, *fields in matrix(glance, document.findings, lone).rows:
+        verdicts = [
+            f"{name} {field.plain}" for name, field in zip(lone, fields, strict=True) if field.plain
+        ]
+        if verdicts:
+            lines.append(f"{layer.plain} only: {', '.join(verdicts)}")
     return {"matrix": matrix(glance, document.findings, across), "shared": lines}
 
 
-def _evidence(sentence: Sentence, known: set[str]) -> Evidence:
-    found = sentence.evidence
-    if found is None or found.anchor not in known:
-        return Evidence("overview", found.n if found else None)
-    return found
+def _evidence(sentence: Sentence, anchors: set[str]) -> Evidence:
+    """Return the place on the page that a sentence leads to; without its own, the overview."""
+    evidence = sentence.evidence
+    if evidence is None:
+        return Evidence("overview", None)
+    if evidence.anchor not in anchors:
+        return Evidence("overview", evidence.n)
+    return evidence

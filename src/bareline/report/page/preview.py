@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import escape
 
-from bareline.analysis.words.verdict import Glance
+from bareline.analysis.words.verdict import Glance, Square
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.figures.svg import to_png
@@ -24,22 +24,23 @@ from bareline.vocabulary.texts import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
 #: The size that previews are laid out for.
-WIDTH_PX, HEIGHT_PX = 1200, 630
+WIDTH_PX = 1200
+HEIGHT_PX = 630
 #: Longer descriptions are cut where they are shown.
 _MOST_CHARACTERS = 300
 #: So long may the name of the picture's file be, without its ending.
 _MOST_NAME = 100
-_LEFT_PX, _BAR_PX, _ROW_PX = 64, 620, 34
+_LEFT_PX = 64
+_BAR_PX = 620
+_ROW_PX = 34
 
 
 def description(document: Document) -> str:
     """Format the answer in the few words that a preview has room for."""
-    glance = document.glance
-    text = (
-        "; ".join(clause.text for clause in glance.headline.clauses)
-        if glance
-        else document.study_description or document.subtitle
-    )
+    if document.glance:
+        text = "; ".join(clause.text for clause in document.glance.headline.clauses)
+    else:
+        text = document.study_description or document.subtitle
     return textwrap.shorten(sentence_case(cleaned(text)), _MOST_CHARACTERS, placeholder=" …")
 
 
@@ -85,20 +86,24 @@ def _bars(document: Document) -> Iterator[str]:
     glance = document.glance
     if glance is None:
         return
-    drawn = _shares(glance)
+    shares = _shares(glance)
     y = HEIGHT_PX - 26.0 - _ROW_PX * len(glance.layers)
     for layer in glance.layers:
-        own = {name: share for (of, name), share in drawn.items() if of is layer}
         yield _text(layer.words, _LEFT_PX, y + 17, 20, "soft")
-        if own:
-            name = max(own, key=lambda name: own[name])
-            square = glance.squares[layer, name]
-            ink = "better" if square.mark is Verdict.FASTER else "worse"
-            wide = max(2.0, own[name] * _BAR_PX)
-            yield f'<rect x="330" y="{y}" width="{wide:.1f}" height="20" fill="{colour(ink)}"/>'
-            label = f"{square.words.text.split(' [')[0]}, {name}"
-            yield _text(label, 342 + wide, y + 17, 18, "ink")
+        platforms = [name for drawn_layer, name in shares if drawn_layer is layer]
+        if platforms:
+            worst = max(platforms, key=lambda name: shares[layer, name])
+            yield from _bar(glance.squares[layer, worst], worst, shares[layer, worst], y)
         y += _ROW_PX
+
+
+def _bar(square: Square, platform: str, share: float, y: float) -> Iterator[str]:
+    """Draw a change as a bar, with its words and its platform after it."""
+    ink = "better" if square.mark is Verdict.FASTER else "worse"
+    width_px = max(2.0, share * _BAR_PX)
+    yield f'<rect x="330" y="{y}" width="{width_px:.1f}" height="20" fill="{colour(ink)}"/>'
+    words = square.words.text.split(" [")[0]
+    yield _text(f"{words}, {platform}", 342 + width_px, y + 17, 18, "ink")
 
 
 def _text(text: str, x: float, y: float, size_px: int, ink: str, weight: int = 400) -> str:
@@ -114,10 +119,10 @@ _LEAST_END = 2.0
 
 def _shares(glance: Glance) -> dict[tuple[Layer, str], float]:
     """Return the log of each certain change, as a share of the largest one."""
-    factors = {
-        at: abs(math.log(square.point.ratio.value))
-        for at, square in glance.squares.items()
-        if square.point and square.point.ratio and square.point.ratio.value > 0
-    }
+    factors: dict[tuple[Layer, str], float] = {}
+    for place, square in glance.squares.items():
+        ratio = square.point.ratio if square.point else None
+        if ratio and ratio.value > 0:
+            factors[place] = abs(math.log(ratio.value))
     whole = max([math.log(_LEAST_END), *factors.values()])
-    return {at: factor / whole for at, factor in factors.items()}
+    return {place: factor / whole for place, factor in factors.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bareline.analysis.words.verdict import layer_line
 from bareline.published.catalogue import conditions
@@ -18,6 +18,7 @@ from bareline.report.content.published import PublishedPoint
 from bareline.report.content.strips import strip
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
 from bareline.report.figures.predictions import SECTION
+from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count
@@ -37,100 +38,141 @@ def sections(
     document: Document, figures: Sequence[Figure], empty: Sequence[ExhibitSpec]
 ) -> list[Section]:
     """Return the sections that have something to show."""
+    parts: list[Section] = []
     whole = tuple(figure for figure in figures if not figure.layer)
+    if whole:
+        parts.append(Section("Overview", whole, "all"))
+    parts.append(Section("Platforms", tuple(_platforms(document)), "platforms"))
+    parts += _layers(document, figures)
+    if document.profiles:
+        table = profiles_table(document.profiles)
+        parts.append(Section("Profiles", (table,), "profiles-section"))
     predicted = tuple(figure for figure in figures if figure.layer == SECTION)
-    about = Prose((
-        "Each application was predicted from the ladder and its profile on every other platform, "
-        "then compared with the measurements.",
-    ))  # fmt: skip
-    profiles = (profiles_table(document.profiles),) if document.profiles else ()
-    return [
-        *([Section("Overview", whole, "all")] if whole else []),
-        Section("Platforms", tuple(_platforms(document)), "platforms"),
-        *_layers(document, figures),
-        *([Section("Profiles", profiles, "profiles-section")] if profiles else []),
-        *([Section("Predictions", (about, *predicted), "predictions")] if predicted else []),
-        Section("Failed, missing, left out, caveats", tuple(gaps(document, empty)), "gaps"),
-        *_published(document),
-        Section("Method and data", tuple(method(document)), "method"),
-    ]
+    if predicted:
+        about = Prose((
+            "Each application was predicted from the ladder and its profile on every other "
+            "platform, then compared with the measurements.",
+        ))  # fmt: skip
+        parts.append(Section("Predictions", (about, *predicted), "predictions"))
+    incomplete = tuple(gaps(document, empty))
+    parts.append(Section("Failed, missing, left out, caveats", incomplete, "gaps"))
+    parts += _published(document)
+    parts.append(Section("Method and data", tuple(method(document)), "method"))
+    return parts
 
 
 def _platforms(document: Document) -> Iterator[Block]:
-    infos = {info.name: info for info in document.platforms}
-    about = glosses(document)
-    yield (
-        Rows(document.names)
-        .platform(lambda name: name)
-        .text("what it is", lambda name: about[name])
-        .text("type", lambda name: infos[name].type)
-        .text("", lambda name: "baseline" if name == document.baseline else "")
-        .table(look="plain", label="Platforms")
-    )
+    """Yield the platforms and their roles, their use and their characteristics."""
+    yield _platform_table(document)
     # The name of a platform that is named after its role is description enough.
     taken = {name: role for name, role in document.roles.items() if role.platform != name}
     if taken:
-        roles = (
-            Rows(taken.items())
-            .text("role", lambda item: item[0])
-            .text("what it is", lambda item: item[1].title)
-            .text("platform", lambda item: item[1].platform or "not measured here")
-        )
-        yield Section("Roles", (roles.table(look="plain", label="Roles"),))
+        yield Section("Roles", (_role_table(taken),))
     yield from use_section(document)
-    facts, order = document.fact_rows, [info.name for info in document.platforms]
+    yield from _characteristics(document)
+
+
+def _platform_table(document: Document) -> Table:
+    infos = {info.name: info for info in document.platforms}
+    about = glosses(document)
+
+    def role(name: str) -> str:
+        return "baseline" if name == document.baseline else ""
+
+    rows = Rows(document.names).platform(lambda name: name)
+    rows.text("what it is", lambda name: about[name])
+    rows.text("type", lambda name: infos[name].type)
+    rows.text("", role)
+    return rows.table(look="plain", label="Platforms")
+
+
+def _role_table(roles: Mapping[str, RoleKeys]) -> Table:
+    rows = Rows(roles.items()).text("role", lambda item: item[0])
+    rows.text("what it is", lambda item: item[1].title)
+    rows.text("platform", lambda item: item[1].platform or "not measured here")
+    return rows.table(look="plain", label="Roles")
+
+
+def _characteristics(document: Document) -> Iterator[Block]:
+    """Yield the characteristics that differ, then details and equal ones, folded."""
+    order = [info.name for info in document.platforms]
     places = [order.index(name) for name in document.names]
 
-    def table(own: Sequence[FactLine], label: str) -> tuple[Table]:
-        return (facts_table(own, document.names, places, label=label),)
+    def table(facts: Sequence[FactLine], label: str) -> tuple[Table]:
+        return (facts_table(facts, document.names, places, label=label),)
 
-    if different := [fact for fact in facts if not (fact.equal or fact.detail)]:
-        shown = table(different, "What differs between the platforms")
-        yield Section("What differs", shown)
-    if details := [fact for fact in facts if fact.detail and not fact.equal]:
+    unequal = [fact for fact in document.fact_rows if not fact.equal]
+    different = [fact for fact in unequal if not fact.detail]
+    if different:
+        yield Section("What differs", table(different, "What differs between the platforms"))
+    details = [fact for fact in unequal if fact.detail]
+    if details:
         verb = "differs" if len(details) == 1 else "differ"
-        shown = table(details, "Details that differ between the platforms")
-        yield Folded(f"{count(len(details), 'detail')} that {verb}", shown)
-    if equal := [fact for fact in facts if fact.equal]:
-        shown = table(equal, "What is the same on every platform")
-        noun = count(len(equal), "characteristic")
-        yield Folded(f"{noun} the same on every platform", shown)
+        title = f"{count(len(details), 'detail')} that {verb}"
+        yield Folded(title, table(details, "Details that differ between the platforms"))
+    equal = [fact for fact in document.fact_rows if fact.equal]
+    if equal:
+        title = f"{count(len(equal), 'characteristic')} the same on every platform"
+        yield Folded(title, table(equal, "What is the same on every platform"))
 
 
 def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
+    """Yield a section for each layer that has a figure, or a probe without any value."""
     order = by_loss(document.findings, document.names[1:])
     for layer in Layer:
-        own = [figure for figure in figures if figure.layer == layer]
-        there: dict[str, bool] = {}
-        for cell in document.cells:
-            if cell.layer == layer:
-                known = there.get(cell.place.probe, False)
-                there[cell.place.probe] = known or cell.value is not None
-        drawn = list(dict.fromkeys(figure.probe for figure in own if figure.probe))
-        if not own and all(there.values()):
-            continue
-        blocks: list[Block] = [*_words(document, layer)]
-        blocks += [figure for figure in own if not figure.probe]
-        menu = strip(document.findings, layer, order)
-        blocks += [menu] if menu else []
-        worst = _worst(document, layer, drawn)
-        for probe in drawn:
-            shown = tuple(figure for figure in own if figure.probe == probe)
-            blocks.append(_probe(document, probe, shown, first=probe == worst))
-        silent = Prose(("No platform gave a number; what failed says why.",))
-        blocks += [_probe(document, one, (silent,)) for one, known in there.items() if not known]
-        yield Section(layer.words, tuple(blocks), layer_anchor(layer.value))
+        layer_figures = [figure for figure in figures if figure.layer == layer]
+        silent_probes = _probes_without_values(document, layer)
+        if layer_figures or silent_probes:
+            blocks = _layer_blocks(document, layer, layer_figures, order)
+            blocks += [_silent_probe(document, probe) for probe in silent_probes]
+            yield Section(layer.words, tuple(blocks), layer_anchor(layer.value))
+
+
+def _probes_without_values(document: Document, layer: Layer) -> list[str]:
+    """Return the probes of a layer that have cells, but no value on any platform."""
+    has_value: dict[str, bool] = {}
+    for cell in document.cells:
+        if cell.layer == layer:
+            before = has_value.get(cell.place.probe, False)
+            has_value[cell.place.probe] = before or cell.value is not None
+    return [probe for probe, is_measured in has_value.items() if not is_measured]
+
+
+def _layer_blocks(
+    document: Document, layer: Layer, figures: Sequence[Figure], order: Sequence[str]
+) -> list[Block]:
+    """Return a layer's sentences, its common figures, the menu of its probes, and these."""
+    blocks: list[Block] = [*_words(document, layer)]
+    blocks += [figure for figure in figures if not figure.probe]
+    menu = strip(document.findings, layer, order)
+    if menu:
+        blocks.append(menu)
+    by_probe: dict[str, list[Block]] = {}
+    for figure in figures:
+        if figure.probe:
+            by_probe.setdefault(figure.probe, []).append(figure)
+    worst = _worst(document, layer, by_probe)
+    for probe, probe_figures in by_probe.items():
+        blocks.append(_probe(document, probe, tuple(probe_figures), first=probe == worst))
+    return blocks
+
+
+def _silent_probe(document: Document, probe: str) -> Section:
+    silent = Prose(("No platform gave a number; what failed says why.",))
+    return _probe(document, probe, (silent,))
 
 
 def _words(document: Document, layer: Layer) -> Iterator[Block]:
+    """Yield the verdict on a layer, all sentences about it, and its note."""
     glance = document.glance
     line = layer_line(document.findings, glance.squares, layer) if glance else None
     if line and line.parts:
         yield Prose((line,))
-    own = [sentence for sentence in document.statements if sentence.about is layer]
-    if own:
-        clauses = count(sum(len(sentence.clauses) for sentence in own), "clause")
-        yield Folded(f"In words, with causes and caveats: {clauses}", (Prose(tuple(own), "list"),))
+    sentences = [sentence for sentence in document.statements if sentence.about is layer]
+    if sentences:
+        number = sum(len(sentence.clauses) for sentence in sentences)
+        title = f"In words, with causes and caveats: {count(number, 'clause')}"
+        yield Folded(title, (Prose(tuple(sentences), "list"),))
     if layer is Layer.NPB:
         yield Prose((_NPB_NOTE,))
 
@@ -158,27 +200,38 @@ def sources(document: Document) -> dict[str, PublishedPoint]:
 
 
 def _published(document: Document) -> Iterator[Section]:
-    points = [*enumerate(sources(document).values(), 1)]
+    points = list(sources(document).values())
     if not points:
         return
-    rows = Rows(points).column("no.", lambda it: Field(str(it[0]), anchor=it[1].anchor))
-    rows.text(
-        "benchmark", lambda it: f"{it[1].ratio.benchmark}, {it[1].ratio.metric}".replace("_", " ")
-    )
-    rows.text("at", lambda it: conditions(it[1].ratio.conditions))
-    rows.text("platforms", lambda it: f"{it[1].ratio.platform} against {it[1].ratio.baseline}")
-    rows.text("times worse", lambda it: it[1].factor)
-    rows.column(
-        "printed",
-        lambda it: Field(it[1].ratio.text, wrap=True, note=" ".join(it[1].ratio.doubts)),
-        "text",
-    )
-    where = "{0.source}: {0.ratio.where}".format
-    rows.text("where", lambda it: where(it[1]) if it[1].ratio.where else it[1].source, wrap=True)
-    table = rows.table(look="plain", label="Published figures")
     about = Prose((
         "The comparison is of ratios between two of the publication's own platforms. Absolute "
         "published figures belong to the hardware of their time; the table below has them.",
     ))  # fmt: skip
-    folded = Folded(f"{count(len(points), 'published ratio')} with their sources", (table,))
+    title = f"{count(len(points), 'published ratio')} with their sources"
+    folded = Folded(title, (_published_table(points),))
     yield Section("Published figures", (about, folded), "published")
+
+
+def _published_table(points: Sequence[PublishedPoint]) -> Table:
+    """Tabulate published ratios by their numbers in the page's list."""
+    numbers = [Field(str(number), anchor=point.anchor) for number, point in enumerate(points, 1)]
+    rows = Rows(points).fields("no.", numbers)
+    rows.text("benchmark", _benchmark)
+    rows.text("at", lambda point: conditions(point.ratio.conditions))
+    rows.text("platforms", lambda point: f"{point.ratio.platform} against {point.ratio.baseline}")
+    rows.text("times worse", lambda point: point.factor)
+    rows.column("printed", _printed, "text")
+    rows.text("where", _where, wrap=True)
+    return rows.table(look="plain", label="Published figures")
+
+
+def _benchmark(point: PublishedPoint) -> str:
+    return f"{point.ratio.benchmark}, {point.ratio.metric}".replace("_", " ")
+
+
+def _printed(point: PublishedPoint) -> Field:
+    return Field(point.ratio.text, wrap=True, note=" ".join(point.ratio.doubts))
+
+
+def _where(point: PublishedPoint) -> str:
+    return f"{point.source}: {point.ratio.where}" if point.ratio.where else point.source

@@ -18,7 +18,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from bareline import __version__
-from bareline.analysis.words.parts import Amount, Interval, Lead, Platform, Sentence
+from bareline.analysis.words.parts import Amount, Interval, Lead, Part, Platform, Sentence
 from bareline.report.blocks import Block, Section, Table
 from bareline.report.content.glossary import explained, term_anchor, terms_of
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
@@ -49,7 +49,8 @@ def content_policy(style: str, script: str) -> str:
     """Allow nothing but the page's own style and script, by their hashes."""
 
     def digest(text: str) -> str:
-        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        sha256 = hashlib.sha256(text.encode()).digest()
+        return f"'sha256-{base64.b64encode(sha256).decode()}'"
 
     return (
         f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; "
@@ -78,7 +79,7 @@ def template_environment() -> jinja2.Environment:
         "capital": sentence_case,
         "count": count,
         "size": _size_text,
-        "order": lambda order: f"{order:.5g}" if isinstance(order, float) else str(order),
+        "order": _order_text,
         "explained": explained,
         "kind": lambda block: type(block).__name__,
         "packed": _packed,
@@ -95,6 +96,10 @@ def template_environment() -> jinja2.Environment:
     return environment
 
 
+def _order_text(order: object) -> str:
+    return f"{order:.5g}" if isinstance(order, float) else str(order)
+
+
 def _chosen_by_strip(block: Block) -> bool:
     if isinstance(block, Table):
         return block.look == "strip"
@@ -105,8 +110,10 @@ def _marked_code(text: str) -> Markup:
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
-    marked = (Markup("<code>{}</code>").format(part) if i % 2 else escape(part)
-            for i, part in enumerate(parts))  # fmt: skip
+    marked: list[Markup] = []
+    for place, part in enumerate(parts):
+        is_code = place % 2 == 1
+        marked.append(Markup("<code>{}</code>").format(part) if is_code else escape(part))
     return Markup("").join(marked)
 
 
@@ -137,30 +144,37 @@ def sentence_markup(sentence: Sentence) -> Markup:
     """Set amounts bold, intervals lighter, names unbroken; a long sentence as a list of clauses."""
     if sentence.lead is None or not sentence.is_long:
         return _set(sentence)
-    item, whole = Markup("<li>{}</li>"), '<span class="lead">{}</span><ul class="clauses">{}</ul>'
+    item = Markup("<li>{}</li>")
     clauses = Markup("").join(item.format(_set(clause)) for clause in sentence.clauses)
-    return Markup(whole).format(sentence.lead.name, clauses)
+    whole = Markup('<span class="lead">{}</span><ul class="clauses">{}</ul>')
+    return whole.format(sentence.lead.name, clauses)
 
 
 def _set(sentence: Sentence) -> Markup:
-    set_parts = []
+    set_parts: list[Markup] = []
     begun = False
     for part in sentence.parts:
-        text = unbroken(part.text if begun else part.text[:1].upper() + part.text[1:])
+        text = part.text
+        if not begun:
+            text = text[:1].upper() + text[1:]
+        set_parts.append(_set_part(part, unbroken(text)))
         begun = begun or (bool(part.text) and not isinstance(part, Lead))
-        match part:
-            case Lead():
-                form, text = '<span class="lead">{}</span>', part.name
-            case Amount():
-                form = "<b>{}</b>"
-            case Interval():
-                form = '<span class="light">{}</span>'
-            case Platform() if len(part.text) <= _UNBROKEN:
-                form, text = '<span class="name">{}</span>', part.text
-            case _:
-                form = "{}"
-        set_parts.append(Markup(form).format(text))
     return Markup("").join(set_parts)
+
+
+def _set_part(part: Part, text: str) -> Markup:
+    """Set the text of a part; a lead and a platform's name stay as they are."""
+    match part:
+        case Lead():
+            return Markup('<span class="lead">{}</span>').format(part.name)
+        case Amount():
+            return Markup("<b>{}</b>").format(text)
+        case Interval():
+            return Markup('<span class="light">{}</span>').format(text)
+        case Platform() if len(part.text) <= _UNBROKEN:
+            return Markup('<span class="name">{}</span>').format(part.text)
+        case _:
+            return Markup("{}").format(text)
 
 
 #: Parts that are not running text, in whole: code, drawings, tables (their heads explain
@@ -176,34 +190,41 @@ def link_terms(page: str) -> str:
     - `page`: HTML as the page's template gives it: texts and attributes are escaped, so that ``<``
       and ``>`` are at the ends of tags alone.
     """
-    begin, end = page.index("<main"), page.index('<section id="glossary">')
-    return page[:begin] + "".join(_linked(page[begin:end])) + page[end:]
+    begin = page.index("<main")
+    end = page.index('<section id="glossary">')
+    body = "".join(_linked(page[begin:end]))
+    return page[:begin] + body + page[end:]
 
 
 def _linked(body: str) -> Iterator[str]:
-    linked, before, at = set[str](), set[str](), 0
+    linked: set[str] = set()
+    linked_before: set[str] = set()
+    position = 0
     for token in _TOKENS.finditer(body):
-        yield _with_links(body[at : token.start()], linked)
+        yield _with_links(body[position : token.start()], linked)
         yield token[0]
-        at = token.end()
+        position = token.end()
         if token[0].startswith("<section"):
             linked = set()
         elif token[0].startswith("<details"):
             # An explanation that is folded away does not help a reader who continues after it.
-            before, linked = linked, set(linked)
+            linked_before = linked
+            linked = set(linked)
         elif token[0] == "</details>":
-            linked = before
-    yield _with_links(body[at:], linked)
+            linked = linked_before
+    yield _with_links(body[position:], linked)
 
 
 def _with_links(text: str, linked: set[str]) -> str:
-    pieces = []
-    at = 0
+    pieces: list[str] = []
+    position = 0
     for start, end, term in terms_of(text):
         if term in linked:
             continue
         linked.add(term)
         word = text[start:end]
-        pieces += [text[at:start], f'<a class="term" href="#{term_anchor(term)}">{word}</a>']
-        at = end
-    return "".join([*pieces, text[at:]])
+        pieces.append(text[position:start])
+        pieces.append(f'<a class="term" href="#{term_anchor(term)}">{word}</a>')
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces)

@@ -12,6 +12,7 @@ from bareline.profile.summary import (
     DISTURBED,
     CallSum,
     SizeSum,
+    TimeShare,
     imbalance,
     other_threads_mpi_s,
     queued_share,
@@ -34,19 +35,17 @@ def split_table(profile: Profile) -> Table:
     # Start-up happens before the time that the shares are of.
     init = profile.rank_table["init_ns"].to_numpy() * 1e-9
     start = Estimate(float(init.mean()), float(init.min()), float(init.max()))
-    rows: list[tuple[str, float | None, Estimate]] = [
-        (
-            f"\u2003{part.what}" if part.is_part else part.what,
-            part.share,
-            Estimate(part.mean_s, part.least_s, part.most_s),
-        )
-        for part in split
-    ]
+    rows: list[tuple[str, float | None, Estimate]] = []
+    for part in split:
+        name = f"\u2003{part.what}" if part.is_part else part.what
+        time = Estimate(part.mean_s, part.least_s, part.most_s)
+        rows.append((name, part.share, time))
     rows.append(("start-up (MPI_Init), before that", None, start))
     table = Rows(rows).text("", lambda row: row[0])
     table.number("share", lambda row: row[1], percent_tenths, absent="")
-    head, ranks = scale.titled("mean"), scale.titled("ranks")
-    return table.estimate(head, lambda row: row[2], scale.show, interval=ranks).table()
+    ranks = scale.titled("ranks")
+    table.estimate(scale.titled("mean"), lambda row: row[2], scale.show, interval=ranks)
+    return table.table()
 
 
 def regions_table(profile: Profile) -> Table | None:
@@ -54,7 +53,10 @@ def regions_table(profile: Profile) -> Table | None:
     regions = region_split(profile)
     if not regions:
         return None
-    scale = unit_scale([time for _, *times in regions for time in times], "s")
+    times: list[float] = []
+    for _, computing, calls in regions:
+        times += [computing, calls]
+    scale = unit_scale(times, "s")
     return (
         Rows(regions)
         .text("region", lambda row: row[0])
@@ -115,18 +117,22 @@ def sizes_by_call(profile: Profile) -> list[tuple[str, list[SizeSum]]]:
 
     The calls that take most time first.
     """
-    found: dict[tuple[str, str], list[SizeSum]] = {}
+    by_call: dict[tuple[str, str], list[SizeSum]] = {}
     for size in sizes(profile):
-        found.setdefault((size.call, size.kind), []).append(size)
-    calls = [(call.call, call.kind) for call in top_calls(profile)]
-    return [(call_name(*key), found[key]) for key in calls if key in found]
+        by_call.setdefault((size.call, size.kind), []).append(size)
+    named: list[tuple[str, list[SizeSum]]] = []
+    for call in top_calls(profile):
+        call_sizes = by_call.get((call.call, call.kind))
+        if call_sizes is not None:
+            named.append((call_name(call.call, call.kind), call_sizes))
+    return named
 
 
-def sizes_table(own: Sequence[SizeSum]) -> Table:
+def sizes_table(call_sizes: Sequence[SizeSum]) -> Table:
     """Count the messages of one call by size."""
-    each = unit_scale([size.mean_s for size in own], "s")
+    each = unit_scale([size.mean_s for size in call_sizes], "s")
     return (
-        Rows(own)
+        Rows(call_sizes)
         .column("size", lambda size: Field(size_range(size.low, size.high), size.low))
         .number("calls", lambda size: size.count)
         .number("data", lambda size: size.bytes, format_size)
@@ -148,7 +154,9 @@ def size_range(low: int, high: int) -> str:
     if low == high or format_size(low) == format_size(high):
         return format_size(low)
     is_bin = high & (high + 1) == 0 and high >= 1023
-    top = format_size(high + 1 if is_bin else high)
+    if is_bin:
+        high += 1
+    top = format_size(high)
     first, unit = format_size(low).rsplit(" ", 1)
     return f"{first} to {top}" if top.endswith(f" {unit}") else f"{first} {unit} to {top}"
 
@@ -156,32 +164,48 @@ def size_range(low: int, high: int) -> str:
 def findings(profile: Profile) -> list[str]:
     """Describe in a few sentences where the time goes."""
     split = time_split(profile)
-    wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
-
-    def listed(least: float, *, parts: bool) -> str:
-        own = [one for one in split if one.is_part is parts and one.share >= least]
-        return ", ".join(f"{one.what} {percent_tenths(one.share)}" for one in own)
-
+    parts = [part for part in split if part.is_part and part.share >= 0.01]
+    wholes = [part for part in split if not part.is_part and part.share >= 0.0005]
+    wall_s = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
     sentences = disturbances(profile)
-    sentences.append(f"Of {format_value(wall, 's')} per rank: {listed(0.0005, parts=False)}.")
-    if (threads := int(profile.rank_table["threads"].sum()) - profile.ranks) > 0:
-        other = format_value(other_threads_mpi_s(profile), "s")
-        sentences.append(
-            f"These are the main threads' times; other threads ({threads / profile.ranks:.3g} per "
-            f"rank) spent {other} per rank in MPI calls beside them."
-        )
-    if sum(one.is_part and one.share >= 0.01 for one in split) > 1:
-        sentences.append(f"The MPI calls: {listed(0.01, parts=True)}.")
-    if calls := [call for call in top_calls(profile) if call.kind != "posix-io"]:
+    sentences.append(f"Of {format_value(wall_s, 's')} per rank: {_shares_words(wholes)}.")
+    sentences += _other_threads(profile)
+    if len(parts) > 1:
+        sentences.append(f"The MPI calls: {_shares_words(parts)}.")
+    calls = [call for call in top_calls(profile) if call.kind != "posix-io"]
+    if calls:
         sentences.append(_busiest(calls[0]))
-    uneven = imbalance(profile)
-    if profile.ranks > 1 and uneven.most_s > 0:
-        saved = percent_tenths(1 - 1 / uneven.factor)
-        sentences.append(
-            f"Rank {uneven.slowest} computes longest, {significant(uneven.factor)} times the mean: "
-            f"perfect balance would save {saved} of the computing time."
-        )
+    sentences += _imbalance_words(profile)
     return sentences
+
+
+def _shares_words(parts: Sequence[TimeShare]) -> str:
+    return ", ".join(f"{part.what} {percent_tenths(part.share)}" for part in parts)
+
+
+def _other_threads(profile: Profile) -> list[str]:
+    """Describe the MPI calls of threads other than the main ones, where there are any."""
+    threads = int(profile.rank_table["threads"].sum()) - profile.ranks
+    if threads <= 0:
+        return []
+    time = format_value(other_threads_mpi_s(profile), "s")
+    per_rank = threads / profile.ranks
+    return [
+        f"These are the main threads' times; other threads ({per_rank:.3g} per "
+        f"rank) spent {time} per rank in MPI calls beside them."
+    ]
+
+
+def _imbalance_words(profile: Profile) -> list[str]:
+    """Describe how unevenly ranks compute, where there are several."""
+    uneven = imbalance(profile)
+    if profile.ranks < 2 or uneven.most_s <= 0:
+        return []
+    saved = percent_tenths(1 - 1 / uneven.factor)
+    return [
+        f"Rank {uneven.slowest} computes longest, {significant(uneven.factor)} times the mean: "
+        f"perfect balance would save {saved} of the computing time."
+    ]
 
 
 def disturbances(profile: Profile) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +30,9 @@ from bareline.vocabulary.units import format_size, format_value, percent_tenths,
 
 #: Rows of a table of calls.
 _CALLS = 12
+#: Rows of a table of call sites, and of the sizes of one call.
+_SITES = 8
+_SIZES = 8
 #: From nothing to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
 P = TypeVar("P", CallPair, SitePair)
@@ -44,20 +48,33 @@ def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Bl
         yield Remark(f"Note: {remark}.", "caution")
     yield Remark()
     yield Section("Time per rank", (split_table(profile),))
-    if (regions := regions_table(profile)) is not None:
+    regions = regions_table(profile)
+    if regions is not None:
         yield Section("Regions, all ranks together", (regions,))
-    every = top_calls(profile)
-    calls = every if everything else every[:_CALLS]
+    calls = _calls(profile, everything=everything)
     if calls:
-        left = len(every) - len(calls)
-        more = [Note(f"{left} more; --all shows them")] if left else []
-        yield Section("Calls, all ranks together", (calls_table(calls), *more))
-    if sites := call_sites(profile, None if everything else 8):
+        yield Section("Calls, all ranks together", tuple(calls))
+    sites = call_sites(profile, None if everything else _SITES)
+    if sites:
         yield Section("Call sites, all ranks together", (sites_table(sites),))
-    if (found := _sizes(profile, everything=everything)) is not None:
-        yield Section("Message sizes", (found,))
+    sizes = _sizes(profile, everything=everything)
+    if sizes is not None:
+        yield Section("Message sizes", (sizes,))
     if not profile.send_table.is_empty():
         yield from _matrix(profile)
+
+
+def _calls(profile: Profile, *, everything: bool) -> list[Block]:
+    """Return the table of the calls that take most time, and the number of the other ones."""
+    calls = top_calls(profile)
+    if not calls:
+        return []
+    listed = calls if everything else calls[:_CALLS]
+    blocks: list[Block] = [calls_table(listed)]
+    left = len(calls) - len(listed)
+    if left:
+        blocks.append(Note(f"{left} more; --all shows them"))
+    return blocks
 
 
 def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
@@ -76,26 +93,54 @@ def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
 
 def _sizes(profile: Profile, *, everything: bool) -> Table | None:
     """Draw how many messages of each size the busiest calls made; None without messages."""
-    found = sizes_by_call(profile)
-    each = unit_scale([size.mean_s for _, own in found for size in own], "s")
-    shown: list[tuple[str, SizeSum, int]] = []
-    for name, own in found if everything else found[: _CALLS // 2]:
-        top = max(size.count for size in own)
-        rows = own if everything else sorted(own, key=lambda size: -size.time_s)[:8]
-        for number, size in enumerate(sorted(rows, key=lambda size: size.low)):
-            shown.append(("" if number else name, size, top))
-    if not shown:
+    calls = sizes_by_call(profile)
+    scale = _mean_scale(calls)
+    if not everything:
+        calls = calls[: _CALLS // 2]
+    bars: list[_SizeBar] = []
+    for name, sizes in calls:
+        bars += _size_bars(name, sizes, everything=everything)
+    if not bars:
         return None
-    return (
-        Rows(shown)
-        .text("call", lambda row: row[0])
-        .column("size", lambda row: Field(size_range(row[1].low, row[1].high)))
-        .number("calls", lambda row: row[1].count)
-        .text("", lambda row: "█" * max(1, round(20 * row[1].count / row[2])))
-        .number("data", lambda row: row[1].bytes, format_size)
-        .number(each.titled("mean"), lambda row: row[1].mean_s, each.show)
-        .table()
-    )
+    rows = Rows(bars).text("call", lambda bar: bar.name)
+    rows.column("size", lambda bar: Field(size_range(bar.size.low, bar.size.high)))
+    rows.number("calls", lambda bar: bar.size.count)
+    rows.text("", lambda bar: "█" * bar.length)
+    rows.number("data", lambda bar: bar.size.bytes, format_size)
+    rows.number(scale.titled("mean"), lambda bar: bar.size.mean_s, scale.show)
+    return rows.table()
+
+
+@dataclass(frozen=True, slots=True)
+class _SizeBar:
+    """The messages of one size; `most` are the messages of the call's most frequent size."""
+
+    name: str
+    size: SizeSum
+    most: int
+
+    @property
+    def length(self) -> int:
+        """The characters of its bar."""
+        return max(1, round(20 * self.size.count / self.most))
+
+
+def _mean_scale(calls: Sequence[tuple[str, Sequence[SizeSum]]]) -> Scale:
+    """Return the unit of the mean times of all sizes."""
+    means_s: list[float] = []
+    for _, sizes in calls:
+        means_s += [size.mean_s for size in sizes]
+    return unit_scale(means_s, "s")
+
+
+def _size_bars(name: str, sizes: Sequence[SizeSum], *, everything: bool) -> Iterator[_SizeBar]:
+    """Yield the sizes of a call that take most time, in their order; only the first is named."""
+    most = max(size.count for size in sizes)
+    listed = sizes
+    if not everything:
+        listed = sorted(sizes, key=lambda size: -size.time_s)[:_SIZES]
+    for number, size in enumerate(sorted(listed, key=lambda size: size.low)):
+        yield _SizeBar("" if number else name, size, most)
 
 
 def _matrix(profile: Profile) -> Iterator[Block]:
@@ -107,10 +152,11 @@ def _matrix(profile: Profile) -> Iterator[Block]:
     yield Remark()
     yield Remark(f"Who sends to whom (rows send{each})", "bold")
     width = len(str(profile.ranks - 1))
-    for row, shade in enumerate(step):
-        cells = "".join(2 * _SHADES[value] for value in shade)
+    for row, levels in enumerate(step):
+        cells = "".join(2 * _SHADES[level] for level in levels)
         yield Remark(f"{row * matrix.block:>{width}} |{cells}|")
-    total_bytes, messages = int(matrix.bytes.sum()), int(matrix.count.sum())
+    total_bytes = int(matrix.bytes.sum())
+    messages = int(matrix.count.sum())
     shade = f"{_SHADES[-1]} is up to {format_size(matrix.most)}"
     faint = f"{_SHADES[1]} {format_size(round(matrix.faint))} or less"
     sums = f"{whole(messages)} messages, {format_size(total_bytes)} in all"
@@ -119,16 +165,7 @@ def _matrix(profile: Profile) -> Iterator[Block]:
 
 def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
     """Show two profiles: the times first, then calls and sizes by how much they change."""
-    before, after = both.before, both.after
-    first = both.split[0]
-    assert first.before is not None and first.after is not None
-    ratio = first.ratio or 1.0
-    word = f"{significant(ratio)} times as long as" if abs(ratio - 1) > 0.005 else "as long as"
-    yield Remark(
-        f"{after.path.name} takes {format_value(first.after, 's')}, {word} {before.path.name} "
-        f"({format_value(first.before, 's')}).",
-        "bold",
-    )
+    yield Remark(_times_words(both), "bold")
     if both.alike:
         yield Remark(f"They are not alike: {both.alike}.", "caution")
     yield Remark("One run each: no interval.", "muted")
@@ -141,17 +178,34 @@ def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
         )
 
 
+def _times_words(both: ProfileComparison) -> str:
+    """Compare the times of two profiles."""
+    times = both.split[0]
+    assert times.before is not None and times.after is not None
+    ratio = times.ratio or 1.0
+    comparison = "as long as"
+    if abs(ratio - 1) > 0.005:
+        comparison = f"{significant(ratio)} times as long as"
+    before = f"{both.before.path.name} ({format_value(times.before, 's')})"
+    after = f"{both.after.path.name} takes {format_value(times.after, 's')}"
+    return f"{after}, {comparison} {before}."
+
+
 def _changes(both: ProfileComparison) -> Iterator[Block]:
     yield _split(both)
     longest = [max(pair.time_s_before, pair.time_s_after) for pair in both.calls]
     scale = unit_scale(longest or [1.0], "s")
-    if calls := both.calls[:_CALLS]:
+    calls = both.calls[:_CALLS]
+    if calls:
         yield Section("Calls, per rank", (_compared(_counts(calls), scale),))
-    if moved := [pair for pair in both.sizes if pair.change_s][:_CALLS]:
-        table = _compared(_counts(moved, sized=True), scale, uneven=False)
+    changed_sizes = [pair for pair in both.sizes if pair.change_s]
+    if changed_sizes:
+        counts = _counts(changed_sizes[:_CALLS], sized=True)
+        table = _compared(counts, scale, uneven=False)
         yield Section("Message sizes that change most, per rank", (table,))
-    if sites := [pair for pair in both.sites if pair.change_s][:_CALLS]:
-        rows = Rows(sites).text("call", lambda pair: pair.call)
+    changed_sites = [pair for pair in both.sites if pair.change_s]
+    if changed_sites:
+        rows = Rows(changed_sites[:_CALLS]).text("call", lambda pair: pair.call)
         rows.text("called from", lambda pair: pair.place)
         yield Section("Call sites that change most, per rank", (_compared(rows, scale),))
 
@@ -186,18 +240,24 @@ def _counts(pairs: Sequence[CallPair], *, sized: bool = False) -> Rows[CallPair]
 
 
 def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
-    def there(pair: CallPair | SitePair, time: float, imbalance: float | None) -> float | None:
-        # A place that one profile lacks has no time there.
-        return None if isinstance(pair, SitePair) and not imbalance else time
+    """Add the times of pairs and their change; `uneven`: also how uneven the ranks are."""
 
-    before, after = scale.titled("time before"), scale.titled("after")
-    rows.number(
-        before, lambda p: there(p, p.time_s_before, p.imbalance_before), scale.show, absent=""
-    )
-    rows.number(after, lambda p: there(p, p.time_s_after, p.imbalance_after), scale.show, absent="")
+    def before(pair: P) -> float | None:
+        return _time_s(pair, pair.time_s_before, pair.imbalance_before)
+
+    def after(pair: P) -> float | None:
+        return _time_s(pair, pair.time_s_after, pair.imbalance_after)
+
+    rows.number(scale.titled("time before"), before, scale.show, absent="")
+    rows.number(scale.titled("after"), after, scale.show, absent="")
     rows.number(scale.titled("change"), lambda pair: pair.change_s, scale.show)
     if uneven:
         ratio = "{:.2f}".format
         rows.number("most/mean before", lambda pair: pair.imbalance_before, ratio, absent="")
         rows.number("after", lambda pair: pair.imbalance_after, ratio, absent="")
     return rows.table()
+
+
+def _time_s(pair: CallPair | SitePair, time_s: float, imbalance: float | None) -> float | None:
+    """Return the time in a call or at a place; a place that one profile lacks has no time there."""
+    return None if isinstance(pair, SitePair) and not imbalance else time_s

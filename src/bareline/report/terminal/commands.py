@@ -10,7 +10,7 @@ from bareline.analysis.words.commands import CommandRow, answer_of, quoted
 from bareline.report.blocks import Block, Next, Note, Prose, Rows
 from bareline.report.content.wording import verdict_tone
 from bareline.report.figures.scales import unit_scale
-from bareline.vocabulary.caveats import briefs, read_caveats
+from bareline.vocabulary.caveats import Caveat, briefs, read_caveats
 from bareline.vocabulary.units import listing
 
 
@@ -19,9 +19,12 @@ def command_blocks(rows: Sequence[CommandRow], margin: float) -> Iterator[Block]
     base, *others = rows
     yield Prose(tuple(answer_of(row, base, margin) for row in others), "headline")
     yield _table(rows).table(whole=True)
-    caveats = briefs(code for row in rows for code in read_caveats(row["caveats"]))
-    if caveats:
-        yield Note(f"Caveats: {listing(list(caveats))}.")
+    caveats: list[Caveat] = []
+    for row in rows:
+        caveats += read_caveats(row["caveats"])
+    texts = list(briefs(caveats))
+    if texts:
+        yield Note(f"Caveats: {listing(texts)}.")
 
 
 def next_blocks(run: str) -> Iterator[Block]:
@@ -49,6 +52,6 @@ def _value(row: CommandRow) -> Estimate | None:
 
 
 def _ratio(row: CommandRow) -> Estimate | None:
-    return (
-        None if row["ratio"] is None else Estimate(row["ratio"], row["ratio_lo"], row["ratio_hi"])
-    )
+    if row["ratio"] is None:
+        return None
+    return Estimate(row["ratio"], row["ratio_lo"], row["ratio_hi"])

@@ -14,18 +14,18 @@ from bareline.vocabulary.units import format_size, format_value, percent, plain
 _MOST_CHANGES = 5
 
 
-def forecast_blocks(done: Prediction, changes: Sequence[CallChange]) -> Iterator[Block]:
+def forecast_blocks(prediction: Prediction, changes: Sequence[CallChange]) -> Iterator[Block]:
     """Return the answer, and which calls the platform changes."""
-    yield from prediction_blocks(done)
+    yield from prediction_blocks(prediction)
     if changes:
-        yield change_table(changes[:_MOST_CHANGES], done.base, done.platform)
+        yield change_table(changes[:_MOST_CHANGES], prediction.base, prediction.platform)
 
 
 def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Block:
     """Return a table of calls: the time of one on both platforms, and the most that all add."""
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))
-    rows.figure("up to", lambda row: format_size(row["size_bytes"]) if row["size_bytes"] else "–")
+    rows.figure("up to", _largest_size)
     rows.figure("calls/s", lambda row: plain(row["rate"]))
     rows.figure(f"one on {base}", lambda row: format_value(row["base_s"], "s"))
     rows.figure(f"on {platform}", lambda row: format_value(row["time_s"], "s"))
@@ -34,9 +34,13 @@ def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Blo
     return rows.table(whole=True)
 
 
+def _largest_size(row: CallChange) -> str:
+    return format_size(row["size_bytes"]) if row["size_bytes"] else "–"
+
+
 def same_by_hand(commands: Sequence[Sequence[str]]) -> Iterator[Block]:
     """Return the separate commands that a forecast replaces."""
-    how = "its own command" if len(commands) == 1 else "separate commands"
-    yield Remark(f"The same with {how}:", "muted")
+    noun = "its own command" if len(commands) == 1 else "separate commands"
+    yield Remark(f"The same with {noun}:", "muted")
     for words in commands:
         yield Remark(f"  {shlex.join(words)}".replace(" '>' ", " > "), "muted", unbroken=True)

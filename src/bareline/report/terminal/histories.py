@@ -17,7 +17,7 @@ from bareline.analysis.words.history import (
     undated_words,
 )
 from bareline.report.blocks import Block, Field, Remark, Rows, Table, Tone
-from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.scales import Scale, unit_scale
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.units import count
 from bareline.vocabulary.verdicts import Grade
@@ -34,23 +34,26 @@ def trend_blocks(trend: Trend, *, details: bool = False) -> Iterator[Block]:
     With `details` every series has a row.
     """
     series = trend.series
-    first, last = trend.dates[0].day, trend.dates[-1].day
+    first = trend.dates[0].day
+    last = trend.dates[-1].day
     yield Remark(f"{count(len(trend.runs), 'run')} from {first} to {last}, {len(series)} series")
     if trend.dated_by_files:
         yield Remark(undated_words(trend), "muted")
-    for line in (*incomplete_words(trend), *trend.history.differences):
-        yield Remark(line, "muted")
-    moved = [one for one in series if one.changes or one.slope]
-    for one in moved:
-        yield from _changes(trend, one)
-    if not moved:
+    for text in (*incomplete_words(trend), *trend.history.differences):
+        yield Remark(text, "muted")
+    changed = [line for line in series if line.changes or line.slope]
+    for line in changed:
+        yield from _changes(trend, line)
+    if not changed:
         short = len(trend.runs) < MIN_RUNS
         why = f": {MIN_RUNS} runs are needed to decide" if short else ""
         yield Remark(f"no certain change{why}")
-    shown = series if details else [one for one in series if one.headline]
-    yield _table(trend, shown)
-    if len(shown) < len(series):
-        yield Remark(f"{len(series) - len(shown)} more with --all", "muted")
+    listed = series
+    if not details:
+        listed = [line for line in series if line.headline]
+    yield _table(trend, listed)
+    if len(listed) < len(series):
+        yield Remark(f"{len(series) - len(listed)} more with --all", "muted")
     yield Remark(promise_words(trend), "muted")
 
 
@@ -74,47 +77,62 @@ def _facts(change: ChangePoint) -> Iterator[Block]:
 
 
 def _table(trend: Trend, series: Sequence[TrendSeries]) -> Table:
-    def end(one: TrendSeries, at: int) -> str:
-        return unit_scale(one.medians, one.unit).show(_known(one)[at])
+    """Return a row for each series: its ends, its state and its values as blocks."""
+    rows = Rows(series).text("series", lambda line: line.words)
+    rows.text("platform", lambda line: line.platform)
+    rows.figure("first", lambda line: _scale_of(line).show(_present(line.medians)[0]))
+    rows.figure("last", lambda line: _scale_of(line).show(_present(line.medians)[-1]))
+    rows.text("unit", lambda line: _scale_of(line).unit)
+    rows.text("state", lambda line: _state(trend, line), wrap=True)
+    rows.column("over runs", _blocks_field, "text")
+    return rows.table(whole=True)
 
-    rows = Rows(series).text("series", lambda one: one.words)
-    rows.text("platform", lambda one: one.platform)
-    rows.figure("first", lambda one: end(one, 0)).figure("last", lambda one: end(one, -1))
-    rows.text("unit", lambda one: unit_scale(one.medians, one.unit).unit)
-    rows.text("state", lambda one: _state(trend, one), wrap=True)
-    line = lambda one: Field(_line(one), tone="bold" if one.certain else "")  # noqa: E731
-    return rows.column("over runs", line, "text").table(whole=True)
+
+def _scale_of(series: TrendSeries) -> Scale:
+    return unit_scale(series.medians, series.unit)
 
 
-def _state(trend: Trend, one: TrendSeries) -> str:
+def _blocks_field(series: TrendSeries) -> Field:
+    tone: Tone = "bold" if series.certain else ""
+    return Field(_blocks(series.medians), tone=tone)
+
+
+def _state(trend: Trend, series: TrendSeries) -> str:
     """Return the course of a series, and its p where nothing is certain."""
-    if one.present is not None and one.present.verdict is not None:
-        way = {"slower": "worse", "faster": "better"}[one.present.verdict.value]
-        return f"{way} since {trend.runs[one.present.change.at].name}"
-    if any(change.grade is Grade.LIKELY for change in one.changes):
+    present = series.present
+    if present is not None and present.verdict is not None:
+        way = {"slower": "worse", "faster": "better"}[present.verdict.value]
+        return f"{way} since {trend.runs[present.change.at].name}"
+    if any(change.grade is Grade.LIKELY for change in series.changes):
         return "likely changed"
-    words = COURSES[one.course]
-    return f"{words}, p {one.p:.2g}" if words == "nothing found" else words
+    words = COURSES[series.course]
+    if words == "nothing found":
+        return f"{words}, p {series.p:.2g}"
+    return words
 
 
-def _known(one: TrendSeries) -> list[float]:
-    return [value for value in one.medians if value is not None]
+def _present(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
-def _line(one: TrendSeries) -> str:
+def _blocks(values: Sequence[float | None]) -> str:
     """Draw values as blocks, their height a tenth of the level at least; a gap is a dot.
 
     Of a long history several neighbours share a block: their median.
     """
-    drawn = _condensed(one.medians)
-    present = [value for value in drawn if value is not None]
-    low, high = min(present), max(present)
+    drawn = _condensed(values)
+    low = min(_present(drawn))
+    high = max(_present(drawn))
     reach = max(high - low, 0.1 * abs(low))
-    return "".join(
-        "·" if value is None
-        else _LEVELS[round((value - low) / reach * (len(_LEVELS) - 1)) if reach else 0]
-        for value in drawn
-    )  # fmt: skip
+    blocks: list[str] = []
+    for value in drawn:
+        if value is None:
+            blocks.append("·")
+            continue
+        height = (value - low) / reach if reach else 0.0
+        level = round(height * (len(_LEVELS) - 1))
+        blocks.append(_LEVELS[level])
+    return "".join(blocks)
 
 
 def _condensed(values: Sequence[float | None]) -> list[float | None]:
@@ -122,6 +140,7 @@ def _condensed(values: Sequence[float | None]) -> list[float | None]:
     width = math.ceil(len(values) / _MOST_BLOCKS)
     drawn: list[float | None] = []
     for begin in range(0, len(values), width):
-        present = [value for value in values[begin : begin + width] if value is not None]
-        drawn.append(median(present) if present else None)
+        present = _present(values[begin : begin + width])
+        middle = median(present) if present else None
+        drawn.append(middle)
     return drawn

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bareline.published.catalogue import conditions
-from bareline.report.blocks import Block, Note, Remark, Rows, Section
+from bareline.report.blocks import Block, Note, Remark, Rows, Section, Table
 from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:  # commands that only list load no tables
@@ -30,18 +30,21 @@ def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     """List the platforms: the available ones first, then why the rest is not available."""
 
     def listed(*, available: bool) -> Rows[Named]:
-        own = (row for row in rows if bool(row["available"]) is available)
-        return _texts(own, "platform", "type").figure("nodes", lambda row: str(row["nodes"]))
+        platforms = [row for row in rows if bool(row["available"]) is available]
+        table = _texts(platforms, "platform", "type")
+        return table.figure("nodes", lambda row: str(row["nodes"]))
 
     def title(row: Named) -> str:
         running = f"runs now: {row['running']}" if row["running"] else ""
         return "; ".join(filter(None, [row["title"], running]))
 
+    def reason(row: Named) -> str:
+        return "; ".join(filter(None, [row["reason"], row["hint"]]))
+
     yield listed(available=True).text("", title).table(whole=True)
     others = listed(available=False)
     if others.rows:
-        step = lambda row: "; ".join(filter(None, [row["reason"], row["hint"]]))  # noqa: E731
-        others.text("why, and what to do", step)
+        others.text("why, and what to do", reason)
         yield Section("not available here", (others.table(whole=True),))
 
 
@@ -103,14 +106,17 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
         yield Remark(study.publication.source, "muted")
         yield from _claim_tables(study)
         yield from _system_tables(study)
-        own = [row for row in rows if row["publication"] == study.id]
-        yield Section("figures", tuple(_figures(own)))
+        figures = [row for row in rows if row["publication"] == study.id]
+        yield Section("figures", tuple(_figures(figures)))
         for note in study.publication.notes:
             yield Remark(note, "muted")
 
 
-def _figures(own: Sequence[Named]) -> Iterator[Block]:
-    doubts: dict[str, None] = dict.fromkeys(text for row in own for text in row["doubts"])
+def _figures(rows: Sequence[Named]) -> Iterator[Block]:
+    """Yield the figures of a publication, with the numbers of the doubts about each."""
+    doubts: dict[str, None] = {}
+    for row in rows:
+        doubts.update(dict.fromkeys(row["doubts"]))
     marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
 
     def benchmark(row: Named) -> str:
@@ -120,11 +126,15 @@ def _figures(own: Sequence[Named]) -> Iterator[Block]:
         return " / ".join(filter(None, [row["platform"], row["baseline"]]))
 
     def printed(row: Named) -> str:
-        return " ".join([row["text"], *(marks[doubt] for doubt in row["doubts"])])
+        doubts = [marks[doubt] for doubt in row["doubts"]]
+        return " ".join([row["text"], *doubts])
 
-    table = Rows(own).text("benchmark", benchmark).text("at", itemgetter("conditions"))
-    table.text("platform", platforms).text("printed", printed)
-    yield table.text("in", itemgetter("label")).table(whole=True)
+    table = Rows(rows).text("benchmark", benchmark)
+    table.text("at", itemgetter("conditions"))
+    table.text("platform", platforms)
+    table.text("printed", printed)
+    table.text("in", itemgetter("label"))
+    yield table.table(whole=True)
     for text, mark in marks.items():
         yield Remark(f"{mark} {text}", "muted")
 
@@ -132,50 +142,80 @@ def _figures(own: Sequence[Named]) -> Iterator[Block]:
 def _claim_tables(study: PublishedStudy) -> Iterator[Block]:
     """Show the claims of the document, the abstract's first, and the tests of each."""
     weights = ("abstract", "conclusions", "text")
-    claims = sorted(study.findings, key=lambda one: weights.index(study.part(one.part).weight))
+
+    def weight(claim: PublishedFinding) -> int:
+        return weights.index(study.part(claim.part).weight)
+
+    def tests(claim: PublishedFinding) -> str:
+        texts = [f"{check.kind} of {', '.join(check.probe)}" for check in claim.checks]
+        return "; ".join(texts) or f"not tested: {claim.unmeasured}"
+
+    claims = sorted(study.findings, key=weight)
     if not claims:
         return
-
-    def test(finding: PublishedFinding) -> str:
-        tests = (f"{check.kind} of {', '.join(check.probe)}" for check in finding.checks)
-        return "; ".join(tests) or f"not tested: {finding.unmeasured}"
-
-    table = Rows(claims).text("claim", lambda one: one.words)
-    table.text("in", lambda one: one.where).text("tested by", test)
+    table = Rows(claims).text("claim", lambda claim: claim.words)
+    table.text("in", lambda claim: claim.where)
+    table.text("tested by", tests)
     yield Section("claims", (table.table(whole=True),))
 
 
 def _system_tables(study: PublishedStudy) -> Iterator[Block]:
     """Show the platforms, the types of clouds, the workloads, and uncompleted benchmarks."""
-    platforms = Rows(study.platforms).text("platform", lambda one: one.id)
-    platforms.text("name", lambda one: one.name).text("kind", lambda one: one.kind)
-    platforms.text("facts", lambda one: _facts(one.facts, one.note))
-    yield Section("platforms", (platforms.table(whole=True),))
+    yield Section("platforms", (_platform_table(study),))
     if study.instance_types:
-        types = Rows(study.instance_types).text("instance type", lambda one: one.name)
-        types.figure("cores", lambda one: str(one.cpus))
-        types.figure("memory (GB)", lambda one: _number(one.memory_gb))
-        types.figure("disk (GB)", lambda one: _number(one.local_disk_gb))
-        yield Section("instance types", (types.text("", lambda one: one.note).table(),))
+        yield Section("instance types", (_instance_type_table(study),))
     if study.workloads:
-        workloads = Rows(study.workloads).text("workload", lambda one: one.name)
-        workloads.text("facts", lambda one: _facts(one.facts, one.note))
-        yield Section("workloads", (workloads.table(whole=True),))
+        yield Section("workloads", (_workload_table(study),))
     if study.facts:
-        facts = Rows(study.facts).text("quantity", lambda one: one.quantity)
-        facts.text("printed", lambda one: f"{one} {one.unit}")
-        facts.text("in", lambda one: one.where).text("", lambda one: one.note)
-        yield Section("other numbers", (facts.table(whole=True),))
+        yield Section("other numbers", (_fact_table(study),))
     if study.not_completed:
-        failed = Rows(study.not_completed).text("benchmark", lambda one: one.benchmark)
-        failed.text("platform", lambda one: one.platform)
-        failed.text("at", lambda one: conditions(one.at)).text("reason", lambda one: one.reason)
-        yield Section("not completed", (failed.table(whole=True),))
+        yield Section("not completed", (_failure_table(study),))
+
+
+def _platform_table(study: PublishedStudy) -> Table:
+    rows = Rows(study.platforms).text("platform", lambda platform: platform.id)
+    rows.text("name", lambda platform: platform.name)
+    rows.text("kind", lambda platform: platform.kind)
+    rows.text("facts", lambda platform: _facts(platform.facts, platform.note))
+    return rows.table(whole=True)
+
+
+def _instance_type_table(study: PublishedStudy) -> Table:
+    rows = Rows(study.instance_types).text("instance type", lambda kind: kind.name)
+    rows.figure("cores", lambda kind: str(kind.cpus))
+    rows.figure("memory (GB)", lambda kind: _number(kind.memory_gb))
+    rows.figure("disk (GB)", lambda kind: _number(kind.local_disk_gb))
+    rows.text("", lambda kind: kind.note)
+    return rows.table()
+
+
+def _workload_table(study: PublishedStudy) -> Table:
+    rows = Rows(study.workloads).text("workload", lambda workload: workload.name)
+    rows.text("facts", lambda workload: _facts(workload.facts, workload.note))
+    return rows.table(whole=True)
+
+
+def _fact_table(study: PublishedStudy) -> Table:
+    rows = Rows(study.facts).text("quantity", lambda fact: fact.quantity)
+    rows.text("printed", lambda fact: f"{fact} {fact.unit}")
+    rows.text("in", lambda fact: fact.where)
+    rows.text("", lambda fact: fact.note)
+    return rows.table(whole=True)
+
+
+def _failure_table(study: PublishedStudy) -> Table:
+    rows = Rows(study.not_completed).text("benchmark", lambda failure: failure.benchmark)
+    rows.text("platform", lambda failure: failure.platform)
+    rows.text("at", lambda failure: conditions(failure.at))
+    rows.text("reason", lambda failure: failure.reason)
+    return rows.table(whole=True)
 
 
 def _facts(facts: Mapping[str, Any], note: str) -> str:
     texts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items()]
-    return "; ".join([*texts, *([note] if note else [])])
+    if note:
+        texts.append(note)
+    return "; ".join(texts)
 
 
 def _fact(value: Any) -> str:
@@ -211,16 +251,19 @@ def fact_blocks(
     """
     from bareline.report.content.facts import facts_table
 
-    shown = [row for row in rows if details or not (row.equal or row.detail)]
-    if not shown and rows:
+    listed = [row for row in rows if details or not (row.equal or row.detail)]
+    if not listed and rows:
         yield Remark(f"Nothing differs between {count(len(names), 'platform')}.")
-    if shown:
-        yield facts_table(shown, names, indent="  ", absent="")
+    if listed:
+        yield facts_table(listed, names, indent="  ", absent="")
     same = sum(row.equal for row in rows)
-    left_out = len(rows) - len(shown) - same
+    left_out = len(rows) - len(listed) - same
     if details or not (left_out or same):
         return
-    differ = "differs" if left_out == 1 else "differ"
-    folded = [f"{count(left_out, 'detail')} that {differ}"] if left_out else []
-    folded += [f"{count(same, 'characteristic')} the same everywhere"] if same else []
+    folded: list[str] = []
+    if left_out:
+        verb = "differs" if left_out == 1 else "differ"
+        folded.append(f"{count(left_out, 'detail')} that {verb}")
+    if same:
+        folded.append(f"{count(same, 'characteristic')} the same everywhere")
     yield Remark(f"{' and '.join(folded)}; --all shows them.", "muted")

@@ -30,21 +30,25 @@ class StepLines:
     """Lines of long work other than a run: which `step` it is at, and when it will end."""
 
     def __init__(self, step: str, console: Console) -> None:
-        self._step, self._console = step, console
-        self._started_s = self._last_s = 0.0
+        self._step = step
+        self._console = console
+        self._started_s = 0.0
+        self._last_s = 0.0
 
-    def __call__(self, text: str, position: int, of: int) -> None:
+    def __call__(self, text: str, position: int, steps: int) -> None:
         """Report the step that begins now, unless a line was printed a moment ago."""
         now_s = time.monotonic()
         if position == 1:
-            self._started_s = self._last_s = now_s
+            self._started_s = now_s
+            self._last_s = now_s
         if now_s - self._last_s < _STEP_EVERY_S:
             return
         self._last_s = now_s
         elapsed_s = now_s - self._started_s
-        left = format_duration(elapsed_s / (position - 1) * (of - position + 1))
+        step_s = elapsed_s / (position - 1)
+        left = format_duration(step_s * (steps - position + 1))
         times = f"{format_duration(elapsed_s)} elapsed, about {left} left"
-        _say(self._console, f"{self._step} {position} of {of}: {text} ({times})")
+        _say(self._console, f"{self._step} {position} of {steps}: {text} ({times})")
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
@@ -55,14 +59,19 @@ class PlainProgress:
     """Lines for logs: when a platform comes up, every few seconds, and every failure."""
 
     def __init__(self, console: Console, *, stop_on_failure: bool = False) -> None:
-        self._console, self._stop = console, stop_on_failure
-        self._planned, self._last_s, self._started_s = 0, 0.0, time.monotonic()
+        self._console = console
+        self._stop = stop_on_failure
+        self._planned = 0
+        self._last_s = 0.0
+        self._started_s = time.monotonic()
 
-    def begin(self, planned: int, done: int) -> None:
+    def begin(self, planned: int, completed: int) -> None:
         """Report how much there is to do."""
         self._planned = planned
         text = f"{count(planned, 'trial')} planned"
-        self._say(f"{text}, {done} done before" if done else text)
+        if completed:
+            text += f", {completed} done before"
+        self._say(text)
 
     def note(self, platform: str, text: str) -> None:
         """Report an event of a platform."""
@@ -79,9 +88,9 @@ class PlainProgress:
         where = f"{trial.case.label} on {trial.platform}"
         self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
-    def repeat(self, trial: Trial, number: int, of: int) -> None:
+    def repeat(self, trial: Trial, number: int, repeats: int) -> None:
         """Print which trial is measured once more, apart from the trials of the plan."""
-        self._say(f"repeat {number} of {of}: {trial.case.label} on {trial.platform}")
+        self._say(f"repeat {number} of {repeats}: {trial.case.label} on {trial.platform}")
 
     def finished(self, record: Record) -> None:
         """Report why a trial failed."""
@@ -112,9 +121,9 @@ class LiveProgress(PlainProgress):
         self._progress = progress
         self._task = progress.add_task("starting", total=None)
 
-    def begin(self, planned: int, done: int) -> None:
+    def begin(self, planned: int, completed: int) -> None:
         """Set the bar."""
-        self._progress.update(self._task, total=planned, completed=done)
+        self._progress.update(self._task, total=planned, completed=completed)
 
     def note(self, platform: str, text: str) -> None:
         """Print an event of a platform above the bar."""
@@ -147,8 +156,12 @@ class LiveProgress(PlainProgress):
         question = f"Go on? [Y/n] (yes by itself in {_ANSWER_S:.0f} s) "
         self._console.print(Text(question), end="")
         answered, _, _ = select.select([sys.stdin], [], [], _ANSWER_S)
-        answer = sys.stdin.readline() if answered else ""
-        self._console.print("" if answered else "it goes on")
+        answer = ""
+        if answered:
+            answer = sys.stdin.readline()
+            self._console.print("")
+        else:
+            self._console.print("it goes on")
         self._progress.start()
         return not answer.strip().lower().startswith("n")
 
@@ -165,7 +178,7 @@ def failure_line(record: Record) -> str:
     return clean(f"failed: {where} [{record.outcome.stage.value}] {reason}")
 
 
-class _Shown(logging.Handler):
+class _LogLines(logging.Handler):
     """Prints log records of bareline's parts on the way: that a part is built, and why it waits."""
 
     def __init__(self, console: Console) -> None:
@@ -179,9 +192,10 @@ class _Shown(logging.Handler):
 @contextmanager
 def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[PlainProgress]:
     """Yield a console's progress display; `stop_on_failure`: end a run where it would ask."""
-    log, shown = logging.getLogger("bareline"), _Shown(console)
+    log = logging.getLogger("bareline")
+    handler = _LogLines(console)
     log.setLevel(logging.INFO)
-    log.addHandler(shown)
+    log.addHandler(handler)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     try:
         if console.quiet or not console.is_terminal:
@@ -190,4 +204,4 @@ def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[
             with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
                 yield LiveProgress(bar, stop_on_failure=stop_on_failure)
     finally:
-        log.removeHandler(shown)
+        log.removeHandler(handler)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from bareline.analysis.judgements.causes.cause import Word
-from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.disturbance import disturbed_trials
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
-from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.disturbance import disturbed_words
-from bareline.analysis.words.parts import Amount, Sentence, sentence
+from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.report.blocks import (
@@ -39,16 +36,14 @@ from bareline.report.content.grid import by_loss, grid, layers_of, legend
 from bareline.report.content.suitability import suited
 from bareline.report.content.wording import (
     axis_name,
-    capital,
     case_words,
     metric_name,
     verdict_tone,
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
-from bareline.vocabulary.caveats import briefs
-from bareline.vocabulary.facts import format_fact
-from bareline.vocabulary.model import Layer, Scalar, Stage
+from bareline.vocabulary.caveats import Caveat, briefs
+from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, listing
 from bareline.vocabulary.verdicts import Verdict
@@ -69,7 +64,9 @@ def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
         rows.figure("n", lambda cell: str(cell.n))
 
-    cells = read_rows(summary if details else unprofiled(summary), None)
+    if not details:
+        summary = unprofiled(summary)
+    cells = read_rows(summary, None)
     return _cell_blocks(cells, columns, details=details)
 
 
@@ -83,11 +80,12 @@ def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
     """Name the failed or skipped cases, a line each, with the reason of the last failure."""
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
-        trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
-        said = f"failed: {where}: {trials} [{row['stage']}] {row['reason']}"
         if row["stage"] == Stage.ABSENT.value:
-            said = f"skipped: {where}: {row['reason']}"
-        yield Remark(said, "caution")
+            yield Remark(f"skipped: {where}: {row['reason']}", "caution")
+            continue
+        planned = count(row["n"] + row["n_failed"], "trial")
+        trials = f"{row['n_failed']} of {planned}"
+        yield Remark(f"failed: {where}: {trials} [{row['stage']}] {row['reason']}", "caution")
 
 
 def control_blocks(
@@ -125,7 +123,8 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
         yield Prose(tuple(reasons), "list")
     yield from _caveats(findings)
     yield from _predictable(comparison)
-    if disturbed := disturbed_words(disturbed_trials(comparison.records)):
+    disturbed = disturbed_words(disturbed_trials(comparison.records))
+    if disturbed:
         yield Note(f"{disturbed}; all are used, and widen the intervals.")
     for control in comparison.controls:
         yield Note(control_sentence(control))
@@ -143,30 +142,44 @@ def _claim_blocks(claims: Claims) -> Iterator[Block]:
         yield claims_table(claims.open, sources=False)
     if not claims.rows:
         return
-    unmeasured = count(len(claims.folded), "statement") + " that this run does not measure"
-    rest = f"{count(len(claims.ratios), 'printed ratio')}" + (
-        f" and {unmeasured}" if claims.folded else ""
-    )
+    rest = count(len(claims.ratios), "printed ratio")
+    if claims.folded:
+        statements = count(len(claims.folded), "statement")
+        rest += f" and {statements} that this run does not measure"
     yield Note(f"On the page (`bareline report`): {rest}, each with its reason.")
 
 
 def _causes(comparison: Comparison) -> list[Sentence]:
-    return [
-        sentence(*reason)
-        for layer in layers_of(comparison.findings)
-        for reason in reasons_of(
-            [one for one in comparison.explanations if one.finding.layer is layer], listing
-        )
+    causes: list[Sentence] = []
+    for layer in layers_of(comparison.findings):
+        causes += _causes_in(comparison, layer)
+    return causes
+
+
+def _causes_in(comparison: Comparison, layer: Layer) -> list[Sentence]:
+    """Return the sentences on the causes of the losses in one layer."""
+    explanations = [
+        explanation for explanation in comparison.explanations if explanation.finding.layer is layer
     ]
+    return [sentence(*reason) for reason in reasons_of(explanations, listing)]
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:
+    """Name each caveat of a comparison with the platforms that have it."""
     compared = [finding for finding in findings if finding.compared]
-    texts = []
-    for brief, alike in briefs(caveat for one in compared for caveat in one.caveats).items():
-        names = (one.platform for one in compared if not alike.isdisjoint(one.caveats))
-        texts.append(f"{brief} on {listing(list(dict.fromkeys(names)))}")
-    return [Note(f"Caveats: {'; '.join(texts)}.")] if texts else []
+    caveats: list[Caveat] = []
+    for finding in compared:
+        caveats += finding.caveats
+    texts: list[str] = []
+    for brief, codes in briefs(caveats).items():
+        platforms = [
+            finding.platform for finding in compared if not codes.isdisjoint(finding.caveats)
+        ]
+        names = list(dict.fromkeys(platforms))
+        texts.append(f"{brief} on {listing(names)}")
+    if not texts:
+        return []
+    return [Note(f"Caveats: {'; '.join(texts)}.")]
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
@@ -199,16 +212,15 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
         yield from _all_explained(comparison)
         return
     yield Prose(tuple(comparison.glance.headline.clauses), "headline")
-    calm = []
+    without_loss: list[str] = []
     for layer in layers_of(comparison.findings):
-        own = [one for one in comparison.explanations if one.finding.layer is layer]
-        reasons = tuple(sentence(*reason) for reason in reasons_of(own, listing))
+        reasons = _causes_in(comparison, layer)
         if reasons:
-            yield Section(layer.words, (Prose(reasons, "list"),))
+            yield Section(layer.words, (Prose(tuple(reasons), "list"),))
         else:
-            calm.append(layer.words)
-    if calm:
-        yield Note(f"No loss is likely in: {listing(calm)}.")
+            without_loss.append(layer.words)
+    if without_loss:
+        yield Note(f"No loss is likely in: {listing(without_loss)}.")
     if comparison.glance.promise:
         yield Note(comparison.glance.promise)
     hint = (
@@ -243,119 +255,94 @@ def _row_blocks(comparison: pl.DataFrame, *, details: bool) -> Iterator[Block]:
     def tone(cell: Row) -> Tone:
         return verdict_tone(cell.verdict)
 
+    def verdict(cell: Row) -> Field:
+        return Field(verdict_word(cell.verdict), tone=tone(cell))
+
     def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.figure(scale.titled(metric), lambda cell: scale.show(cell.median))
-        rows.figure(baseline, lambda cell: scale.show(cell.base.value if cell.base else None))
+        rows.figure(baseline, lambda cell: scale.show(_base(cell)))
         rows.estimate("ratio", lambda cell: cell.ratio, tone=tone)
         rows.figure("n", lambda cell: str(cell.n))
-        word = lambda cell: Field(verdict_word(cell.verdict), tone=tone(cell))  # noqa: E731
-        rows.column("verdict", word, "text")
+        rows.column("verdict", verdict, "text")
 
     yield from _cell_blocks(read_rows(None, comparison), columns, details=details)
     yield Remark(f"A ratio above 1 is worse than {baseline}; 95 % is its interval.", "muted")
 
 
+def _base(cell: Row) -> float | None:
+    return None if cell.base is None else cell.base.value
+
+
 def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> Iterator[Block]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for cell in cells:
-        if details or not cell.metric.detail:
-            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
+    """Yield a table for each probe and unit, and the number of rows that they leave out."""
     left_out = 0
-    probes = list(dict.fromkeys(probe for probe, _ in groups))
-
-    def order(group: tuple[str, str]) -> tuple[int, bool]:
-        return probes.index(group[0]), not any(cell.headline for cell in groups[group])
-
-    for group in sorted(groups, key=order):
-        own = groups[group]
-        shown = own if details else _thinned(own)
-        left_out += len(own) - len(shown)
-        yield Section(group[0], (_table(headline_first(shown), columns),))
+    for group in _groups(cells, details=details):
+        rows = group if details else _thinned(group)
+        left_out += len(group) - len(rows)
+        table = _table(headline_first(rows), columns)
+        yield Section(group[0].place.probe, (table,))
         yield Remark()
     if left_out:
         noun = count(left_out, "row")
         yield Remark(f"{noun} between these sizes left out; --all shows them.", "muted")
 
 
+def _groups(cells: Sequence[Row], *, details: bool) -> list[list[Row]]:
+    """Return the cells of each probe and unit, a probe's headline before its further metrics."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for cell in cells:
+        if details or not cell.metric.detail:
+            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
+    probes = list(dict.fromkeys(probe for probe, _ in groups))
+
+    def order(group: Sequence[Row]) -> tuple[int, bool]:
+        has_headline = any(cell.headline for cell in group)
+        return probes.index(group[0].place.probe), not has_headline
+
+    return sorted(groups.values(), key=order)
+
+
 def _table(cells: Sequence[Row], columns: _Columns) -> Table:
-    sides = [side for cell in cells for side in (cell.value, cell.base) if side is not None]
-    scale = unit_scale([side.value for side in sides], cells[0].metric.unit)
+    """Return a table of cells of one unit; points and metrics are named where several occur."""
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
-    one = len(metrics) == 1
+    has_one_metric = len(metrics) == 1
 
     def point(cell: Row) -> str:
-        metric = "" if one else metric_name(cell.place.metric)
-        return ", ".join(filter(None, [metric, cell.place.words_of(names)]))
+        place = cell.place.words_of(names)
+        if has_one_metric:
+            return place
+        return ", ".join(filter(None, [metric_name(cell.place.metric), place]))
 
     rows = Rows(cells)
     if any(map(point, cells)):
-        rows.text(axis_name(names[0]) if one and len(names) == 1 else "", point)
+        is_one_axis = has_one_metric and len(names) == 1
+        title = axis_name(names[0]) if is_one_axis else ""
+        rows.text(title, point)
     rows.text("platform", lambda cell: cell.platform)
-    columns(rows, scale, metrics[0] if one else "median")
-    return rows.column("", lambda cell: Field("", caveats=cell.caveats), "text").table(whole=True)
+    metric = metrics[0] if has_one_metric else "median"
+    columns(rows, _scale_of(cells), metric)
+    rows.column("", lambda cell: Field("", caveats=cell.caveats), "text")
+    return rows.table(whole=True)
+
+
+def _scale_of(cells: Sequence[Row]) -> Scale:
+    """Return the unit for the values of both sides."""
+    values: list[float | None] = []
+    for cell in cells:
+        for side in (cell.value, cell.base):
+            if side is not None:
+                values.append(side.value)
+    return unit_scale(values, cells[0].metric.unit)
 
 
 def _thinned(cells: Sequence[Row]) -> list[Row]:
     """Keep the ends of a long sweep and the sizes that axes are marked with."""
     axis = numeric_axis(cells)
-    values = sorted({position(cell, axis) for cell in cells}) if axis else []
-    if axis is None or len(values) <= _LONGEST_SWEEP:
+    if axis is None:
+        return list(cells)
+    values = sorted({position(cell, axis) for cell in cells})
+    if len(values) <= _LONGEST_SWEEP:
         return list(cells)
     sizes = {values[0], values[-1], *SIZE_TICKS}
     return [cell for cell in cells if position(cell, axis) in sizes]
-
-
-_WORDS: Mapping[str | None, str] = {
-    Word.EXPLAINS: "explains",
-    Word.MAY_EXPLAIN: "may explain it, or cost nothing",
-    Word.CONTRIBUTES: "contributes",
-    Word.DIFFERS: "differs, effect not measured",
-    None: "no",
-}
-
-
-def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
-    """Yield for each platform the facts and measurements that a cause needs, then each loss."""
-    for number, one in enumerate(answers):
-        if number:
-            yield Remark()
-        head = f"{one.rule.name} on {one.platform}, compared with {one.baseline}"
-        yield Remark(capital(head), "bold")
-        if one.facts:
-            several = "s, any of them" if len(one.facts) > 1 else ""
-            rows = Rows(one.facts).text(f"fact{several}", lambda known: known.key)
-            rows.text(one.baseline, lambda known: _fact(known.key, known.value_baseline))
-            rows.text(one.platform, lambda known: _fact(known.key, known.value))
-            yield rows.table(whole=True)
-        yield from _measured(one.measured)
-        yield from _answers(one.answers)
-        if not one.answers:
-            yield Remark(f"No certain loss in {one.concerns} there.")
-
-
-def _fact(key: str, value: Scalar | None) -> str:
-    return "not known" if value is None else format_fact(key, value)
-
-
-def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
-    """Yield the results of probes, and where: its one node shows a loopback."""
-    rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
-    if rows.rows:
-        rows.text("measurement", lambda row: row[0]).text("", lambda row: row[1].place.where)
-        yield rows.text("", lambda row: ratio_words(row[1].ratio, row[1].rate)).table(whole=True)
-    if missing := [probe for probe, worst in measured if worst is None]:
-        yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
-
-
-def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
-    alike: dict[tuple[str | None, str], list[AnswerRow]] = {}
-    for answer in answers:
-        alike.setdefault((answer.word, answer.reason), []).append(answer)
-    for (word, reason), (first, *others) in alike.items():
-        subject = ", ".join(filter(None, [first.subject, first.point]))
-        figures = f" ({first.figures})" if first.figures else ""
-        more = f"; likewise {len(others)} more" if others else ""
-        yield Remark(
-            sentence(f"· {subject}: ", Amount(_WORDS[word]), f": {reason}{figures}{more}.")
-        )

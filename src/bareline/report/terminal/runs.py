@@ -38,9 +38,9 @@ def plan_blocks(
     yield _cases_table(rows)
     blocks = {row["block"] for row in rows}
     platforms = sorted({row["platform"] for row in rows})
-    at = f", at scale {scale}" if scale else ""
+    at_scale = f", at scale {scale}" if scale else ""
     trials = f"{count(len(rows), 'trial')} in {count(len(blocks), 'block')}"
-    yield Remark(f"{trials} on {listing(platforms)}{at}; --json lists them in their order")
+    yield Remark(f"{trials} on {listing(platforms)}{at_scale}; --json lists them in their order")
     spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
     if spare:
         yield Remark(
@@ -125,11 +125,11 @@ def _minute(created: str) -> str:
 
 def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     """Describe the state of a run."""
-    at = f" at scale {row['scale']}" if row.get("scale") else ""
+    at_scale = f" at scale {row['scale']}" if row.get("scale") else ""
     written = "is being written to" if row["active"] else "is not being written to"
     yield Remark(row["run"], "bold", unbroken=True)
     yield Remark(
-        f"study {row['study']}{at}, begun {_minute(row['created'])} UTC, seed {row['seed']}, "
+        f"study {row['study']}{at_scale}, begun {_minute(row['created'])} UTC, seed {row['seed']}, "
         f"baseline {row['baseline']}; {written}"
     )
     if "job" in row:
@@ -170,15 +170,20 @@ def _progress_words(row: Mapping[str, Any]) -> str:
 
 def _counts(row: Mapping[str, Any]) -> Table:
     rows = Rows(row["platforms"].items()).text("platform", itemgetter(0))
-    for kind in ("planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])):
+    kinds = ["planned", "measured", "failed"]
+    if row["skipped"]:
+        kinds.append("skipped")
+    for kind in kinds:
         rows.figure(kind, lambda item, kind=kind: str(item[1][kind]))  # type: ignore[misc]
     rows.figure("time", lambda item: format_duration(item[1]["seconds"]))
     hours = lambda item: item[1]["core_hours"]  # noqa: E731
     rows.number("core hours", hours, significant, absent=significant(nan))
 
     def cost(item: tuple[str, Mapping[str, Any]]) -> str:
-        own, currency = item[1]["cost"], item[1]["currency"]
-        return "-" if own is None else f"{significant(own)} {currency}"
+        counts = item[1]
+        if counts["cost"] is None:
+            return "-"
+        return f"{significant(counts['cost'])} {counts['currency']}"
 
     if any(counts["cost"] is not None for counts in row["platforms"].values()):
         rows.figure("cost", cost)

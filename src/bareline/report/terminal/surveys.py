@@ -18,37 +18,46 @@ from bareline.report.content.wording import capital
 from bareline.vocabulary.units import count
 
 _PER_ROW = 64
-_FINE, _BAD, _OF_SWITCH = "·", "#", "+"
+_FINE = "·"
+_BAD = "#"
+_OF_SWITCH = "+"
 
 
-def survey_blocks(found: Survey) -> Iterator[Block]:
+def survey_blocks(survey: Survey) -> Iterator[Block]:
     """Yield the list, the map and how certain it is."""
-    head, *lines = survey_lines(found)
+    head, *lines = survey_lines(survey)
     yield Remark(head, "bold")
     for line in lines:
         yield Remark(f"  {line}", unbroken=True)
-    yield from _map(found)
-    if server_words(found):
-        yield Remark(server_words(found))
-    for line in survey_gaps(found):
+    yield from _map(survey)
+    servers = server_words(survey)
+    if servers:
+        yield Remark(servers)
+    for line in survey_gaps(survey):
         yield Remark(f"{capital(line)}.", "muted")
-    yield Remark(f"{method_words(found)}.", "muted")
-    if remedy(found):
-        yield Remark(remedy(found), unbroken=True)
+    yield Remark(f"{method_words(survey)}.", "muted")
+    step = remedy(survey)
+    if step:
+        yield Remark(step, unbroken=True)
 
 
-def _map(found: Survey) -> Iterator[Block]:
-    fleet, bad = found.fleet, set(found.bad_nodes)
-    slow = {one.names[0] for one in found.deviating if one.kind in ("switch", "uplink")}
-    of_switch = {name for at in slow for name in fleet.switches.get(at, ())}
+def _map(survey: Survey) -> Iterator[Block]:
+    """Draw a sign for each node, and only count the rows in which nothing deviates."""
+    fleet = survey.fleet
+    bad = set(survey.bad_nodes)
+    of_switch = _nodes_of_slow_switches(survey)
     if not bad and not of_switch:
         return
-    healthy, drawn = 0, []
+
+    def sign(name: str) -> str:
+        if name in bad:
+            return _BAD
+        return _OF_SWITCH if name in of_switch else _FINE
+
+    healthy = 0
+    drawn: list[tuple[str, str]] = []
     for title, nodes in rows_of_nodes(fleet, _PER_ROW):
-        names = [fleet.nodes[node] for node in nodes]
-        signs = "".join(
-            _BAD if name in bad else _OF_SWITCH if name in of_switch else _FINE for name in names
-        )
+        signs = "".join(sign(fleet.nodes[node]) for node in nodes)
         if set(signs) == {_FINE}:
             healthy += 1
         else:
@@ -58,3 +67,11 @@ def _map(found: Survey) -> Iterator[Block]:
         yield Remark(f"  {title:{width}}  {signs}", unbroken=True)
     rest = f"; {count(healthy, 'row')} without either" if healthy else ""
     yield Remark(f"  {_BAD} the node deviates, {_OF_SWITCH} its switch does{rest}", "muted")
+
+
+def _nodes_of_slow_switches(survey: Survey) -> set[str]:
+    names: set[str] = set()
+    for unit in survey.deviating:
+        if unit.kind in ("switch", "uplink"):
+            names.update(survey.fleet.switches.get(unit.names[0], ()))
+    return names

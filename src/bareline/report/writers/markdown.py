@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bareline.analysis.words.parts import Amount, Sentence
+from bareline.analysis.words.parts import Amount, Part, Sentence
 from bareline.report.blocks import (
     Block,
+    Column,
     Field,
     Figure,
     Folded,
@@ -36,8 +37,7 @@ def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 
             case Note():
                 yield set_words(block.text)
             case Remark():
-                bold = f"**{escaped(block.lead)}**" if block.lead else ""
-                yield bold + set_words(block.text)
+                yield _remark(block)
             case Next():
                 yield "\n".join(["```sh", *block.commands, "```"])
             case Section():
@@ -51,6 +51,12 @@ def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 
                 yield from _figure(block, figures, level)
 
 
+def _remark(remark: Remark) -> str:
+    if not remark.lead:
+        return set_words(remark.text)
+    return f"**{escaped(remark.lead)}**{set_words(remark.text)}"
+
+
 def escaped(text: object) -> str:
     """Write text so that Markdown shows it as it is, in one line."""
     plain = _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
@@ -61,17 +67,18 @@ def set_words(words: Words) -> str:
     """Set a sentence: amounts in bold; it begins with a capital."""
     if not isinstance(words, Sentence):
         return escaped(words)
-    parts = []
-    for part in words.parts:
-        text = part.text
-        if core := text.strip():
-            # Spaces at the ends of a part belong to the sentence.
-            before, _, after = text.partition(core)
-            bold = "**" if isinstance(part, Amount) else ""
-            text = f"{before}{bold}{escaped(core)}{bold}{after}"
-        parts.append(text)
-    whole = "".join(parts)
+    whole = "".join(map(_part, words.parts))
     return whole[:1].upper() + whole[1:]
+
+
+def _part(part: Part) -> str:
+    """Set a part of a sentence; the spaces at its ends belong to the sentence."""
+    core = part.text.strip()
+    if not core:
+        return part.text
+    before, _, after = part.text.partition(core)
+    bold = "**" if isinstance(part, Amount) else ""
+    return f"{before}{bold}{escaped(core)}{bold}{after}"
 
 
 def _prose(prose: Prose) -> Iterator[str]:
@@ -82,43 +89,70 @@ def _prose(prose: Prose) -> Iterator[str]:
 
 
 def _item(words: Words) -> str:
+    """Write an item of a list; a long sentence that has a lead is a list of its clauses."""
     if not isinstance(words, Sentence) or words.lead is None or not words.is_long:
         return f"- {set_words(words)}"
-    return "\n".join(
-        [f"- {escaped(words.lead.name)}", *(f"  - {set_words(one)}" for one in words.clauses)]
-    )
+    lines = [f"- {escaped(words.lead.name)}"]
+    lines += [f"  - {set_words(clause)}" for clause in words.clauses]
+    return "\n".join(lines)
 
 
 def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
+    """Write a figure's title, drawing, caption and table."""
     yield f"{'#' * level} {escaped(figure.title)}"
     if folder is not None and figure.panels:
         place = (folder / f"{figure.id}.svg").as_posix()
-        yield f"![{escaped(figure.text_summary or figure.title)}](<{place}>)"
+        description = figure.text_summary or figure.title
+        yield f"![{escaped(description)}](<{place}>)"
     sources = "; ".join(dict.fromkeys(name for _, name in figure.sources))
-    if caption := " ".join(filter(None, [figure.caption, sources and f"Published: {sources}."])):
+    published = f"Published: {sources}." if sources else ""
+    caption = " ".join(filter(None, [figure.caption, published]))
+    if caption:
         yield escaped(caption)
     if figure.data_table is not None:
         yield from _table(figure.data_table)
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Write a table, and its caveats under it."""
     marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
-    heads = [column.title or column.platform for column in table.columns]
-    for groups in reversed(table.groups):
-        spread = [words for words, width in groups for _ in range(width)]
-        heads[1:] = [" ".join(filter(None, [above, own])) for above, own in
-                     zip(spread, heads[1:], strict=True)]  # fmt: skip
-    rows = [[_field(field, marks) for field in row] for row in table.rows]
-    rows += [[_field(field, marks) for field in table.foot]] if table.foot else []
-    rules = ["---" if column.kind in ("text", "whole") else "---:" for column in table.columns]
-    lines = [f"| {' | '.join(line)} |" for line in (map(escaped, heads), rules, *rows)]
+    heads = [escaped(head) for head in _heads(table)]
+    rules = [_rule(column) for column in table.columns]
+    lines = [_line(heads), _line(rules)]
+    for fields in table.rows:
+        lines.append(_line([_field(field, marks) for field in fields]))
+    if table.foot:
+        lines.append(_line([_field(field, marks) for field in table.foot]))
     yield "\n".join(lines)
     if marks:
         texts = notes(marks)
-        yield "\n".join(f"({mark}) {escaped(texts[one])}  " for one, mark in marks.items())
+        yield "\n".join(f"({mark}) {escaped(texts[caveat])}  " for caveat, mark in marks.items())
+
+
+def _rule(column: Column) -> str:
+    """Return the line under a head, which aligns figures at the right."""
+    return "---" if column.kind in ("text", "whole") else "---:"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _heads(table: Table) -> list[str]:
+    """Return the heads of the columns; one of several columns is repeated in each of them."""
+    heads = [column.title or column.platform for column in table.columns]
+    for groups in reversed(table.groups):
+        above: list[str] = []
+        for words, width in groups:
+            above += [words] * width
+        for place, (group, head) in enumerate(zip(above, heads[1:], strict=True), 1):
+            heads[place] = " ".join(filter(None, [group, head]))
+    return heads
 
 
 def _field(field: Field, marks: dict[Caveat, int]) -> str:
-    words: Sequence[str] = [set_words(field.text), escaped(field.note)]
-    text = "; ".join(filter(None, words))
-    return " ".join(filter(None, [text, *(f"({marks[caveat]})" for caveat in field.caveats)]))
+    """Write a field with its note and the numbers of its caveats."""
+    words = filter(None, [set_words(field.text), escaped(field.note)])
+    text = "; ".join(words)
+    numbers = [f"({marks[caveat]})" for caveat in field.caveats]
+    return " ".join(filter(None, [text, *numbers]))

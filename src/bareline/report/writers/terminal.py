@@ -53,30 +53,46 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
     """Print blocks, with empty lines between them except next to lines and before notes."""
     before: Block | None = None
     for block in blocks:
-        noted = isinstance(block, Note) and isinstance(before, Table | Note | Figure)
-        lined = isinstance(block, Remark | Next) or isinstance(before, Remark | Next)
-        if before is not None and not (noted or lined):
+        if before is not None and not _is_joined(before, block):
             console.print()
+        _print_block(block, console)
         before = block
-        match block:
-            case Table():
-                _print_table(block, console)
-            case Prose():
-                _print_prose(block, console)
-            case Note():
-                print_paragraph(Text(style="dim").append_text(set_words(block.text)), console)
-            case Remark():
-                _print_remark(block, console)
-            case Next():
-                print_next(block.commands, console)
-            case Section() | Folded():
-                title = block.title if isinstance(block, Section) else block.summary
-                console.print(Text(clean(title), "bold"))
-                print_blocks(block.blocks, console)
-            case Figure():
-                if block.data_table is not None:
-                    console.print(Text(clean(block.title), "bold"))
-                    _print_table(block.data_table, console)
+
+
+def _is_joined(before: Block, block: Block) -> bool:
+    """Whether no empty line is between two blocks: between lines, and before notes."""
+    if isinstance(before, Remark | Next) or isinstance(block, Remark | Next):
+        return True
+    return isinstance(before, Table | Note | Figure) and isinstance(block, Note)
+
+
+def _print_block(block: Block, console: Console) -> None:
+    match block:
+        case Table():
+            _print_table(block, console)
+        case Prose():
+            _print_prose(block, console)
+        case Note():
+            text = Text(style="dim").append_text(set_words(block.text))
+            print_paragraph(text, console)
+        case Remark():
+            _print_remark(block, console)
+        case Next():
+            print_next(block.commands, console)
+        case Section():
+            _print_title(block.title, console)
+            print_blocks(block.blocks, console)
+        case Folded():
+            _print_title(block.summary, console)
+            print_blocks(block.blocks, console)
+        case Figure():
+            if block.data_table is not None:
+                _print_title(block.title, console)
+                _print_table(block.data_table, console)
+
+
+def _print_title(title: str, console: Console) -> None:
+    console.print(Text(clean(title), "bold"))
 
 
 def set_words(words: Words) -> Text:
@@ -85,8 +101,10 @@ def set_words(words: Words) -> Text:
         return Text(clean(words))
     text = Text()
     for part in words.parts:
-        own = clean(part.text)
-        text.append(own if text else own[:1].upper() + own[1:], _PARTS.get(type(part), ""))
+        letters = clean(part.text)
+        if not text:
+            letters = letters[:1].upper() + letters[1:]
+        text.append(letters, _PARTS.get(type(part), ""))
     return text
 
 
@@ -101,48 +119,72 @@ def _print_remark(remark: Remark, console: Console) -> None:
 
 def _print_prose(prose: Prose, console: Console) -> None:
     """Print sentences; a long one that has a lead is a list of its clauses."""
+    style = "bold" if prose.kind == "headline" else ""
+    bullet = _BULLET if prose.kind == "list" else ""
     for number, words in enumerate(prose.sentences):
         if number and prose.kind == "paragraphs":
             console.print()
         if isinstance(words, Sentence) and words.lead is not None and words.is_long:
-            console.print(Text(clean(words.lead.name), "bold"))
+            _print_title(words.lead.name, console)
             for clause in words.clauses:
                 print_paragraph(set_words(clause), console, lead=_BULLET)
             continue
-        style = "bold" if prose.kind == "headline" else ""
-        lead = _BULLET if prose.kind == "list" else ""
-        print_paragraph(Text(style=style).append_text(set_words(words)), console, lead=lead)
+        text = Text(style=style).append_text(set_words(words))
+        print_paragraph(text, console, lead=bullet)
 
 
 def _print_table(table: Table, console: Console) -> None:
     """Print a table; columns that do not fit go into more tables, and then fields have no notes."""
     letters = table.letters
-    lines = [*table.rows, *([table.foot] if table.foot else [])]
-    for noted in (True, False):
-        rows = [[_field(field, letters, noted=noted) for field in row] for row in lines]
-        tables = list(fitting_tables(table.columns, rows, console.width))
-        if table.whole:
-            tables = [list(range(1, len(table.columns)))]
-        if len(tables) < 2:
-            break
+    lines = [*table.rows]
+    if table.foot:
+        lines.append(table.foot)
+    rows = _texts(lines, letters, noted=True)
+    tables = _divided(table, rows, console.width)
+    if len(tables) > 1:
+        rows = _texts(lines, letters, noted=False)
+        tables = _divided(table, rows, console.width)
     for number, places in enumerate(tables):
         if number:
             console.print()
-        own = [0, *places]
-        print_table(
-            [table.columns[at] for at in own], [[row[at] for at in own] for row in rows], console
-        )
+        places_with_first = [0, *places]
+        columns = [table.columns[place] for place in places_with_first]
+        chosen: list[list[Text]] = []
+        for row in rows:
+            chosen.append([row[place] for place in places_with_first])
+        print_table(columns, chosen, console)
     for caveat, text in notes(letters).items():
         print_paragraph(Text(clean(text), style="dim"), console, lead=f"  {letters[caveat]}  ")
 
 
+def _texts(
+    lines: Iterable[Sequence[Field]], letters: Mapping[Caveat, str], *, noted: bool
+) -> list[list[Text]]:
+    """Set the fields of a table's rows; `noted`: with their notes."""
+    rows: list[list[Text]] = []
+    for fields in lines:
+        rows.append([_field(field, letters, noted=noted) for field in fields])
+    return rows
+
+
+def _divided(table: Table, rows: Sequence[Sequence[Text]], width: int) -> list[list[int]]:
+    """Return the columns after the first of each table that fits, or of the whole table."""
+    tables = list(fitting_tables(table.columns, rows, width))
+    if table.whole:
+        return [list(range(1, len(table.columns)))]
+    return tables
+
+
 def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
+    """Set a field with its note and the letters of its caveats."""
     text = set_words(field.text)
     text.stylize(_TONES.get(field.tone, ""))
     if noted and field.note:
         text.append(f" {clean(field.note)}", "dim")
-    marks = ",".join(sorted(letters[one] for one in field.caveats))
-    return text.append(f" {marks}" if text and marks else marks, "dim")
+    marks = ",".join(sorted(letters[caveat] for caveat in field.caveats))
+    if text and marks:
+        marks = f" {marks}"
+    return text.append(marks, "dim")
 
 
 def print_table(
@@ -151,20 +193,17 @@ def print_table(
     """Print a table as wide as the console; wider where figures or single words need it."""
     table = Grid(box=_RULE, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim",
                  border_style="dim", show_edge=False)  # fmt: skip
-    texts = [[_text(value) for value in row] for row in rows]
+    texts: list[list[Text]] = []
+    for row in rows:
+        texts.append([_text(value) for value in row])
     widths = fitting_widths(columns, texts, console.width)
     for column, width in zip(columns, widths, strict=True):
-        table.add_column(
-            _wrapped(Text(clean(column.title)), width),
-            justify="right" if column.kind in ("number", "light") else "left",
-            style="dim" if column.kind == "light" else "",
-            width=width,
-            no_wrap=True,
-            overflow="crop",
-        )
-    for row in texts:
-        own = zip(row, columns, widths, strict=True)
-        table.add_row(*(one if col.figures else _wrapped(one, width) for one, col, width in own))
+        _add_column(table, column, width)
+    for fields in texts:
+        cells: list[Text] = []
+        for text, column, width in zip(fields, columns, widths, strict=True):
+            cells.append(text if column.figures else _wrapped(text, width))
+        table.add_row(*cells)
     # Rich would crop lines wider than the console.
     before = console.width
     console.width = max(before, sum(widths) + _GAP * len(widths))
@@ -172,6 +211,20 @@ def print_table(
         console.print(_Unpadded(table))
     finally:
         console.width = before
+
+
+def _add_column(table: Grid, column: Column, width: int) -> None:
+    """Add a column; figures are aligned right, and intervals in lighter ink."""
+    is_figure = column.kind in ("number", "light")
+    is_light = column.kind == "light"
+    table.add_column(
+        _wrapped(Text(clean(column.title)), width),
+        justify="right" if is_figure else "left",
+        style="dim" if is_light else "",
+        width=width,
+        no_wrap=True,
+        overflow="crop",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,17 +249,20 @@ def fitting_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
 ) -> list[int]:
     """Share `most` cells out to columns, or more: each has room for its longest word or figure."""
-    fields = [[_text(row[index]) for row in rows] for index in range(len(columns))]
-    least = [least_width(column, own) for column, own in zip(columns, fields, strict=True)]
-    wanted = [
-        max(cell_len(column.title), *(_length(field) for field in own), 0)
-        for column, own in zip(columns, fields, strict=True)
-    ]
+    least: list[int] = []
+    wanted: list[int] = []
+    for index, column in enumerate(columns):
+        fields = [_text(row[index]) for row in rows]
+        lengths = [_length(field) for field in fields]
+        least.append(least_width(column, fields))
+        wanted.append(max([cell_len(column.title), *lengths]))
+    missing = [want - width for want, width in zip(wanted, least, strict=True)]
     spare = most - sum(least) - _GAP * (len(columns) - 1)
     widths = list(least)
-    needs = sorted(range(len(columns)), key=lambda index: wanted[index] - least[index])
+    needs = sorted(range(len(columns)), key=lambda index: missing[index])
     for position, index in enumerate(needs):
-        given = min(wanted[index] - least[index], max(0, spare) // (len(needs) - position))
+        fair_share = max(0, spare) // (len(needs) - position)
+        given = min(missing[index], fair_share)
         widths[index] += given
         spare -= given
     return widths
@@ -216,32 +272,36 @@ def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
     """Divide columns among few tables that all begin with the first; yield the other places."""
-    first = [[row[0]] for row in rows]
-    (used,) = fitting_widths(columns[:1], first, width // 3)
-    room, places = width - used, list[int]()
+    first_fields = [[row[0]] for row in rows]
+    (used,) = fitting_widths(columns[:1], first_fields, width // 3)
+    room = width - used
+    places: list[int] = []
     for place, column in enumerate(columns[1:], 1):
-        needed = least_width(column, [row[place] for row in rows])
-        own = _GAP + max(needed, min(len(column.title), _READABLE))
-        if places and own > room:
+        fields = [row[place] for row in rows]
+        readable = min(len(column.title), _READABLE)
+        column_width = _GAP + max(least_width(column, fields), readable)
+        if places and column_width > room:
             yield places
-            room, places = width - used, []
+            room = width - used
+            places = []
         places.append(place)
-        room -= own
+        room -= column_width
     if places:
         yield places
 
 
 def least_width(column: Column, fields: Sequence[Text | str]) -> int:
     """Return the cells that a column needs at least so that nothing in it is cut."""
+    texts = [_text(field) for field in fields]
+    if column.figures:
+        widths = [_length(text) for text in texts]
+    else:
+        widths = [_widest_piece(text.plain) for text in texts]
+    return max([_widest_piece(clean(column.title)), *widths])
 
-    def widest(text: str) -> int:
-        return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=0)
 
-    texts = map(_text, fields)
-    own: Iterable[int] = (
-        map(_length, texts) if column.figures else (widest(text.plain) for text in texts)
-    )
-    return max([widest(clean(column.title)), *own])
+def _widest_piece(text: str) -> int:
+    return max((cell_len(piece.rstrip()) for piece in _PIECE.findall(text)), default=0)
 
 
 def _length(text: Text) -> int:
@@ -250,12 +310,16 @@ def _length(text: Text) -> int:
 
 def _wrapped(text: Text, width: int) -> Text:
     """Break a text between its pieces; each line has as many as fit."""
-    ends, line, position = [], 0, 0
+    ends: list[int] = []
+    line = 0
+    position = 0
     for piece in _PIECE.findall(text.plain):
         if line and line + cell_len(piece.rstrip()) > width:
             ends.append(position)
             line = 0
-        line = 0 if piece.endswith("\n") else line + cell_len(piece)
+        line += cell_len(piece)
+        if piece.endswith("\n"):
+            line = 0
         position += len(piece)
     lines = text.divide(ends)
     for part in lines:

@@ -25,6 +25,10 @@ def _percent(part: float) -> str:
     return f"{significant(100 * part, 2)} %"
 
 
+def _largest_first(cause: Cause) -> float:
+    return 1.0 if cause.share is None else -cause.share.value
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The worst certain loss of a finding as a sum, and why other causes are absent.
@@ -44,8 +48,8 @@ class Explanation:
     @property
     def standing(self) -> tuple[Cause, ...]:
         """The causes that nothing contradicts, the largest share first."""
-        found = [cause for cause in self.causes if not cause.withdrawn]
-        return tuple(sorted(found, key=lambda one: -(one.share.value if one.share else -1.0)))
+        standing = [cause for cause in self.causes if not cause.withdrawn]
+        return tuple(sorted(standing, key=_largest_first))
 
     @property
     def sized(self) -> tuple[Cause, ...]:
@@ -112,12 +116,14 @@ class Explanation:
     @property
     def rests(self) -> tuple[TermShare, ...]:
         """The terms whose facts leave a rest that matters, the largest rest first."""
-        found = [
-            term
-            for term in self.terms
-            if term.rest.value > self.margin or (not term.rules and term.rest.hi > self.margin)
-        ]
-        return tuple(sorted(found, key=lambda one: -one.rest.value))
+        rests = [term for term in self.terms if self._has_rest(term)]
+        return tuple(sorted(rests, key=lambda term: -term.rest.value))
+
+    def _has_rest(self, term: TermShare) -> bool:
+        """Whether the facts of a term leave a rest that matters, or may matter without facts."""
+        if term.rest.value > self.margin:
+            return True
+        return not term.rules and term.rest.hi > self.margin
 
     @property
     def explained_part(self) -> float:
@@ -126,28 +132,31 @@ class Explanation:
 
     def amount(self, share: Share) -> str:
         """Write a share as a time with its bounds, or as a part of the loss where it has none."""
-        unit = self.base_s if self.point.place.probe not in STREAMS else None
-        if unit is None:
-            whole = max(self.extra.value, 1e-12)
-            return with_interval(_estimate(share.times(1 / whole)), write=_percent)
+        base_s = self.base_s
+        if base_s is None or self.point.place.probe in STREAMS:
+            loss = max(self.extra.value, 1e-12)
+            return with_interval(_estimate(share.times(1 / loss)), write=_percent)
         largest = max(abs(share.value), abs(share.lo), abs(share.hi))
-        factor, name = scale_of(largest * unit, "s")
-        return with_interval(_estimate(share.times(unit * factor)), name)
+        factor, unit = scale_of(largest * base_s, "s")
+        return with_interval(_estimate(share.times(base_s * factor)), unit)
 
     @property
     def figures(self) -> str:
         """Measured and explained in short: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
-        of = f"{self.amount(self.explained)} of {self.amount(self.extra)}"
-        return f"{of}, {self.amount(self.left)} are left over" if self.terms else ""
+        if not self.terms:
+            return ""
+        part = f"{self.amount(self.explained)} of {self.amount(self.extra)}"
+        return f"{part}, {self.amount(self.left)} are left over"
 
     @property
     def withdrawn(self) -> str:
         """The withdrawn causes, each with its reason; empty where none was withdrawn."""
-        return "; ".join(f"{one.name}: {one.withdrawn}" for one in self.causes if one.withdrawn)
+        withdrawn = [cause for cause in self.causes if cause.withdrawn]
+        return "; ".join(f"{cause.name}: {cause.withdrawn}" for cause in withdrawn)
 
     @property
     def probes_to_run(self) -> tuple[str, ...]:
         """Probes that would measure the rest; empty where there is no rest."""
         if self.left.holds(0.0, self.margin) and self.terms:
             return ()
-        return tuple(dict.fromkeys(one.probe for one in self.missing))
+        return tuple(dict.fromkeys(term.probe for term in self.missing))

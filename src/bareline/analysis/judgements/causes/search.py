@@ -54,11 +54,11 @@ def explain(
 
     - `splits`, `replayed`: how programs divide their time, and the terms of their replayed losses.
     """
-    cases = [
-        _case(finding, point, findings, facts, baseline)
-        for finding in findings
-        if (point := _worst_loss(finding)) is not None
-    ]
+    cases = []
+    for finding in findings:
+        point = _worst_loss(finding)
+        if point is not None:
+            cases.append(_case(finding, point, findings, facts, baseline))
     below = {id(case): _explained(case) for case in cases if not case.is_program}
     refused = _refused_below(below.values())
     explanations = []
@@ -116,12 +116,9 @@ def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, s
                 refused.setdefault(platform, {}).setdefault(cause.rule, cause.withdrawn)
             else:
                 standing.add((platform, cause.rule))
-    return {
-        platform: {
-            rule: reason for rule, reason in reasons.items() if (platform, rule) not in standing
-        }
-        for platform, reasons in refused.items()
-    }
+    for platform, rule in standing:
+        refused.get(platform, {}).pop(rule, None)
+    return refused
 
 
 def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses) -> LossCase:
@@ -145,13 +142,13 @@ def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Expl
     absent: dict[str, str] = {}
     for rule in load_rules():
         if rule.concerns(case.finding.layer, case.finding.probe):
-            found = _look(rule, case)
-            if isinstance(found, NoCause):
-                absent[rule.name] = found.reason
+            answer = _look(rule, case)
+            if isinstance(answer, NoCause):
+                absent[rule.name] = answer.reason
             else:
-                cause = cause_of_program(found, case, measured) if case.is_program else found
+                cause = cause_of_program(answer, case, measured) if case.is_program else answer
                 withdrawn = cause.withdrawn or (refused or {}).get(rule.name, "")
-                name = found.name or rule.name
+                name = answer.name or rule.name
                 causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
     whole = sum_of(causes, measured, case.extra)
     return Explanation(
@@ -166,12 +163,16 @@ def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Expl
 
 
 def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
-    sides = [(case.finding.platform, case.facts)]
-    sides += [(case.finding.baseline, case.baseline_facts)] if rule.both else []
-    for keys in (need.split(" or ") for need in rule.needs):
-        if not any(all(key in facts for _, facts in sides) for key in keys):
-            none = [name for name, facts in sides if not any(key in facts for key in keys)]
-            lacking = " and ".join(none or [name for name, _ in sides])
+    """Ask a rule, if the facts that it needs are known."""
+    sides = {case.finding.platform: case.facts}
+    if rule.both:
+        sides[case.finding.baseline] = case.baseline_facts
+    for need in rule.needs:
+        keys = need.split(" or ")
+        common = set(keys).intersection(*sides.values())
+        if not common:
+            without = [name for name, facts in sides.items() if facts.keys().isdisjoint(keys)]
+            lacking = " and ".join(without or sides)
             return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
     if rule.between and case.place.on_one_node:
         return NoCause("within a node no network is used")
@@ -191,19 +192,20 @@ def _answer(rule: Rule, case: LossCase) -> Cause | NoCause:
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
-    rungs = [[*Layer].index(one.finding.layer) for one in explanations]
+    """Mark the causes that the sentence of an earlier layer describes already."""
+    layers = list(Layer)
     first: dict[tuple[str, str], int] = {}
-    for one, rung in zip(explanations, rungs, strict=True):
-        for cause in one.differing:
-            key = (one.finding.platform, cause.words)
+    for explanation in explanations:
+        rung = layers.index(explanation.finding.layer)
+        for cause in explanation.differing:
+            key = (explanation.finding.platform, cause.words)
             first[key] = min(rung, first.get(key, rung))
-    return [
-        replace(
-            one,
-            causes=tuple(
-                replace(cause, repeated=first.get((one.finding.platform, cause.words), rung) < rung)
-                for cause in one.causes
-            ),
-        )
-        for one, rung in zip(explanations, rungs, strict=True)
-    ]
+    marked = []
+    for explanation in explanations:
+        rung = layers.index(explanation.finding.layer)
+        causes = []
+        for cause in explanation.causes:
+            key = (explanation.finding.platform, cause.words)
+            causes.append(replace(cause, repeated=first.get(key, rung) < rung))
+        marked.append(replace(explanation, causes=tuple(causes)))
+    return marked

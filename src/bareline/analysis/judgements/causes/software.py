@@ -28,10 +28,10 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
 
     A container that all ranks of a node share bounds its part, or shows that it costs nothing.
     """
-    own, base = case.both("container.userns")
-    if own != "per-rank":
+    namespaces, base_namespaces = case.both("container.userns")
+    if namespaces != "per-rank":
         return NoCause("its ranks share a user namespace")
-    if base == own:
+    if base_namespaces == namespaces:
         return NoCause("both have a user namespace for each rank")
     if case.place.ranks <= max(1, case.place.ran_on):
         return NoCause("no ranks share a node")
@@ -55,14 +55,11 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
 
 def _most(case: LossCase, size: int) -> float | None:
     """Bound the second copy, without any overlap: as messages that are copied twice anyway."""
-    pieces = [
-        (piece, point.ratio.value * piece_s)
-        for finding in case.findings
-        for point in finding.compared
-        if point.place.series == case.place.series and point.ratio is not None
-        if (piece := point.place.size_bytes or 0) and piece <= _COPIED_TWICE_BYTES
-        if (piece_s := _time_s(point, piece)) is not None
-    ]
+    pieces = []
+    for finding in case.findings:
+        for point in finding.compared:
+            if point.place.series == case.place.series:
+                pieces += _copied_twice(point)
     once_s = _time_s(case.point, size)
     if not pieces or once_s is None:
         return None
@@ -70,20 +67,32 @@ def _most(case: LossCase, size: int) -> float | None:
     return max(1.0, (size / piece + _HANDSHAKE) * twice_s / once_s)
 
 
+def _copied_twice(point: Row) -> list[tuple[int, float]]:
+    """Return the size and time of a message that is copied twice anyway; none for other points."""
+    size = point.place.size_bytes
+    if not size or size > _COPIED_TWICE_BYTES or point.ratio is None:
+        return []
+    base_s = _time_s(point, size)
+    return [] if base_s is None else [(size, point.ratio.value * base_s)]
+
+
 def _time_s(point: Row, size: int) -> float | None:
+    """Return the baseline's time of a message of some size; None without a figure."""
     if point.base is None or point.base.value <= 0:
         return None
     if not point.rate:
         return point.base.value
-    return (size if point.metric.unit == "B/s" else 1) / point.base.value
+    amount = size if point.metric.unit == "B/s" else 1
+    return amount / point.base.value
 
 
 def file_system(case: LossCase) -> Cause | NoCause:
     """Another file system."""
-    own, base = file_system_name(case.facts), file_system_name(case.baseline_facts)
-    if own == base:
-        return NoCause(f"both are {own}")
-    return Cause(f"its file system is another one ({own} against {base})", (Term.FILES,))
+    name = file_system_name(case.facts)
+    base_name = file_system_name(case.baseline_facts)
+    if name == base_name:
+        return NoCause(f"both are {name}")
+    return Cause(f"its file system is another one ({name} against {base_name})", (Term.FILES,))
 
 
 def file_system_name(facts: Facts) -> str:
@@ -92,7 +101,8 @@ def file_system_name(facts: Facts) -> str:
     if below := facts.get("fs.below"):
         return f"{kind} in a file on {below}"
     if bricks := facts.get("fs.bricks"):
-        return f"GlusterFS of {bricks} brick{'s' if bricks != 1 else ''}"
+        noun = "brick" if bricks == 1 else "bricks"
+        return f"GlusterFS of {bricks} {noun}"
     if server := facts.get("fs.server"):
         return f"{kind} of a server {format_fact('fs.server', server)}"
     return f"{kind}, striped: {facts['fs.striping']}" if facts.get("fs.striping") else kind
@@ -100,22 +110,27 @@ def file_system_name(facts: Facts) -> str:
 
 def kind_of_disk(case: LossCase) -> Cause | NoCause:
     """A disk that rotates in place of one that does not, or the other way round."""
-    own, base = case.both("fs.disk.rotational")
-    if own == base:
+    rotates, base_rotates = case.both("fs.disk.rotational")
+    if rotates == base_rotates:
         return NoCause("both disks are of one kind")
-    words = "its disk rotates, the baseline's does not" if own else "its disk does not rotate"
+    words = "its disk rotates, the baseline's does not" if rotates else "its disk does not rotate"
     return Cause(words, (Term.FILES,))
 
 
 def mpi_library(case: LossCase) -> Cause | NoCause:
     """Another MPI library, or another version: the libraries are also a part of the comparison."""
-    own, base = (
-        f"{format_fact('mpi.flavour', facts['mpi.flavour'])} {facts['mpi.version']}"
-        for facts in (case.facts, case.baseline_facts)
+    library = _mpi_library(case.facts)
+    base_library = _mpi_library(case.baseline_facts)
+    if library == base_library:
+        return NoCause(f"both run {library}")
+    return Cause(
+        f"it runs {library}, the baseline {base_library}: what differs may be the library's doing"
     )
-    if own == base:
-        return NoCause(f"both run {own}")
-    return Cause(f"it runs {own}, the baseline {base}: what differs may be the library's doing")
+
+
+def _mpi_library(facts: Facts) -> str:
+    flavour = format_fact("mpi.flavour", facts["mpi.flavour"])
+    return f"{flavour} {facts['mpi.version']}"
 
 
 def kernel(case: LossCase) -> Cause | NoCause:
@@ -125,15 +140,18 @@ def kernel(case: LossCase) -> Cause | NoCause:
     """
     if case.facts.get("virt.kind") != case.baseline_facts.get("virt.kind"):
         return NoCause("a machine and a guest have kernels of their own")
-    own, base = _kernel(case.facts), _kernel(case.baseline_facts)
-    if own == base:
-        return NoCause(f"both run Linux {own}")
-    return Cause(f"its kernel is Linux {own}, the baseline's is {base}")
+    release = _kernel(case.facts)
+    base_release = _kernel(case.baseline_facts)
+    if release == base_release:
+        return NoCause(f"both run Linux {release}")
+    return Cause(f"its kernel is Linux {release}, the baseline's is {base_release}")
 
 
 def _kernel(facts: Facts) -> str:
-    found = re.match(r"\d+\.\d+", str(facts["kernel.release"]))
-    return found[0] if found else str(facts["kernel.release"])
+    """Return the version of the kernel without the name of its build."""
+    release = str(facts["kernel.release"])
+    version = re.match(r"\d+\.\d+", release)
+    return version[0] if version else release
 
 
 #: Variables with which builds are given flags; a platform's `environment` sets them.
@@ -145,9 +163,10 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
     """Other compiler flags in the environment of the platform, in which programs are built."""
     differing = []
     for name in _FLAGS:
-        own, base = (_flags(facts, name) for facts in (case.facts, case.baseline_facts))
-        if own != base:
-            differing.append(f"{name} {own} instead of {base}")
+        flags = _flags(case.facts, name)
+        base_flags = _flags(case.baseline_facts, name)
+        if flags != base_flags:
+            differing.append(f"{name} {flags} instead of {base_flags}")
     if not differing:
         return NoCause(f"none of {listing(list(_FLAGS))} differs")
     words = f"it has other compiler flags ({listing(differing)})"

@@ -1,0 +1,125 @@
+"""Why programs take longer: a waterfall for each, as bars that begin where the one before ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from bareline.analysis.judgements.breakdown import Breakdown, Piece
+from bareline.analysis.numbers.row import with_interval
+from bareline.analysis.words.amounts import ratio_words
+from bareline.report.content.wording import sentence_case
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import format_value
+
+#: Pieces of less than this share of the baseline's time are not drawn.
+_LEAST = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class WaterfallBar:
+    """A row of a waterfall: its words, and where its bar begins and how long it is, in percent."""
+
+    name: str
+    text: str
+    note: str
+    start: float
+    width: float
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """The waterfall of one program on one platform."""
+
+    title: str
+    platform: str
+    summary: str
+    bars: tuple[WaterfallBar, ...]
+    source: str
+
+
+def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
+    """Return one waterfall for each program and platform, of its worst case; applications first."""
+    worst: dict[tuple[str, str], Breakdown] = {}
+    for breakdown in breakdowns:
+        program = (breakdown.title, breakdown.cell.platform)
+        previous = worst.get(program)
+        if previous is None or breakdown.ratio.value > previous.ratio.value:
+            worst[program] = breakdown
+    return [_waterfall(breakdown) for breakdown in sorted(worst.values(), key=_order)]
+
+
+def _order(breakdown: Breakdown) -> tuple[bool, float]:
+    """Sort applications before other programs, and the largest loss first."""
+    return breakdown.cell.layer is not Layer.APP, -breakdown.ratio.value
+
+
+def _waterfall(breakdown: Breakdown) -> Waterfall:
+    cell = breakdown.cell
+    ranks = f"{cell.place.ranks} ranks"
+    case = " ".join(filter(None, [ranks, cell.place.where]))
+    title = ", ".join(filter(None, [breakdown.title, case]))
+    return Waterfall(
+        title=sentence_case(title),
+        platform=cell.platform,
+        summary=_summary(breakdown),
+        bars=tuple(_bars(breakdown)),
+        source=_source(breakdown),
+    )
+
+
+def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
+    """Yield the baseline's time, each piece, the rest and the platform's time."""
+    pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
+    ends = list(accumulate((piece.extra for piece in pieces), initial=1.0))
+    full = max(*ends, breakdown.ratio.value, breakdown.ratio.hi or 0.0)
+
+    def bar(name: str, text: str, note: str, begin: float, width: float, look: str) -> WaterfallBar:
+        start_percent = 100 * min(begin, begin + width) / full
+        width_percent = 100 * abs(width) / full
+        return WaterfallBar(name, text, note, start_percent, max(0.4, width_percent), look)
+
+    base_time = format_value(breakdown.base_s, "s")
+    yield bar(breakdown.cell.baseline, base_time, "", 0.0, 1.0, "base")
+    for piece, begin in zip(pieces, ends, strict=False):
+        look = "more" if piece.extra > 0 else "less"
+        yield bar(piece.name, _amount(piece), piece.call, begin, piece.extra, look)
+    rest = with_interval(breakdown.residual, write=_signed)
+    yield bar("not explained", rest, "", ends[-1], breakdown.residual.value, "rest")
+    total = breakdown.ratio.value
+    yield bar(breakdown.cell.platform, f"{total:.2f} times", "", 0.0, total, "own")
+
+
+def _summary(breakdown: Breakdown) -> str:
+    """Describe how much longer a program takes, and the largest piece of that."""
+    words = ratio_words(breakdown.ratio, rate=False)
+    largest = breakdown.largest
+    if largest is None or largest.extra <= _LEAST:
+        return words
+    call = f", mostly {largest.call}" if largest.call else ""
+    return f"{words}: {largest.name} adds {largest.extra:.2f} of the baseline's time{call}"
+
+
+def _source(breakdown: Breakdown) -> str:
+    """Describe the source of the pieces, e.g. ``profiles, median over 6 pairs of launches``."""
+    launches = breakdown.launches
+    if breakdown.source == "replay":
+        return f"the replay of its calls, which predicts it as well; {launches} launches"
+    source = "profiles" if breakdown.source == "profile" else "the program's own timers"
+    if launches == 1:
+        return f"{source} of one launch on each side"
+    return f"{source}, median over {launches} pairs of launches"
+
+
+def _amount(piece: Piece) -> str:
+    amount = _signed(piece.extra)
+    low = _signed(piece.lo)
+    high = _signed(piece.hi)
+    return amount if low == high else f"{amount} ({low} to {high})"
+
+
+def _signed(share: float) -> str:
+    text = f"{share:+.2f}"
+    return text if float(text) else "0.00"

@@ -1,0 +1,205 @@
+"""Printed ranges of ratios, the ratios of a run that meet them, and how many are inside.
+
+A ratio counts where a run could have missed it. Parameters of a simulated platform are not results:
+its computation takes the platform's factor, and a message within a node costs the same on all. Nor
+do ratios count that were recorded while other programs ran: they move with the machine's load.
+A bound is open to one side, so that much more is inside it: bounds are counted apart.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bareline.analysis.judgements.losses import is_disturbed, is_given
+from bareline.analysis.numbers.row import Row
+from bareline.published.catalogue import conditions
+from bareline.report.content.published import PublishedPoint
+from bareline.vocabulary.units import plain
+
+#: A single printed number is taken for this range around it: it was read off or rounded.
+SINGLE = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class RangeComparison:
+    """A cell's ratio, above 1 worse, and a printed range; an end is None where it is open."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    cell: Row
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the ratio is a parameter of the simulated platform."""
+        return is_given(self.cell)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether computation was recorded on a busy machine."""
+        return is_disturbed(self.cell)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the run could have missed it, and its load did not."""
+        return not (self.is_given or self.is_disturbed)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the ratio is in the range."""
+        low = self.low or 0.0
+        high = math.inf if self.high is None else self.high
+        return low <= self.ratio <= high
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether one end is open."""
+        return self.low is None or self.high is None
+
+    @property
+    def off(self) -> float:
+        """Times that the ratio is from the middle of the range; at least 1."""
+        ends = [end for end in (self.low, self.high) if end]
+        middle = math.exp(statistics.fmean(map(math.log, ends)))
+        return math.exp(abs(math.log(self.ratio / middle)))
+
+
+@dataclass(frozen=True, slots=True)
+class RatioLine:
+    """A published ratio and all results of the run in the places to which it applies."""
+
+    point: PublishedPoint
+    comparisons: tuple[RangeComparison, ...]
+
+    @classmethod
+    def of(cls, point: PublishedPoint, ratios: Iterable[tuple[Row, float]]) -> RatioLine:
+        """Combine it with cells and their ratios."""
+        low, high = range_of(point)
+        return cls(point, tuple(RangeComparison(ratio, low, high, cell) for cell, ratio in ratios))
+
+    @property
+    def counting(self) -> tuple[RangeComparison, ...]:
+        """The comparisons that count."""
+        return tuple(comparison for comparison in self.comparisons if comparison.counts)
+
+    @property
+    def inside(self) -> int:
+        """Number of counting comparisons inside."""
+        return sum(comparison.inside for comparison in self.counting)
+
+    @property
+    def kind(self) -> str:
+        """Describe how it is counted."""
+        if not self.counting:
+            return "given, not counted" if self.comparisons[0].is_given else "busy, not counted"
+        return "a bound" if self.comparisons[0].is_bound else "a range"
+
+    @property
+    def span(self) -> str:
+        """From where to where the values reach."""
+        ratios = [comparison.ratio for comparison in self.comparisons]
+        low = min(ratios)
+        high = max(ratios)
+        return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
+
+    @property
+    def title(self) -> str:
+        """Name benchmark, metric, platform and condition."""
+        ratio = self.point.ratio
+        quantity = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
+        parts = (quantity, self.point.platform, conditions(ratio.conditions))
+        return ", ".join(filter(None, parts))
+
+
+def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
+    """Return the range that counts as inside; an end is None where a bound leaves it open."""
+    if point.low is not None and point.low == point.high:
+        return point.middle / SINGLE, point.middle * SINGLE
+    return point.low, point.high
+
+
+@dataclass(frozen=True, slots=True)
+class RangeScore:
+    """The number of points inside, of those that count.
+
+    - `counted`, `bounds`: points with a range on both sides, and with a bound on one side.
+    - `off`: half of the counted points are at most so many times from the middle of their range.
+    - `coin`: how many would be inside by chance: ratios drawn evenly, on a log scale, from `least`
+      to `most`, over all that was printed for these platforms.
+    """
+
+    inside: int
+    counted: int
+    bounds_inside: int
+    bounds: int
+    given: int
+    disturbed: int
+    off: float
+    coin: float
+    least: float
+    most: float
+
+    @property
+    def words(self) -> str:
+        """Return the text in sentences."""
+        parts = [
+            f"{self.inside} of {self.counted} points lie inside what was printed, "
+            f"{self.counted - self.inside} outside."
+        ]
+        if self.counted:
+            parts.append(
+                f"Half of them are within {self.off:.2g} times of its middle; a coin, drawn "
+                f"evenly from {self.least:.3g} to {self.most:.3g} times, would have "
+                f"{self.coin:.1f} inside."
+            )
+        if self.bounds:
+            parts.append(f"Of {self.bounds} that meet a bound on one side {self.bounds_inside} do.")
+        if self.given:
+            parts.append(
+                f"{self.given} more are not counted: a simulated platform is given how long it "
+                "computes, and what messages cost within a node."
+            )
+        if self.disturbed:
+            parts.append(
+                f"{self.disturbed} more are not counted: their computation was recorded while "
+                "other programs ran; run it again on a machine at rest."
+            )
+        return " ".join(parts)
+
+
+def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ()) -> RangeScore:
+    """Count the comparisons; `printed`: ends of all printed ranges, also without a value here."""
+    given = sum(comparison.is_given for comparison in comparisons)
+    counting = [comparison for comparison in comparisons if comparison.counts]
+    ranges = [comparison for comparison in counting if not comparison.is_bound]
+    bounds = [comparison for comparison in counting if comparison.is_bound]
+    ends = [end for end in printed if end > 0]
+    for comparison in ranges:
+        ends += [end for end in (comparison.low, comparison.high) if end]
+    least = min(ends, default=1.0)
+    most = max(ends, default=1.0)
+    off = statistics.median(comparison.off for comparison in ranges) if ranges else 1.0
+    return RangeScore(
+        inside=sum(comparison.inside for comparison in ranges),
+        counted=len(ranges),
+        bounds_inside=sum(comparison.inside for comparison in bounds),
+        bounds=len(bounds),
+        given=given,
+        disturbed=len(comparisons) - len(ranges) - len(bounds) - given,
+        off=off,
+        coin=_inside_by_chance(ranges, math.log(most / least) or 1.0),
+        least=least,
+        most=most,
+    )
+
+
+def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:
+    """Return how many ratios would be inside that are drawn evenly on a log scale."""
+    chances: list[float] = []
+    for comparison in ranges:
+        if comparison.low and comparison.high:
+            chances.append(math.log(comparison.high / comparison.low) / log_span)
+    return sum(chances)

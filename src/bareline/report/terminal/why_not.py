@@ -1,0 +1,78 @@
+"""Why a cause does not explain a loss, in the terminal: its facts, measurements and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
+from bareline.analysis.numbers.row import Row
+from bareline.analysis.words.amounts import ratio_words
+from bareline.analysis.words.parts import Amount, sentence
+from bareline.report.blocks import Block, Remark, Rows, Table
+from bareline.report.content.wording import capital
+from bareline.vocabulary.facts import format_fact
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import listing
+
+_WORDS: Mapping[str | None, str] = {
+    Word.EXPLAINS: "explains",
+    Word.MAY_EXPLAIN: "may explain it, or cost nothing",
+    Word.CONTRIBUTES: "contributes",
+    Word.DIFFERS: "differs, effect not measured",
+    None: "no",
+}
+
+
+def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
+    """Yield for each platform the facts and measurements that a cause needs, then each loss."""
+    for number, answer in enumerate(answers):
+        if number:
+            yield Remark()
+        head = f"{answer.rule.name} on {answer.platform}, compared with {answer.baseline}"
+        yield Remark(capital(head), "bold")
+        if answer.facts:
+            yield _fact_table(answer)
+        yield from _measured(answer.measured)
+        yield from _answers(answer.answers)
+        if not answer.answers:
+            yield Remark(f"No certain loss in {answer.concerns} there.")
+
+
+def _fact_table(answer: WhyNot) -> Table:
+    """Return the facts that a cause needs, on both platforms."""
+    title = "facts, any of them" if len(answer.facts) > 1 else "fact"
+    rows = Rows(answer.facts).text(title, lambda fact: fact.key)
+    rows.text(answer.baseline, lambda fact: _fact(fact.key, fact.value_baseline))
+    rows.text(answer.platform, lambda fact: _fact(fact.key, fact.value))
+    return rows.table(whole=True)
+
+
+def _fact(key: str, value: Scalar | None) -> str:
+    return "not known" if value is None else format_fact(key, value)
+
+
+def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
+    """Yield the results of probes, and where: its one node shows a loopback."""
+    rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
+    if rows.rows:
+        rows.text("measurement", lambda row: row[0])
+        rows.text("", lambda row: row[1].place.where)
+        rows.text("", lambda row: ratio_words(row[1].ratio, row[1].rate))
+        yield rows.table(whole=True)
+    missing = [probe for probe, worst in measured if worst is None]
+    if missing:
+        yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
+
+
+def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
+    """Yield a line for each reason, with the number of losses that have the same one."""
+    same_reason: dict[tuple[str | None, str], list[AnswerRow]] = {}
+    for answer in answers:
+        same_reason.setdefault((answer.word, answer.reason), []).append(answer)
+    for (word, reason), (first, *others) in same_reason.items():
+        subject = ", ".join(filter(None, [first.subject, first.point]))
+        figures = f" ({first.figures})" if first.figures else ""
+        more = f"; likewise {len(others)} more" if others else ""
+        verdict = Amount(_WORDS[word])
+        yield Remark(sentence(f"· {subject}: ", verdict, f": {reason}{figures}{more}."))
