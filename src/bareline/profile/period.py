@@ -321,7 +321,7 @@ def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -
         return model.model_validate(parse_json(lines[number - 1], OUTPUT))
     except ValidationError as error:
         problem = problem_of(error)
-        raise _not_read(path, number, f"'{problem.key}': {problem.said}") from error
+        raise _not_read(path, number, f"'{problem.key}': {problem.clause}") from error
     except DocumentError as error:
         raise _not_read(path, number, str(error)) from error
 
