@@ -6,7 +6,8 @@
  *     mpirun -n 16 ./halo steps=24 cells=64x64 fold
  *
  * Settings: steps=N, cells=AxB or AxBxC (also the number of sides), rule=rising, falling or
- * first=N (the first side stays N), pad=B (messages in whole blocks of B bytes). The rest are words:
+ * first=N (the first side stays N), pad=B (messages in whole blocks of B bytes). The rest are
+ * words:
  *
  *     ends       the grid is not periodic          tiles       tags name the sender's tile
  *     roots      Bcast, Reduce, Gather at rank 0   rows        a Bcast along each row
@@ -19,6 +20,19 @@
  *     pairs      ranks 2n and 2n + 1 exchange      halves      a sum over each half of the ranks
  *     butterfly  an exchange for each bit of P     everyone    each rank sends to all others
  *     leaders    a sum over every fourth rank      sized       an Allgather, an Alltoall of n/P^2
+ *     diagonals  all 8 or 26 neighbours            moving      a Bcast whose root is the step, mod
+ * 4 circling   the same, mod P                   triangle    an Alltoallv of a triangular matrix
+ *     quarter    an exchange with rank r + P/4     onward      an exchange with rank r + 4
+ *     third      every third step, a sum over the  logarithm   sums of 8 log2(P) bytes
+ *                first half of the ranks           master      rank 0 serves all others
+ *     curve      neighbours along a Hilbert curve  cyclic      blocks of 4 cells, dealt in turn
+ *     scans      Scan, Exscan, Sendrecv_replace    neighbours  a Neighbor_alltoall
+ *     nonblocking Ireduce, Iallreduce, Ibcast      panels      LU with look-ahead: panels shrink
+ *     strip      a quarter of the first side does  shuffle     the first side's numbers, their bits
+ *                more, its first rank at least                 reversed
+ *     squares    X^2 elements across the 2nd side  middle      a Bcast from the middle of each row
+ *     gathers    an Allgather along each row       blocks      messages of whole KiB that are equal
+ *     oddeven    odd ranks send first              farther     an exchange with the third rank on
  *
  * The pipelines of LU follow the NAS Parallel Benchmarks' message pattern: for each plane a row
  * comes from the low ends and goes on to the high ends, then back; ranks at an end of the grid send
@@ -41,24 +55,65 @@ static struct {
     int cells[SIDES_MAX];
     bool ends, roots, rows, fours, opposite, fold, transposed, random, grow, late, four, six;
     bool monitor, tiles, lu, complex, corners, pairs, halves, butterfly, everyone, leaders, sized;
+    bool diagonals, moving, circling, triangle, quarter, onward, third, logarithm, master, curve;
+    bool cyclic, scans, neighbours, nonblocking, panels, strip, shuffle, squares, middle, gathers;
+    bool blocks, oddeven, farther;
 } asked = {.steps = 24, .sides = 2, .pad = 1, .cells = {64, 64, 64}};
 
 static int rank, ranks, side[SIDES_MAX], at[SIDES_MAX];
 static char *out, *in;
-static MPI_Comm half, leaders;
+static MPI_Comm half, leaders, grid;
 
 static const struct {
     const char *name;
     bool *is_set;
 } words[] = {
-    {"ends", &asked.ends},         {"roots", &asked.roots},   {"rows", &asked.rows},
-    {"fours", &asked.fours},       {"fold", &asked.fold},     {"opposite", &asked.opposite},
-    {"transposed", &asked.transposed}, {"random", &asked.random}, {"grow", &asked.grow},
-    {"late", &asked.late},         {"four", &asked.four},     {"six", &asked.six},
-    {"monitor", &asked.monitor},   {"tiles", &asked.tiles},   {"lu", &asked.lu},
-    {"complex", &asked.complex},   {"corners", &asked.corners}, {"pairs", &asked.pairs},
-    {"halves", &asked.halves},     {"leaders", &asked.leaders}, {"sized", &asked.sized},
-    {"butterfly", &asked.butterfly}, {"everyone", &asked.everyone},
+    {"ends", &asked.ends},
+    {"roots", &asked.roots},
+    {"rows", &asked.rows},
+    {"fours", &asked.fours},
+    {"fold", &asked.fold},
+    {"opposite", &asked.opposite},
+    {"transposed", &asked.transposed},
+    {"random", &asked.random},
+    {"grow", &asked.grow},
+    {"late", &asked.late},
+    {"four", &asked.four},
+    {"six", &asked.six},
+    {"monitor", &asked.monitor},
+    {"tiles", &asked.tiles},
+    {"lu", &asked.lu},
+    {"complex", &asked.complex},
+    {"corners", &asked.corners},
+    {"pairs", &asked.pairs},
+    {"halves", &asked.halves},
+    {"leaders", &asked.leaders},
+    {"sized", &asked.sized},
+    {"butterfly", &asked.butterfly},
+    {"everyone", &asked.everyone},
+    {"diagonals", &asked.diagonals},
+    {"moving", &asked.moving},
+    {"circling", &asked.circling},
+    {"triangle", &asked.triangle},
+    {"quarter", &asked.quarter},
+    {"onward", &asked.onward},
+    {"third", &asked.third},
+    {"logarithm", &asked.logarithm},
+    {"master", &asked.master},
+    {"curve", &asked.curve},
+    {"cyclic", &asked.cyclic},
+    {"scans", &asked.scans},
+    {"neighbours", &asked.neighbours},
+    {"nonblocking", &asked.nonblocking},
+    {"panels", &asked.panels},
+    {"strip", &asked.strip},
+    {"shuffle", &asked.shuffle},
+    {"squares", &asked.squares},
+    {"middle", &asked.middle},
+    {"gathers", &asked.gathers},
+    {"blocks", &asked.blocks},
+    {"oddeven", &asked.oddeven},
+    {"farther", &asked.farther},
 };
 
 static bool read_word(const char *text)
@@ -69,8 +124,8 @@ static bool read_word(const char *text)
     if (!strcmp(text, "rule=falling"))
         return asked.falling = true;
     if (!strncmp(text, "cells=", 6)) {
-        asked.sides = sscanf(text + 6, "%dx%dx%d", &asked.cells[0], &asked.cells[1],
-                             &asked.cells[2]);
+        asked.sides =
+            sscanf(text + 6, "%dx%dx%d", &asked.cells[0], &asked.cells[1], &asked.cells[2]);
         return asked.sides > 0;
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -141,10 +196,10 @@ static void halo(void)
             bytes *= other == i ? 1 : local(other);
         const int count = in_blocks(bytes) / element;
         for (int way = 1; way >= -1; way -= 2) {
-            const int to = rank_at(at[0] + way * (i == 0), at[1] + way * (i == 1),
-                                   at[2] + way * (i == 2));
-            const int from = rank_at(at[0] - way * (i == 0), at[1] - way * (i == 1),
-                                     at[2] - way * (i == 2));
+            const int to =
+                rank_at(at[0] + way * (i == 0), at[1] + way * (i == 1), at[2] + way * (i == 2));
+            const int from =
+                rank_at(at[0] - way * (i == 0), at[1] - way * (i == 1), at[2] - way * (i == 2));
             const bool sends = !asked.ends || (at[i] + way >= 0 && at[i] + way < side[i]);
             const bool receives = !asked.ends || (at[i] - way >= 0 && at[i] - way < side[i]);
             const int tag = 2 * i + (way > 0);
@@ -184,10 +239,21 @@ static void pipelines(void)
                     pipe_on(i, way, begins);
 }
 
+static void swap_of(int count, int to, int from)
+{
+    MPI_Sendrecv(out, count, MPI_DOUBLE, to, 9, in, count, MPI_DOUBLE, from, 9, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
 static void swap(int to, int from)
 {
-    MPI_Sendrecv(out, 8, MPI_DOUBLE, to, 9, in, 8, MPI_DOUBLE, from, 9, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    swap_of(8, to, from);
+}
+
+/* An exchange with both neighbours along the second side. */
+static void across(int count)
+{
+    swap_of(count, rank_at(at[0], at[1] + 1, at[2]), rank_at(at[0], at[1] - 1, at[2]));
 }
 
 static void sums(int count)
@@ -228,6 +294,128 @@ static void butterfly(void)
             swap(rank ^ bit, rank ^ bit);
 }
 
+static void diagonals(void)
+{
+    const int deep = asked.sides > 2;
+    for (int z = -deep; z <= deep; z++)
+        for (int y = -1; y <= 1; y++)
+            for (int x = -1; x <= 1; x++)
+                if (x || y || z)
+                    swap(rank_at(at[0] + x, at[1] + y, at[2] + z),
+                         rank_at(at[0] - x, at[1] - y, at[2] - z));
+}
+
+/* Where a Hilbert curve of this many ranks goes after `length` steps; n is the side of its square.
+ */
+static void on_curve(int n, int length, int *x, int *y)
+{
+    *x = *y = 0;
+    for (int s = 1; s < n; s *= 2, length /= 4) {
+        const int rx = 1 & (length / 2), ry = 1 & (length ^ rx);
+        if (!ry) {
+            if (rx) {
+                *x = s - 1 - *x;
+                *y = s - 1 - *y;
+            }
+            const int kept = *x;
+            *x = *y;
+            *y = kept;
+        }
+        *x += s * rx;
+        *y += s * ry;
+    }
+}
+
+/* Each rank has a square of a curve of P ranks and exchanges with the squares on its four sides. */
+static void curve(void)
+{
+    int n = 1, x, y;
+    while (n * n < ranks)
+        n *= 2;
+    on_curve(n, rank, &x, &y);
+    for (int other = 0; other < ranks; other++) {
+        int there_x, there_y;
+        on_curve(n, other, &there_x, &there_y);
+        if (abs(there_x - x) + abs(there_y - y) == 1)
+            swap(other, other);
+    }
+}
+
+/* Elements of blocks of four that are dealt in turn along the first side, as ScaLAPACK has them. */
+static void cyclic(void)
+{
+    const int block = 4, whole = asked.cells[0] / block;
+    const int more = at[0] < whole % side[0]    ? block
+                     : at[0] == whole % side[0] ? asked.cells[0] % block
+                                                : 0;
+    across(whole / side[0] * block + more);
+}
+
+static void master(void)
+{
+    for (int other = 1; !rank && other < ranks; other++) {
+        MPI_Recv(in, 4, MPI_DOUBLE, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(out, 16, MPI_DOUBLE, other, 4, MPI_COMM_WORLD);
+    }
+    if (rank) {
+        MPI_Send(out, 4, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
+        MPI_Recv(in, 16, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Odd ranks send first and then receive, as programs do without MPI_Sendrecv. */
+static void oddeven(void)
+{
+    const int to = rank_at(at[0] + 1, at[1], at[2]), from = rank_at(at[0] - 1, at[1], at[2]);
+    if (rank % 2)
+        MPI_Ssend(out, 8, MPI_DOUBLE, to, 5, MPI_COMM_WORLD);
+    MPI_Recv(in, 8, MPI_DOUBLE, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank % 2 == 0)
+        MPI_Ssend(out, 8, MPI_DOUBLE, to, 5, MPI_COMM_WORLD);
+}
+
+static int bits_reversed(int number, int count)
+{
+    int reversed = 0;
+    for (int bit = 1; bit < count; bit *= 2, number /= 2)
+        reversed = 2 * reversed + number % 2;
+    return reversed;
+}
+
+static void more_messages(void)
+{
+    if (asked.diagonals)
+        diagonals();
+    if (asked.quarter)
+        swap((rank + ranks / 4) % ranks, (rank - ranks / 4 + ranks) % ranks);
+    if (asked.onward)
+        swap((rank + 4) % ranks, (rank - 4 + ranks) % ranks);
+    if (asked.farther)
+        swap(rank_at(at[0] + 3, at[1], at[2]), rank_at(at[0] - 3 + 3 * side[0], at[1], at[2]));
+    if (asked.curve)
+        curve();
+    if (asked.cyclic)
+        cyclic();
+    if (asked.master)
+        master();
+    if (asked.oddeven)
+        oddeven();
+    if (asked.strip && at[0] < (side[0] > 4 ? side[0] / 4 : 1))
+        across(16);
+    if (asked.shuffle) {
+        const int there = rank_at(bits_reversed(at[0], side[0]), at[1], at[2]);
+        swap(there, there);
+    }
+    if (asked.squares)
+        across(side[0] * side[0]);
+    if (asked.blocks)
+        across((asked.cells[0] * 8 / side[0] + 1023) / 1024 * 128);
+    if (asked.scans)
+        MPI_Sendrecv_replace(out, 4, MPI_DOUBLE, rank_at(at[0] + 1, at[1], at[2]), 6,
+                             rank_at(at[0] - 1, at[1], at[2]), 6, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+}
+
 static void messages(void)
 {
     if (asked.corners)
@@ -247,8 +435,66 @@ static void sized(void)
     MPI_Alltoall(out, block, MPI_DOUBLE, in, block, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
-static void collectives(MPI_Comm row, MPI_Comm fours)
+/* The element in row r and column c of a triangular matrix has one double; others have none. */
+static void triangle(void)
 {
+    int *counts = malloc(sizeof *counts * 4 * (size_t)ranks);
+    for (int other = 0; other < ranks; other++) {
+        counts[other] = other <= rank;
+        counts[ranks + other] = counts[3 * ranks + other] = other;
+        counts[2 * ranks + other] = rank <= other;
+    }
+    MPI_Alltoallv(out, counts, counts + ranks, MPI_DOUBLE, in, counts + 2 * ranks,
+                  counts + 3 * ranks, MPI_DOUBLE, MPI_COMM_WORLD);
+    free(counts);
+}
+
+static void nonblocking(void)
+{
+    MPI_Request requests[3];
+    MPI_Ireduce(out, in, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Iallreduce(out + 4096, in + 4096, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+    MPI_Ibcast(rank ? in + 8192 : out, 6, MPI_DOUBLE, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+
+static void more_collectives(int number, MPI_Comm row)
+{
+    if (asked.moving)
+        MPI_Bcast(out, 5, MPI_DOUBLE, number % 4, MPI_COMM_WORLD);
+    if (asked.circling)
+        MPI_Bcast(out, 5, MPI_DOUBLE, number % ranks, MPI_COMM_WORLD);
+    /* A panel of fewer rows in each step goes along the rows, from the column that has it. */
+    if (asked.panels)
+        MPI_Bcast(out, (asked.steps - number) * asked.cells[0] / side[1], MPI_DOUBLE,
+                  number % side[0], row);
+    if (asked.triangle)
+        triangle();
+    if (asked.third && number % 3 == 0 && rank < ranks / 2)
+        MPI_Allreduce(out, in, 3, MPI_DOUBLE, MPI_SUM, half);
+    if (asked.logarithm) {
+        int count = 0;
+        while (2 << count <= ranks)
+            count++;
+        MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (asked.scans) {
+        MPI_Scan(out, in, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Exscan(out, in, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (asked.neighbours)
+        MPI_Neighbor_alltoall(out, 7, MPI_DOUBLE, in, 7, MPI_DOUBLE, grid);
+    if (asked.nonblocking)
+        nonblocking();
+    if (asked.middle)
+        MPI_Bcast(out, 9, MPI_DOUBLE, side[0] / 2, row);
+    if (asked.gathers)
+        MPI_Allgather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, row);
+}
+
+static void collectives(int number, MPI_Comm row, MPI_Comm fours)
+{
+    more_collectives(number, row);
     if (asked.sized)
         sized();
     if (asked.halves)
@@ -287,7 +533,8 @@ static void step(int number, int file, MPI_Comm row, MPI_Comm fours)
     if (asked.random)
         scattered();
     messages();
-    collectives(row, fours);
+    more_messages();
+    collectives(number, row, fours);
     if ((asked.four || asked.six) && number % 2 == 0)
         sums(1);
     if ((asked.four && number % 4 == 0) || (asked.six && number % 3 == 0))
@@ -314,14 +561,17 @@ int main(int argc, char **argv)
     lay_out();
     out = calloc(1, ROOM);
     in = calloc(1, ROOM);
-    const int file = asked.monitor && rank == 0 ? open("halo.monitor", O_WRONLY | O_CREAT | O_TRUNC,
-                                                       0644)
-                                                : -1;
+    const int file =
+        asked.monitor && rank == 0 ? open("halo.monitor", O_WRONLY | O_CREAT | O_TRUNC, 0644) : -1;
     MPI_Comm row, fours;
     MPI_Comm_split(MPI_COMM_WORLD, rank / side[0], rank, &row);
     MPI_Comm_split(MPI_COMM_WORLD, rank / 4, rank, &fours);
     MPI_Comm_split(MPI_COMM_WORLD, 2 * rank / ranks, rank, &half);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 4, rank, &leaders);
+    /* The first side is the last one of MPI's row-major order. */
+    const int lengths[SIDES_MAX] = {side[2], side[1], side[0]}, around[SIDES_MAX] = {1, 1, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, asked.sides, lengths + SIDES_MAX - asked.sides, around, 0,
+                    &grid);
     for (int number = 0; number < asked.steps; number++)
         step(number, file, row, fours);
     if (rank == 0)
@@ -330,6 +580,7 @@ int main(int argc, char **argv)
     MPI_Comm_free(&fours);
     MPI_Comm_free(&half);
     MPI_Comm_free(&leaders);
+    MPI_Comm_free(&grid);
     MPI_Finalize();
     return 0;
 }

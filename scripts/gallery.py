@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.analysis.words.comparison import Comparison
+from bareline.cli.output import EXIT_TRIALS_FAILED
 from bareline.report.content.document import document_of
 from bareline.report.page.html import render_page
 from bareline.store.run import Run
@@ -206,7 +208,10 @@ def measure(folder: Path) -> list[Path]:
         run = folder / study
         if not run.exists():
             command = ["bareline", "run", study, "--scale", "small", "--yes", "--out", str(run)]
-            subprocess.run([sys.executable, "-m", *command], check=True)
+            ended = subprocess.run([sys.executable, "-m", *command], check=False)
+            # A page shows failed trials; the table of runs counts them.
+            if ended.returncode not in (0, EXIT_TRIALS_FAILED):
+                sys.exit(f"gallery: {shlex.join(command)} ended with {ended.returncode}")
         runs.append(run)
     return runs
 

@@ -97,7 +97,7 @@ def _end(process: subprocess.Popen) -> Ended:
 
 _CLOCK = """
 import datetime as _dt, itertools as _it, time as _time
-import bareline.store.beside as _run
+import bareline.store.run_files as _run
 _steps = _it.count()
 class _Back(_dt.datetime):
     @classmethod
@@ -110,7 +110,7 @@ _time.time = lambda: 1e9 - next(_steps) * 3600
 
 _JUMPS = """
 import datetime as _dt, random as _random, time as _time
-import bareline.store.beside as _beside
+import bareline.store.run_files as _beside
 _chosen = _random.Random({seed})
 class _Jumps(_dt.datetime):
     @classmethod

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import bareline
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Failed, Sample, Stage
 
@@ -53,5 +54,5 @@ def test_two_runs_are_told_apart(planted, tmp_path):
 
 
 def test_what_is_no_run_is_said_in_one_line(tmp_path):
-    with pytest.raises(BarelineError, match="not a run directory"):
+    with raises(BarelineError, "BL-STORE-971"):
         bareline.read(tmp_path)

@@ -399,11 +399,11 @@ def test_probes_of_bareline_have_sources_too():
     assert study.source_of("app.lammps").words == ["lammps@2024", "+mpi"]
     assert study_from_toml(study.to_toml(), where="run.toml") == study
     native = {"measure": [{"probe": "mpi.pingpong", "ranks": 2}], "app": {}}
-    for wrong, said in (
-        ({"from": {"hpc": "spack:hpcc"}}, "did you mean 'hpcc'"),
-        ({**native, "from": {"mpi": "spack:x"}}, "mpi.pingpong is bareline's own program"),
+    for wrong, code in (
+        ({"from": {"hpc": "spack:hpcc"}}, "BL-STUDY-650"),
+        ({**native, "from": {"mpi": "spack:x"}}, "BL-STUDY-143"),
     ):
-        with pytest.raises(StudyError, match=said):
+        with raises(StudyError, code):
             study_from_toml({**given, **wrong}, where="s.toml")
 
 

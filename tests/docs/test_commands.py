@@ -86,6 +86,11 @@ def outputs(folder):
     shutil.copytree(ROOT / "tests/formats/data/ib-vs-roce", folder, dirs_exist_ok=True)
 
 
+def profile(folder):
+    """Put the profile of a program there."""
+    shutil.copy(ROOT / "tests/profile/data/planted.profile", folder / "app.profile")
+
+
 #: What a reader of a page has at hand, and what its commands measured, where they take minutes.
 THERE = {
     "README.md": [program, kept("runs/quick-20261123-090000")],
@@ -96,6 +101,7 @@ THERE = {
     ],
     "docs/how-to/cannot-tell.md": [kept("runs/demo-20261123-090000")],
     "docs/how-to/import.md": [outputs],
+    "docs/how-to/profile.md": [profile],
     "docs/how-to/read-the-page.md": [kept("runs/demo-20261123-090000")],
     "docs/how-to/repeat-a-study.md": [kept("runs/nebula-20261123-090000")],
     "docs/how-to/results-elsewhere.md": [kept("runs/quick-20261123-090000")],

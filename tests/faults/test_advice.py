@@ -141,20 +141,11 @@ probe = "app.a"
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("/dev/zero", "not a regular file"),
-        ("fifo", "not a regular file"),
-        ("\\u0000", "null"),
-        ("y" * 20_000, "too long"),
-        ("gone", "in the study.s folder"),
-    ],
-)
-def test_a_programs_input_is_a_file(tmp_path, bounded, name, said):
+@pytest.mark.parametrize("name", ["/dev/zero", "fifo", "\\u0000", "y" * 20_000, "gone"])
+def test_a_programs_input_is_a_file(tmp_path, bounded, name):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "s.toml").write_text(STUDY.replace("private/file", name))
-    with pytest.raises(StudyError, match=said):
+    with raises(StudyError, "BL-STUDY-602"):
         load_study(tmp_path / "s.toml")
 
 

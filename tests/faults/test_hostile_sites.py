@@ -9,7 +9,7 @@ import pytest
 
 from bareline.cli.main import main
 from bareline.platforms.config import load_platforms
-from bareline.platforms.reached.ssh.options import MOST_GROUPS, MOST_HOSTS, read_inventory
+from bareline.platforms.reached.ssh.options import MOST_GROUPS, read_inventory
 from bareline.platforms.reframe import read_site
 from bareline.testing.hostile import ODD_VALUES, damaged, survives
 from bareline.testing.messages import raises
@@ -104,18 +104,18 @@ HARMFUL_YAML = {
         + "".join(
             f"a{n}: &a{n} {{children: {{x: *a{n - 1}, y: *a{n - 1}}}}}\n" for n in range(1, 40)
         ),
-        "line .*values with aliases",
+        "BL-VOCABULARY-867",
     ),
-    "alias-in-itself": ("all: &a {hosts: {h1: }, children: {x: *a, y: *a}}", "contains itself"),
-    "children-is-a-list": ("all: {children: [a]}", r"'all\.children': a list is not a table"),
-    "hosts-is-a-number": ("all: {hosts: 5}", r"'all\.hosts': the number 5 is not a table"),
-    "hosts-is-a-text": ("all: {hosts: n1}", r"'all\.hosts': the text 'n1' is not a table"),
-    "group-is-a-list": ("all: {children: {gpu: [1]}}", r"'all\.children\.gpu': a list"),
-    "a-list": ("[a]", "'the inventory': a list is not a table"),
-    "no-host": ("all: {hosts: {'-oProxyCommand=x': }}", r"'all\.hosts': '-oProxyCommand=x' is no"),
+    "alias-in-itself": ("all: &a {hosts: {h1: }, children: {x: *a, y: *a}}", "BL-VOCABULARY-941"),
+    "children-is-a-list": ("all: {children: [a]}", "BL-VOCABULARY-338"),
+    "hosts-is-a-number": ("all: {hosts: 5}", "BL-VOCABULARY-338"),
+    "hosts-is-a-text": ("all: {hosts: n1}", "BL-VOCABULARY-338"),
+    "group-is-a-list": ("all: {children: {gpu: [1]}}", "BL-VOCABULARY-338"),
+    "a-list": ("[a]", "BL-VOCABULARY-338"),
+    "no-host": ("all: {hosts: {'-oProxyCommand=x': }}", "BL-VOCABULARY-190"),
     "many-hosts": (
         "all:\n hosts:\n" + "".join(f"  h{n}x[1-9999]:\n" for n in range(200)),
-        f"more than {MOST_HOSTS:,} hosts",
+        "BL-PLATFORMS-374",
     ),
 }
 
@@ -124,10 +124,10 @@ HARMFUL_YAML = {
 @pytest.mark.parametrize("name", HARMFUL_YAML)
 def test_an_inventory_that_would_hang_is_refused_by_key(name, tmp_path):
     pytest.importorskip("yaml")
-    text, reason = HARMFUL_YAML[name]
+    text, code = HARMFUL_YAML[name]
     file = tmp_path / "hosts.yml"
     file.write_text(text)
-    with pytest.raises(PlatformError, match=reason) as refusal:
+    with raises(PlatformError, code) as refusal:
         read_inventory(file)
     assert refusal.value.where == str(file)
 

@@ -9,6 +9,7 @@ from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.platforms.hosts.launchers.job import Node
 from bareline.platforms.localhost.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.testing.bench import open_bench
+from bareline.testing.messages import raises
 from bareline.testing.platforms import PlatformContract, forgotten_of
 from bareline.vocabulary.errors import PlatformError
 
@@ -73,7 +74,7 @@ def test_methods_that_must_be_written_are_named_with_what_they_do(tmp_path):
 
 def test_a_type_without_acquire_or_options_is_named(tmp_path):
     with (
-        pytest.raises(PlatformError, match="Unacquired lacks acquire"),
+        raises(PlatformError, "BL-TESTING-780", "Unacquired", "acquire"),
         open_bench(Unacquired, tmp_path),
     ):
         pass

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bareline.platforms.config import load_platforms
 from bareline.platforms.reframe import read_site
 from bareline.session.intake import import_files
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BarelineError, PlatformError
 
 SHOWN = Path(__file__).parent / "data" / "reframe.show-config.json"
@@ -77,18 +78,18 @@ def test_results_and_platforms_of_a_partition_have_one_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "what"),
+    ("content", "code"),
     [
-        ("site_configuration = {}\n", "no JSON"),
-        ("{}", "no configuration of ReFrame"),
-        ('{"systems": []}', "no configuration of ReFrame"),
-        ("[" * 100_000, "no JSON"),
+        ("site_configuration = {}\n", "BL-VOCABULARY-654"),
+        ("{}", "BL-PLATFORMS-931"),
+        ('{"systems": []}', "BL-PLATFORMS-931"),
+        ("[" * 100_000, "BL-VOCABULARY-843"),
     ],
 )
-def test_other_files_are_refused_with_the_next_step(tmp_path, content, what):
+def test_other_files_are_refused_with_the_next_step(tmp_path, content, code):
     file = tmp_path / "site.py"
     file.write_text(content)
-    with pytest.raises(PlatformError, match=what) as refusal:
+    with raises(PlatformError, code) as refusal:
         read_site(file)
     assert "--show-config" in str(refusal.value)
 

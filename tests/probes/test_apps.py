@@ -29,23 +29,21 @@ def read(name, rows, **params):
 
 
 @pytest.mark.parametrize(
-    ("name", "problem_class", "ranks", "message", "hint"),
+    ("name", "problem_class", "ranks", "hint"),
     [
-        ("app.ocean", "S", 17, "4 of the 32 cells", "ranks = 16 or 18"),
-        ("app.ocean", "S", 128, "4 of the 32 cells", ""),
-        ("app.lattice", "A", 3, "factors divide", "ranks = 2 or 4"),
-        ("app.planewave", "S", 25, "at most 24", "ranks = 24"),
-        ("app.cartesian", "S", 9, "at most 8", "ranks = 8"),
-        ("app.unstructured", "S", 65, "at most 64", "ranks = 64"),
-        ("app.lattice", "S", 1024, "factors divide", "ranks = 512"),
-        ("app.overset", "S", 40, "at most 39", "ranks = 39"),
+        ("app.ocean", "S", 17, "ranks = 16 or 18"),
+        ("app.ocean", "S", 128, ""),
+        ("app.lattice", "A", 3, "ranks = 2 or 4"),
+        ("app.planewave", "S", 25, "ranks = 24"),
+        ("app.cartesian", "S", 9, "ranks = 8"),
+        ("app.unstructured", "S", 65, "ranks = 64"),
+        ("app.lattice", "S", 1024, "ranks = 512"),
+        ("app.overset", "S", 40, "ranks = 39"),
     ],
 )
-def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(
-    name, problem_class, ranks, message, hint
-):
+def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(name, problem_class, ranks, hint):
     measure = Measure(probe=name, params={"problem_class": problem_class}, ranks=ranks)
-    with pytest.raises(ProbeError, match=message) as caught:
+    with raises(ProbeError, "BL-PROBES-123") as caught:
         list(measure.cases(where="measure 1"))
     assert hint in str(caught.value)
 

@@ -32,32 +32,30 @@ def text(rows):
 
 
 @pytest.mark.parametrize(
-    ("name", "problem_class", "ranks", "message", "hint"),
+    ("name", "problem_class", "ranks", "hint"),
     [
-        ("npb.ep", "S", 257, "at most 256", "ranks = 256"),
-        ("npb.is", "A", 3, "power of two", "ranks = 2 or 4"),
-        ("npb.is", "S", 256, "at most 128", "ranks = 128"),
-        ("npb.is", "E", 32, "at least 64", "ranks = 64"),
-        ("npb.cg", "S", 6, "power of two", "ranks = 4 or 8"),
-        ("npb.cg", "S", 2048, "at most 1400", "ranks = 1024"),
-        ("npb.mg", "W", 12, "power of two", "ranks = 8 or 16"),
-        ("npb.mg", "S", 8192, "at most 4096", "ranks = 4096"),
-        ("npb.ft", "W", 5, "power of two", "ranks = 4 or 8"),
-        ("npb.ft", "W", 2048, "at most 1024", "ranks = 1024"),
-        ("npb.bt", "A", 2, "square", "ranks = 1 or 4"),
-        ("npb.bt", "S", 25, "at most 16", "ranks = 16"),
-        ("npb.sp", "A", 8, "square", "ranks = 4 or 9"),
-        ("npb.lu", "W", 5, "product of two factors", "ranks = 4 or 6"),
-        ("npb.lu", "S", 20, "3 of the 12 points", "ranks = 16"),
+        ("npb.ep", "S", 257, "ranks = 256"),
+        ("npb.is", "A", 3, "ranks = 2 or 4"),
+        ("npb.is", "S", 256, "ranks = 128"),
+        ("npb.is", "E", 32, "ranks = 64"),
+        ("npb.cg", "S", 6, "ranks = 4 or 8"),
+        ("npb.cg", "S", 2048, "ranks = 1024"),
+        ("npb.mg", "W", 12, "ranks = 8 or 16"),
+        ("npb.mg", "S", 8192, "ranks = 4096"),
+        ("npb.ft", "W", 5, "ranks = 4 or 8"),
+        ("npb.ft", "W", 2048, "ranks = 1024"),
+        ("npb.bt", "A", 2, "ranks = 1 or 4"),
+        ("npb.bt", "S", 25, "ranks = 16"),
+        ("npb.sp", "A", 8, "ranks = 4 or 9"),
+        ("npb.lu", "W", 5, "ranks = 4 or 6"),
+        ("npb.lu", "S", 20, "ranks = 16"),
     ],
 )
-def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(
-    name, problem_class, ranks, message, hint
-):
+def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(name, problem_class, ranks, hint):
     measure = Measure(probe=name, params={"problem_class": problem_class}, ranks=[1, ranks])
     if problem_class == "E":
         measure = measure.model_copy(update={"ranks": ranks})
-    with pytest.raises(ProbeError, match=message) as caught:
+    with raises(ProbeError, "BL-PROBES-123") as caught:
         list(measure.cases(where="measure 1"))
     assert hint in str(caught.value)
     assert "measure 1" in str(caught.value)

@@ -192,8 +192,11 @@ def test_nuttcp_with_several_streams_tells_no_retransmissions():
 
 
 def test_datagrams_and_streams_of_nuttcp_are_not_taken_for_each_other():
-    for name, other in (("net.nuttcp", "net.nuttcp_udp"), ("net.nuttcp_udp", "net.nuttcp")):
-        with pytest.raises(ParseError, match="asked for"):
+    for name, other, code in (
+        ("net.nuttcp", "net.nuttcp_udp", "BL-PROBES-691"),
+        ("net.nuttcp_udp", "net.nuttcp", "BL-PROBES-280"),
+    ):
+        with raises(ParseError, code):
             read(name, good(other))
 
 

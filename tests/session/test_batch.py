@@ -20,7 +20,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, submission
 from bareline.session.batch import JobRequest
 from bareline.session.status import status_of
-from bareline.session.submission import Order, states_of, submission_of, submit
+from bareline.session.submission import SubmissionRequest, states_of, submission_of, submit
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
@@ -111,7 +111,7 @@ def told(run):
 
 
 def test_a_job_waits_runs_and_measures_the_run(made, queue, system, tmp_path):
-    handed = submit(made, Order(system, JobRequest(nodes=2, time_min=90)))
+    handed = submit(made, SubmissionRequest(system, JobRequest(nodes=2, time_min=90)))
     assert submission_of(Run.open(made.path)) == handed
     (job,) = handed.jobs
     assert told(made) == [WAITS[system]]
@@ -127,16 +127,16 @@ def test_a_job_waits_runs_and_measures_the_run(made, queue, system, tmp_path):
 
 
 def test_a_job_that_fails_is_told_with_its_code(made, queue, system):
-    handed = submit(made, Order(system, JobRequest(nodes=1, time_min=5)))
+    handed = submit(made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5)))
     queue.set(handed.jobs[0], state="done", code=130)
     (said,) = told(made)
     assert said == ("failed" if system == "flux" else "failed (exit code 130)")
 
 
 def test_each_job_of_a_chain_follows_the_one_before_however_it_ends(made, queue, system, tmp_path):
-    after = submit(made, Order(system, JobRequest(nodes=1, time_min=5))).jobs[0]
+    after = submit(made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5))).jobs[0]
     request = JobRequest(nodes=1, time_min=5, after=after, well=True)
-    first, second, third = submit(made, Order(system, request, chain=3)).jobs
+    first, second, third = submit(made, SubmissionRequest(system, request, chain=3)).jobs
     well, ended = ("done", "ended") if system == "lsf" else ("afterok", "afterany")
     assert [queue.job(job)["after"] for job in (first, second, third)] == [
         [well, after], [ended, first], [ended, second],
@@ -150,7 +150,9 @@ def test_each_job_of_a_chain_follows_the_one_before_however_it_ends(made, queue,
 
 
 def test_going_on_by_hand_knows_the_jobs(made, queue, system, monkeypatch):
-    waiting, second = submit(made, Order(system, JobRequest(nodes=1, time_min=5), chain=2)).jobs
+    waiting, second = submit(
+        made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5), chain=2)
+    ).jobs
     lines = submission.see_to_jobs(made)
     assert [f"job {job} is" in line for job, line in zip((waiting, second), lines, strict=True)]
     assert all("takes it back" in line for line in lines)
@@ -162,7 +164,9 @@ def test_going_on_by_hand_knows_the_jobs(made, queue, system, monkeypatch):
 
 
 def test_who_is_done_takes_back_what_still_waits(made, queue, system, monkeypatch):
-    first, second = submit(made, Order(system, JobRequest(nodes=1, time_min=5), chain=2)).jobs
+    first, second = submit(
+        made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5), chain=2)
+    ).jobs
     queue.set(first, state="running")
     submission.end_chain(made)
     assert queue.job(second)["state"] == "held", "only a job of the run itself may do so"
@@ -176,23 +180,23 @@ def test_who_is_done_takes_back_what_still_waits(made, queue, system, monkeypatc
 def test_a_refused_job_is_told_in_the_systems_words(made, queue, system):
     words = ("--queue=nosuch",) if system == "flux" else ("-q", "nosuch")
     with raises(PlatformError, "BL-SESSION-701"):
-        submit(made, Order(system, JobRequest(nodes=1, time_min=5, options=words)))
+        submit(made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5, options=words)))
     assert submission_of(Run.open(made.path)) is None
 
 
 @pytest.mark.parametrize("system", ["pbs"])
 def test_what_a_user_selects_of_pbs_stands_alone(made, queue, system):
     words = ("-l", "select=4:ncpus=64", "-l", "filesystems=home")
-    submit(made, Order(system, JobRequest(nodes=4, time_min=5, options=words)))
+    submit(made, SubmissionRequest(system, JobRequest(nodes=4, time_min=5, options=words)))
     assert "select=4 " not in queue.said and "select=4:ncpus=64" in queue.said
 
 
 def test_commands_that_are_not_here_are_named(made, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with raises(ToolMissing, "BL-SESSION-986"):
-        submit(made, Order("lsf", JobRequest(nodes=1, time_min=5)))
+        submit(made, SubmissionRequest("lsf", JobRequest(nodes=1, time_min=5)))
 
 
 def test_an_unknown_batch_system_is_named_with_the_known_ones(made):
     with raises(UsageError, "BL-SESSION-144", "sge"):
-        submit(made, Order("sge", JobRequest(nodes=1, time_min=5)))
+        submit(made, SubmissionRequest("sge", JobRequest(nodes=1, time_min=5)))

@@ -134,7 +134,7 @@ def test_a_probe_that_delivers_more_today_can_go_on_with_the_run(planted, execut
 
 def test_a_metric_of_another_unit_is_refused(planted, execute, monkeypatch):
     monkeypatch.setattr(NullProbe, "metrics", {"time": Metric("B", "lower")})
-    with pytest.raises(StoreError, match="measures time in B today, not in s"):
+    with raises(StoreError, "BL-SESSION-115", "time", "B", "s"):
         execute(planted)
 
 
@@ -173,5 +173,5 @@ def test_a_parameter_that_is_gone_is_refused(make_run):
 
 def test_a_metric_of_another_direction_is_refused(planted, execute, monkeypatch):
     monkeypatch.setattr(NullProbe, "metrics", {"time": Metric("s", "higher")})
-    with pytest.raises(StoreError, match="so that higher is better today, not lower"):
+    with raises(StoreError, "BL-SESSION-115", "higher", "lower"):
         execute(planted)

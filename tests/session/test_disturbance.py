@@ -6,7 +6,7 @@ from bareline.host.throttling import read_throttles
 from bareline.report.terminal.runs import run_end_blocks, status_blocks
 from bareline.session import runner, speeds
 from bareline.session.disturbance import DisturbanceWatch
-from bareline.session.speeds import Switch
+from bareline.session.speeds import SpeedChange
 from bareline.session.status import end_remarks, status_of
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.model import Case, Measured, Record, Trial
@@ -79,7 +79,7 @@ def test_repeats_are_counted_apart(make_run, monkeypatch):
 
     def seen(records, probes):
         of = [r for r in records if (r.trial.platform, r.trial.block) == ("b", 2)]
-        return [] if any(r.attempt > 1 for r in of) else [Switch("b", 2, tuple(of), 4.0)]
+        return [] if any(r.attempt > 1 for r in of) else [SpeedChange("b", 2, tuple(of), 4.0)]
 
     monkeypatch.setattr(speeds, "switches", seen)
     watch = Repeats()
@@ -90,7 +90,7 @@ def test_repeats_are_counted_apart(make_run, monkeypatch):
 
 @pytest.mark.parametrize(("times", "words"), [(4.0, "took 4.0 times"), (8680.8, "more than 100")])
 def test_a_change_of_speed_has_no_absurd_number(times, words):
-    assert words in str(Switch("a", 0, (record(0), record(1)), times))
+    assert words in str(SpeedChange("a", 0, (record(0), record(1)), times))
 
 
 def test_what_the_time_budget_cut_is_not_called_unneeded(make_run, execute):

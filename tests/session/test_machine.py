@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bareline import __version__
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.null import NullAllocation, NullPlatform
@@ -80,7 +81,7 @@ def test_another_machine_is_refused_before_anything_is_measured(killed, execute,
 def test_another_bareline_is_refused(killed, execute, monkeypatch):
     run = killed()
     monkeypatch.setattr(machine, "__version__", "9.9")
-    with raises(OtherMachine, "BL-SESSION-427", "0.1.0", "9.9"):
+    with raises(OtherMachine, "BL-SESSION-427", __version__, "9.9"):
         execute(run)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bareline.probes.base import load_probes
 from bareline.session import speeds
-from bareline.session.speeds import SPEED_CAVEAT, Switch, switches
+from bareline.session.speeds import SPEED_CAVEAT, SpeedChange, switches
 from bareline.store.run import Run
 from bareline.vocabulary.model import Case, Layout, Measured, Record, Sample, Trial
 
@@ -76,7 +76,7 @@ def test_what_switched_is_measured_again_while_the_budget_lasts(
 
     def seen(records, probes):
         of = [r for r in records if (r.trial.platform, r.trial.block) == ("b", 2)]
-        return [] if any(r.attempt > 1 for r in of) else [Switch("b", 2, tuple(of), 4.0)]
+        return [] if any(r.attempt > 1 for r in of) else [SpeedChange("b", 2, tuple(of), 4.0)]
 
     monkeypatch.setattr(speeds, "switches", seen)
     for _ in range(2):  # going on finds nothing more to do

@@ -13,8 +13,8 @@ from bareline.session import begin
 from bareline.session.batch import JobRequest
 from bareline.session.status import status_of
 from bareline.session.submission import (
-    Order,
     Submission,
+    SubmissionRequest,
     fit,
     inheriting,
     last_words,
@@ -31,7 +31,7 @@ STUDY = {
     "study": {"name": "s", "launches": 2, "precision": 0},
     "measure": [{"probe": "null", "params": {"points": 1}}],
 }
-PLAIN = Order("slurm", JobRequest(nodes=1, time_min=5))
+PLAIN = SubmissionRequest("slurm", JobRequest(nodes=1, time_min=5))
 
 
 @pytest.fixture
@@ -107,13 +107,13 @@ def test_a_job_asks_for_its_nodes_once_as_the_platform_does(tmp_path):
 
 def test_a_job_of_pbs_asks_for_the_nodes_of_the_largest_platform_in_it():
     named = cast(a={"type": "job", "nodes": 3}, b={"type": "job", "nodes": 5})
-    assert fit(Order("pbs", PLAIN.request), *named).request.nodes == 5
+    assert fit(SubmissionRequest("pbs", PLAIN.request), *named).request.nodes == 5
 
 
 @pytest.mark.parametrize(("kind", "system"), [("slurm", "pbs"), ("job", "slurm")])
 def test_nodes_of_one_system_are_not_asked_of_another(kind, system):
     with raises(UsageError, "BL-SESSION-731", str(kind), str(system)):
-        fit(Order(system, PLAIN.request), *cast(a={"type": kind}))
+        fit(SubmissionRequest(system, PLAIN.request), *cast(a={"type": kind}))
 
 
 def test_a_run_that_nobody_submitted_has_no_job(made):

@@ -45,7 +45,7 @@ def test_damage_is_refused_with_its_key(run, old, new, code):
 
 
 def test_a_folder_that_is_no_run_says_so(tmp_path):
-    with pytest.raises(StoreError, match="not a run directory"):
+    with raises(StoreError, "BL-STORE-971"):
         read_header(tmp_path)
 
 

@@ -146,7 +146,7 @@ def test_a_folder_in_use_is_refused(run, make_run, null_study, null_platforms):
 
 
 def test_what_is_no_run_is_named(tmp_path):
-    with pytest.raises(StoreError, match="not a run directory"):
+    with raises(StoreError, "BL-STORE-971"):
         Run.open(tmp_path)
     (tmp_path / "run.toml").write_text("x = 1")
     with raises(StoreError, "BL-STORE-641", "run.toml"):

@@ -3,6 +3,7 @@
 import pytest
 
 from bareline.study.launch import parse_launch, program_study
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 
 
@@ -15,22 +16,22 @@ def test_the_program_and_its_ranks_are_read(options):
 
 
 @pytest.mark.parametrize(
-    ("argv", "told"),
+    ("argv", "code"),
     [
-        ([], "nothing is not a launcher"),
-        (["./app"], "'./app' is not a launcher"),
-        (["mpirun", "./app"], "number of ranks is not given"),
-        (["mpirun", "-n"], "not a number of ranks"),
-        (["mpirun", "-n", "0", "./app"], "not a number of ranks"),
-        (["mpirun", "-n", "nan", "./app"], "not a number of ranks"),
-        (["mpirun", "-n", "99999999999", "./app"], "not a number of ranks"),
-        (["mpirun", "-n", "2"], "no program"),
-        (["mpirun", "-n", "2", "--map-by", "node", "./app"], "'--map-by' of the launcher"),
-        (["mpirun", "-n", "1", "./a", ":", "-n", "1", "./b"], "several programs"),
+        ([], "BL-STUDY-801"),
+        (["./app"], "BL-STUDY-801"),
+        (["mpirun", "./app"], "BL-STUDY-249"),
+        (["mpirun", "-n"], "BL-STUDY-594"),
+        (["mpirun", "-n", "0", "./app"], "BL-STUDY-594"),
+        (["mpirun", "-n", "nan", "./app"], "BL-STUDY-594"),
+        (["mpirun", "-n", "99999999999", "./app"], "BL-STUDY-594"),
+        (["mpirun", "-n", "2"], "BL-STUDY-670"),
+        (["mpirun", "-n", "2", "--map-by", "node", "./app"], "BL-STUDY-860"),
+        (["mpirun", "-n", "1", "./a", ":", "-n", "1", "./b"], "BL-STUDY-913"),
     ],
 )
-def test_what_cannot_be_started_by_a_platform_is_refused(argv, told):
-    with pytest.raises(UsageError, match=told.replace("(", r"\(")):
+def test_what_cannot_be_started_by_a_platform_is_refused(argv, code):
+    with raises(UsageError, code):
         parse_launch(argv)
 
 

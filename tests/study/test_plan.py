@@ -192,6 +192,22 @@ def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
     assert left_out[0].case.label.endswith("bound to cores")
 
 
+@pytest.mark.parametrize("profile", ["once", True])
+def test_launches_under_the_profiler_are_left_out_of_simulations(profile):
+    """`run magellan --scale small` mixes simulated platforms with one that is profiled."""
+    tables = {"bound": {"type": "local"}, "imagined": {"type": "sim", "network": "10g"}}
+    measures = [{"probe": "app.lattice", "params": {"problem_class": "S"}, "profile": profile}]
+    asked = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    choice = choose(asked, specs)
+    profiled = [row for row in choice.left_out if row.case.profile]
+    assert [row.platform for row in profiled] == ["imagined"]
+    assert "profiled" in profiled[0].reason
+    unprofiled = [case for case in choice.cases if not case.profile]
+    measured_by = {specs[number].name for number, _ in choice.cells}
+    assert measured_by == ({"bound", "imagined"} if unprofiled else {"bound"})
+
+
 @pytest.mark.parametrize(
     ("keys", "code"),
     [

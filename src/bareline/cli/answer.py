@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bareline.cli.options import read_records
-from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit_blocks, unwritable
+from bareline.cli.output import EXIT_TRIALS_FAILED, emit_blocks, print_error, unwritable
 
 if TYPE_CHECKING:
     from bareline.analysis.words.commands import CommandRow
@@ -57,5 +57,7 @@ def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
 def end_if_failed(made: Run, tally: TrialCounts) -> None:
     """Leave with the exit code of failed trials where launches failed."""
     if tally.wrong:
-        complain(f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`")
+        print_error(
+            f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`"
+        )
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.options import PlatformsOption, QuietOption, read_records, run_path
-from bareline.cli.output import EXIT_USAGE, complain, console, emit_blocks, printing_measures
+from bareline.cli.output import EXIT_USAGE, console, emit_blocks, print_error, printing_measures
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import StoreError, UsageError
 
@@ -58,15 +58,17 @@ def profile(
         wait_s=wait,
     )
     if profiling.problem:
-        complain(profiling.problem)
+        print_error(profiling.problem)
     if len(profiling.launches) > 1:
-        complain(f"{len(profiling.launches)} launches were profiled, each has a profile of its own")
+        print_error(
+            f"{len(profiling.launches)} launches were profiled, each has a profile of its own"
+        )
     for launch in profiling.launches:
         if not launch.complete:
-            complain(launch.ended)
+            print_error(launch.ended)
         if launch.without_period:
-            complain(f"no period of {launch.path} is kept: {launch.without_period}")
-        complain(f"profile: {launch.path}")  # stdout is the program's own
+            print_error(f"no period of {launch.path} is kept: {launch.without_period}")
+        print_error(f"profile: {launch.path}")  # stdout is the program's own
     raise typer.Exit(profiling.exit_code or (EXIT_USAGE if profiling.path is None else 0))
 
 
@@ -253,7 +255,7 @@ def _read(path: Path) -> Records:
 
     records, seen = without_disturbed_trials(read_records(path, unlike=False))
     if words := exclusion_words(seen):
-        complain(f"{path}: {words}")
+        print_error(f"{path}: {words}")
     return records
 
 
@@ -272,7 +274,7 @@ def _validate(options: PredictOptions, records: Records) -> None:
     try:
         records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:
-        complain(f"the run directory does not keep them: {error}")
+        print_error(f"the run directory does not keep them: {error}")
     if options.figures is not None:
         from bareline.report.page.files import write_validation
 

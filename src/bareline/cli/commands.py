@@ -21,7 +21,7 @@ from bareline.cli.options import (
     WaitQuietOption,
     seconds,
 )
-from bareline.cli.output import complain, complain_of, emit_blocks, fails_undecided
+from bareline.cli.output import complain_of, emit_blocks, fails_undecided, print_error
 from bareline.cli.planning import Planned, plan_on
 from bareline.cli.verbs import argument, flag, option, prints
 
@@ -88,7 +88,7 @@ def ab(options: AbOptions) -> None:
     """Show which of two or more commands is faster, or prints the better figure."""
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import refuse_unusable
-    from bareline.session.pauses import see_to_quiet
+    from bareline.session.pauses import wait_until_idle
     from bareline.study.commands import command_study
 
     settings = _options(options)
@@ -109,7 +109,7 @@ def ab(options: AbOptions) -> None:
     made = planned.make()
     wait_s = seconds(options.wait_quiet)
     if wait_s is not None:  # else the answer reports disturbances
-        see_to_quiet(planned.platforms, None, wait_s, complain)
+        wait_until_idle(planned.platforms, None, wait_s, print_error)
     tally = measure(made, quiet=options.quiet)
     comparison = commands_compared(made)
     titles = dict(zip(made.header.platforms, options.commands, strict=True))
@@ -141,7 +141,7 @@ def _options(options: AbOptions) -> CommandOptions:
         launches=options.launches,
     )
     if words := rate_words(settings):
-        complain(words)
+        print_error(words)
     return settings
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bareline.cli.options import (
-    Only,
     QuietOption,
+    RowFilter,
     RunArgument,
     RunsArgument,
     read_records,
@@ -18,9 +18,9 @@ from bareline.cli.options import (
 )
 from bareline.cli.output import (
     EXIT_TRIALS_FAILED,
-    complain,
     emit,
     emit_blocks,
+    print_error,
     unwritable,
     written,
 )
@@ -73,8 +73,8 @@ def calibrate(
         nodes=nodes,
         cores=cores,
         eager_bytes=eager_bytes,
-        tell=lambda case: None if quiet else complain(f"simulating {case}"),
-        note=complain,
+        tell=lambda case: None if quiet else print_error(f"simulating {case}"),
+        note=print_error,
     )
     try:
         replace_file(out, tomli_w.dumps({"platform": {out.stem: calibration.table}}))
@@ -201,7 +201,7 @@ def _print_imported(out: Path, taken: Sequence[Intake], lines: Sequence[str]) ->
 def export(
     paths: RunsArgument,
     out: Annotated[Path, option("-o --out", "FILE", "A .csv, .jsonl, .parquet or .prom file.")],
-    only: Only,
+    only: RowFilter,
 ) -> None:
     """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
     from bareline.report.content.exporting import write_samples
@@ -215,7 +215,7 @@ def export(
 @prints("reference", "cli.output.Written")
 def reference(
     path: RunArgument,
-    only: Only,
+    only: RowFilter,
     out: Annotated[Path, option("-o --out", "FILE", "File to write.")] = Path("reference.toml"),
     tolerance: Annotated[
         float,

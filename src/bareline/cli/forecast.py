@@ -10,7 +10,7 @@ import typer
 
 from bareline.cli.measuring import measure
 from bareline.cli.options import PLATFORM, PlatformsOption, QuietOption, read_records, run_path
-from bareline.cli.output import EXIT_TRIALS_FAILED, complain, emit_blocks, printing_measures
+from bareline.cli.output import EXIT_TRIALS_FAILED, emit_blocks, print_error, printing_measures
 from bareline.cli.verbs import argument, flag, option, prints
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
@@ -75,7 +75,7 @@ def forecast(options: ForecastOptions) -> None:
     try:
         answers = _answers(launch.path, ladder, base, options.to, checked)
     except AnalysisError:
-        complain(
+        print_error(
             "`--max-age 0d` measures all again, best when other programs let the machine alone"
         )
         raise
@@ -107,13 +107,13 @@ def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool)
     """Return the run of a step: one that is fresh, one that goes on, or a new one, measured."""
     standing = step.standing(max_age_s)
     if not standing.measures and standing.run is not None:
-        complain(f"{step.title}: {standing.words}")
+        print_error(f"{step.title}: {standing.words}")
         return standing.run
-    complain(f"{step.title}: {standing.words}; {step.estimate}")
+    print_error(f"{step.title}: {standing.words}; {step.estimate}")
     run = standing.run or step.begin(baseline)
     tally = measure(run, quiet=quiet)
     if not tally.measured:
-        complain(
+        print_error(
             f"{step.title}: nothing was measured; `bareline show {run.path}` prints the reason"
         )
         raise typer.Exit(EXIT_TRIALS_FAILED)

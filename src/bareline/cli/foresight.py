@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bareline.cli.output import EXIT_INTERRUPTED, complain
+from bareline.cli.output import EXIT_INTERRUPTED, print_error
 from bareline.cli.planning import Planned, look_ahead
 from bareline.vocabulary.errors import StudyError
 
@@ -34,8 +34,8 @@ def see_to_answers(planned: Planned) -> None:
     answers, source = answered
     if not options.quiet:
         for line in answers.lines(source):
-            complain(line)
-        complain(f"  {planned.time_line()}")
+            print_error(line)
+        print_error(f"  {planned.time_line()}")
     if goes_on:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -19,7 +19,7 @@ import typer.main
 
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
-from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end, print_codes
+from bareline.cli.output import EXIT_INTERRUPTED, complain_of_end, print_codes, print_error
 from bareline.cli.tasks import VerbsByTask
 from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError
@@ -73,7 +73,7 @@ def main() -> NoReturn:
         complain_of_end(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        complain("interrupted")
+        print_error("interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except MemoryError:
         full = BarelineError("out of memory", hint=_NOTHING_LOST)

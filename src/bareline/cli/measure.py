@@ -24,10 +24,10 @@ from bareline.cli.options import (
 )
 from bareline.cli.output import (
     EXIT_TRIALS_FAILED,
-    complain,
     console,
     emit,
     emit_blocks,
+    print_error,
     prints_json,
 )
 from bareline.cli.planning import Planned, limits_of, planned_of
@@ -37,7 +37,7 @@ from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
     from bareline.session.history import TrialCounts
-    from bareline.session.submission import Order
+    from bareline.session.submission import SubmissionRequest
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 
@@ -45,12 +45,12 @@ app = typer.Typer()
 
 
 @app.command()
-@prints("run", "session.status.Standing")
+@prints("run", "session.status.RunStatus")
 @prints("run-dry-run", "session.begin.PlannedTrial")
 def run(options: RunOptions) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
-    from bareline.session.pauses import look, see_to_quiet
+    from bareline.session.pauses import look, wait_until_idle
 
     began = look()
     wait_s = seconds(options.wait_quiet)
@@ -62,9 +62,11 @@ def run(options: RunOptions) -> None:
     begin.refuse_unusable(planned.platforms)
     see_to_answers(planned)
     if not options.on:
-        complain(f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses")
+        print_error(
+            f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses"
+        )
     made = planned.make()
-    see_to_quiet(planned.platforms, began, wait_s, complain)
+    wait_until_idle(planned.platforms, began, wait_s, print_error)
     _execute(made, stop_on_failure=options.stop_on_failure, quiet=options.quiet)
 
 
@@ -100,7 +102,7 @@ def submit(
 
     planned = planned_of(options, in_a_job=True)
     request = JobRequest(nodes, time_min, _words(batch_options), after=after, well=bool(after))
-    order = jobs.Order(system, request, chain, tuple(options.for_the_job()))
+    order = jobs.SubmissionRequest(system, request, chain, tuple(options.for_the_job()))
     order = jobs.fit(order, planned.platforms, planned.largest)
     if options.dry_run:
         rows = planned.rows()
@@ -110,7 +112,7 @@ def submit(
     _hand_over(planned, order)
 
 
-def _hand_over(planned: Planned, order: Order) -> None:
+def _hand_over(planned: Planned, order: SubmissionRequest) -> None:
     """Make the run directory and submit the jobs that measure it."""
     from bareline.session import submission as jobs
 
@@ -118,7 +120,7 @@ def _hand_over(planned: Planned, order: Order) -> None:
     planned.look_at_nodes(order)
     made = planned.make()
     handed = jobs.submit(made, order)
-    complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
+    print_error(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
     emit(lambda: [asdict(handed)], lambda _: print(made.path))
 
 
@@ -130,7 +132,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 @app.command(name="continue")
-@prints("continue", "session.status.Standing", to_file=False)
+@prints("continue", "session.status.RunStatus", to_file=False)
 def continue_(
     path: RunArgument,
     retry_failed: Annotated[bool, flag("--retry-failed", "Also rerun failed trials.")] = False,
@@ -148,7 +150,7 @@ def continue_(
 ) -> None:
     """Run the trials that a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of, see_to_trust
-    from bareline.session.pauses import look, see_to_quiet
+    from bareline.session.pauses import look, wait_until_idle
     from bareline.session.submission import see_to_jobs
     from bareline.store.run import Run
 
@@ -157,8 +159,8 @@ def continue_(
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
     for line in see_to_jobs(opened):
-        complain(line)
-    see_to_quiet(platforms_of(opened), began, wait_s, complain)
+        print_error(line)
+    wait_until_idle(platforms_of(opened), began, wait_s, print_error)
     _execute(
         opened,
         retry_failed=retry_failed,
@@ -212,9 +214,9 @@ def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
     if tally.blocks_had is not None:
         from bareline.session.status import shortfall
 
-        complain(shortfall(made, tally.blocks_had))
+        print_error(shortfall(made, tally.blocks_had))
     for remark in () if quiet else end_remarks(made):
-        complain(remark)
+        print_error(remark)
     emit_state(made)
     if tally.wrong:
         raise typer.Exit(EXIT_TRIALS_FAILED)
@@ -245,7 +247,7 @@ def runs(
 
 
 @app.command()
-@prints("status", "session.status.Standing")
+@prints("status", "session.status.RunStatus")
 def status(path: RunArgument) -> None:
     """Show the state of a run: trials planned, measured, failed and left."""
     from bareline.report.terminal.runs import status_blocks

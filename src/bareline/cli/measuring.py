@@ -11,9 +11,9 @@ import typer
 from bareline.cli.output import (
     EXIT_INTERRUPTED,
     EXIT_TRIALS_FAILED,
-    complain,
     console,
     emit,
+    print_error,
 )
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp
 
@@ -51,7 +51,7 @@ def measure(
     except tuple(_EARLY) as end:
         step, is_told, code = _EARLY[type(end)]
         why = "interrupted" if isinstance(end, KeyboardInterrupt) else end
-        complain(f"{why}; {step.format(shlex.quote(str(made.path)))}")
+        print_error(f"{why}; {step.format(shlex.quote(str(made.path)))}")
         if is_told:
             emit_state(made)
         raise typer.Exit(code) from None

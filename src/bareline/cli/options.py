@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from bareline.cli import completing
-from bareline.cli.output import complain
+from bareline.cli.output import print_error
 from bareline.cli.verbs import JsonOption, argument, flag, option
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def records_of(runs: Sequence[Run], *, unlike: bool = True) -> Records:
 
     records = read_runs(runs)
     for line in records.unlike_defaults if unlike else ():
-        complain(line)
+        print_error(line)
     return records
 
 
@@ -69,7 +69,7 @@ PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platfor
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class RowFilter:
     """The rows that the user selects, with one kind of name in each field."""
 
     probes: Annotated[

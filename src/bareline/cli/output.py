@@ -54,7 +54,7 @@ def print_codes(wanted: bool) -> None:
     _with_codes.set(wanted)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Show a message in one line on stderr."""
     code = None
     if _with_codes.get():
@@ -93,16 +93,16 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
     """
     for outcome in outcomes:
         for line in _outcome_lines(outcome):
-            complain(line)
+            print_error(line)
     if any(outcome.violations for outcome in outcomes):
         raise typer.Exit(EXIT_CONDITION)
     if not any(outcome.undecided for outcome in outcomes):
         return
     if fails_undecided(undecided):
         why = "" if undecided else ", as in continuous integration (CI is set)"
-        complain(f"exit code {EXIT_UNDECIDED}{why}; --undecided pass lets it pass")
+        print_error(f"exit code {EXIT_UNDECIDED}{why}; --undecided pass lets it pass")
         raise typer.Exit(EXIT_UNDECIDED)
-    complain(
+    print_error(
         "undecided conditions pass here; --undecided fail, or CI in the environment, fails them"
     )
 
@@ -232,7 +232,7 @@ def as_json(rows: object) -> None:
     sys.stdout.write("\n")
     if nulls:
         more = f" and {len(nulls) - 1} more" if nulls[1:] else ""
-        complain(f"JSON has no form for numbers that are not finite: {nulls[0]}{more} is null")
+        print_error(f"JSON has no form for numbers that are not finite: {nulls[0]}{more} is null")
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:

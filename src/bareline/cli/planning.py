@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bareline.cli.options import RunOptions
-from bareline.cli.output import complain
+from bareline.cli.output import print_error
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bareline.report.blocks import Block
     from bareline.session.answers import Answers
     from bareline.session.begin import PlannedTrial
-    from bareline.session.submission import Order
+    from bareline.session.submission import SubmissionRequest
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.limits import Limits
@@ -51,7 +51,7 @@ class Planned:
     def tell(self) -> Planned:
         """Print the notes, and return the plan."""
         for note in self.notes:
-            complain(note)
+            print_error(note)
         return self
 
     @property
@@ -117,10 +117,10 @@ class Planned:
         plan = make_plan(self.study, self.platforms)
         return wall_time_line(wall_time(self.study, plan, exact_among(self.platforms)))
 
-    def look_at_nodes(self, order: Order) -> None:
+    def look_at_nodes(self, order: SubmissionRequest) -> None:
         """See that a job could run on the nodes of a batch system that can be asked first."""
+        from bareline.session.allocations import platforms_to_build
         from bareline.session.node_needs import see_to_nodes
-        from bareline.session.runner import platforms_to_build
         from bareline.study.plan import make_plan
 
         if order.system != "slurm":
@@ -129,14 +129,14 @@ class Planned:
         cores = max((trial.layout.cores_per_node for trial in plan if trial.layout), default=1)
         builds = bool(platforms_to_build(self.study, plan))
         for remark in see_to_nodes(order.request, self.largest, cores, builds=builds):
-            complain(remark)
+            print_error(remark)
 
     def make(self) -> Run:
         """Make the run directory."""
         from bareline.session.begin import create_run
 
         if self.study.scale_changes:
-            complain(
+            print_error(
                 f"scale {self.study.scale} is not the study's own size; --dry-run lists the changes"
             )
         return create_run(
@@ -173,7 +173,7 @@ def planned_of(options: RunOptions, *, in_a_job: bool = False) -> Planned:
     study, specs, lacking = _chosen(options)
     specs, largest = inheriting(specs) if in_a_job else (specs, None)
     for line in lacking:
-        complain(line)
+        print_error(line)
     return plan_on(options, study, specs, largest).tell()
 
 
@@ -247,8 +247,8 @@ def _at_sizes_of(study: Study, path: Path) -> Study:
         )
     sizes = sweep_sizes(means, MOST_SIZES)
     calls = [f"{mean.call} {format_size(mean.rounded_bytes)}" for mean in means]
-    complain(f"message sizes of {path.name}: {listing(calls)}")
+    print_error(f"message sizes of {path.name}: {listing(calls)}")
     sized = with_message_sizes(study, sizes)
     for line in sized.lines():
-        complain(line)
+        print_error(line)
     return sized.study

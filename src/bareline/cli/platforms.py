@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from bareline.cli import completing
 from bareline.cli.options import PlatformsOption
-from bareline.cli.output import EXIT_USAGE, complain, emit, emit_blocks
+from bareline.cli.output import EXIT_USAGE, emit, emit_blocks, print_error
 from bareline.cli.verbs import argument, flag, prints
 from bareline.vocabulary.errors import PlatformError, UsageError
 
@@ -52,7 +52,7 @@ def list_(context: typer.Context, platforms: PlatformsOption = None) -> None:
     rows = platform_rows(platforms, wrong)
     emit_blocks(lambda: rows, lambda: platform_blocks(rows))
     for line in (*map(str, wrong.values()), *unused_types(rows)):
-        complain(line)
+        print_error(line)
     if wrong:
         raise typer.Exit(EXIT_USAGE)
 

@@ -13,8 +13,8 @@ from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
     MarginOption,
-    Only,
     ReferenceOption,
+    RowFilter,
     RunArgument,
     RunsArgument,
     read_records,
@@ -22,10 +22,10 @@ from bareline.cli.options import (
 )
 from bareline.cli.output import (
     EXIT_CONDITION,
-    complain,
     complain_of,
     emit,
     emit_blocks,
+    print_error,
     written,
 )
 from bareline.cli.verbs import argument, flag, option, prints
@@ -78,7 +78,7 @@ def report(
         files = [write_report(document, page, form, figures, address), *drawn]
     emit(lambda: list(map(written, files)), lambda _: print(files[0]))
     if form != "md" and (obstacle := why_undrawn()):
-        complain(f"the page has no drawings: {obstacle}")
+        print_error(f"the page has no drawings: {obstacle}")
 
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
@@ -199,7 +199,7 @@ def trend(
     reference: ReferenceOption = None,
     *,
     level: TrendLevel,
-    only: Only,
+    only: RowFilter,
 ) -> None:
     """Show metrics over runs in the order of their dates: every change, since when, and why."""
     from bareline.analysis.judgements.conditions import parse_condition

@@ -14,8 +14,8 @@ from bareline.cli.options import (
     DetailsOption,
     Gates,
     MarginOption,
-    Only,
     ReferenceOption,
+    RowFilter,
     RunsArgument,
     ShowControlOption,
     SidesArgument,
@@ -24,10 +24,10 @@ from bareline.cli.options import (
     run_path,
 )
 from bareline.cli.output import (
-    complain,
     complain_of,
     emit_blocks,
     fails_undecided,
+    print_error,
     printing_measures,
 )
 from bareline.cli.verbs import argument, flag, option, prints
@@ -58,7 +58,7 @@ def show(
             autocompletion=completing.runs,
         ),
     ],
-    only: Only,
+    only: RowFilter,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
     reference: ReferenceOption = None,
@@ -139,7 +139,7 @@ def compare(
     ] = None,
     *,
     gates: Gates,
-    only: Only,
+    only: RowFilter,
 ) -> None:
     """Compare OLD with NEW, the platforms of runs with a baseline, or two profiles.
 
@@ -159,7 +159,7 @@ def compare(
 
     conditions = [parse_condition(text) for text in gates.fail_if or ()]
     fails = fails_undecided(gates.undecided)
-    with open_sides(paths, complain, ranks=ranks) as runs:
+    with open_sides(paths, print_error, ranks=ranks) as runs:
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
         outcomes += reference_outcomes(gates.reference or (), comparison.records)

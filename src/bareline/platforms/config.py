@@ -166,7 +166,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         )
     except ValidationError as error:
         problem = problem_of(error)
-        key, message, hint = problem.key, problem.said, _HINTS.get(problem.key)
+        key, message, hint = problem.key, problem.clause, _HINTS.get(problem.key)
         if problem.kind == "extra_forbidden":
             message = "no such option"
             known = sorted([*model.model_fields, *shared])

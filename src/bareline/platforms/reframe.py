@@ -82,7 +82,7 @@ def read_site(file: Path) -> SitePlatforms:
         config = _Config.model_validate(parse_json(content))
     except ValidationError as error:
         problem = problem_of(error)
-        why = f"no configuration of ReFrame: '{problem.key}': {problem.said}"
+        why = f"no configuration of ReFrame: '{problem.key}': {problem.clause}"
         raise PlatformError(why, where=str(file), hint=_HOW) from error
     except ValueError as error:
         why = f"no JSON: {error}"

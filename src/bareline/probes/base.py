@@ -135,7 +135,7 @@ class Probe(ABC, Generic[P]):
         except ValidationError as error:
             problem = problem_of(error)
             raise ProbeError(
-                f"{self.name}: parameter '{problem.key}': {problem.said}",
+                f"{self.name}: parameter '{problem.key}': {problem.clause}",
                 where=where,
                 hint=f"see `bareline probes {self.name}`",
             ) from error

@@ -256,7 +256,7 @@ def _header(path: Path, line: Mapping[str, Any]) -> _Header:
         header = _Header.model_validate(dict(line))
     except ValidationError as error:
         problem = problem_of(error)
-        raise _damaged(path, f"'{problem.key}': {problem.said}", 1) from error
+        raise _damaged(path, f"'{problem.key}': {problem.clause}", 1) from error
     if header.ranks > MOST_CELLS * header.ranks_per_cell:
         raise _damaged(path, "its matrix has more cells than any", 1)
     return header

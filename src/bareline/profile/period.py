@@ -146,6 +146,15 @@ def calls_of(stream: CallStream) -> Iterator[Shape]:
     return (stream.shapes[number] for number in stream.shape.tolist())
 
 
+def is_closed(trace: Trace) -> bool:
+    """Whether no message and no request reaches over the ends of a period."""
+    try:
+        _check_closed(trace)
+    except ProfileError:
+        return False
+    return True
+
+
 def _check_closed(trace: Trace) -> None:
     """Refuse a period over whose ends messages or requests reach."""
     sent: Counter[tuple[int, int]] = Counter()
@@ -312,7 +321,7 @@ def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -
         return model.model_validate(parse_json(lines[number - 1], OUTPUT))
     except ValidationError as error:
         problem = problem_of(error)
-        raise _not_read(path, number, f"'{problem.key}': {problem.said}") from error
+        raise _not_read(path, number, f"'{problem.key}': {problem.clause}") from error
     except DocumentError as error:
         raise _not_read(path, number, str(error)) from error
 

@@ -45,7 +45,7 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
         raise UsageError(f"not valid TOML: {error}", where=where) from error
     except ValidationError as error:
         problem = problem_of(error)
-        text = f"'{problem.key}': {problem.said}" if problem.place else problem.said
+        text = f"'{problem.key}': {problem.clause}" if problem.place else problem.clause
         raise UsageError(text, where=where) from error
 
 

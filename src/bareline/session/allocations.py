@@ -17,11 +17,13 @@ from typing import Any, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.platforms.hosts.allocation import mentions
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
 from bareline.session.variants import build_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
+from bareline.study.study import Study
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
 from bareline.vocabulary.events import CAME_UP, MADE_AGAIN
@@ -48,6 +50,14 @@ _BY_PROGRAMS = (
     *(BLAS_KERNELS, "native.", "mpi.library", "mpi.carrier.", "placement.", "from."),
     _STARTUP_FAILURES,
 )
+
+
+def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
+    """Return the platforms on which a plan runs bareline's own programs."""
+    cells = {(trial.platform, trial.case) for trial in plan}
+    return {
+        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
+    }
 
 
 class Allocations:
@@ -145,13 +155,13 @@ class Allocations:
         """Count the trials in a row in which the platform itself broke; a good trial resets it."""
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
 
-    def saw(self, name: str, caveats: Collection[str]) -> None:
+    def count_startup_failures(self, name: str, caveats: Collection[str]) -> None:
         """Count launches that the platform failed to start, and repeated."""
         if STARTUP_REPEATED in caveats:
             before = self._facts.get(name, {}).get(_STARTUP_FAILURES, 0)
-            self.learn(name, {_STARTUP_FAILURES: int(before) + 1})
+            self.update_facts(name, {_STARTUP_FAILURES: int(before) + 1})
 
-    def tell_events(self, name: str) -> None:
+    def forward_events(self, name: str) -> None:
         """Pass on a platform's reports about its nodes."""
         allocation = self._current.get(name)
         if isinstance(allocation, Allocation):
@@ -169,7 +179,7 @@ class Allocations:
         """Return the facts of a platform that came up; empty if it never did."""
         return self._facts.get(name, {})
 
-    def learn(self, name: str, facts: Mapping[str, Scalar]) -> None:
+    def update_facts(self, name: str, facts: Mapping[str, Scalar]) -> None:
         """Keep the facts that a program on a platform reports, with its own facts."""
         known = self._facts.get(name, {})
         if facts.items() <= known.items():
@@ -184,7 +194,7 @@ class Allocations:
         facts = allocation.facts()
         # A platform whose helpers use this machine's time runs on it; a simulated one does not.
         here = allocation.helpers_s() is not None and not kind.exact
-        self._machine.meet(name, facts, here=here, named=not kind.borrows)
+        self._machine.check_unchanged(name, facts, here=here, named=not kind.borrows)
         facts = {**build_facts(spec, allocation), **facts}
         try:
             before = self._run.facts(self._machine.number).get(name, {})

@@ -104,7 +104,7 @@ def hand_over(system: str, request: JobRequest, path: Path) -> str:
     return found[1]
 
 
-def take_back(system: str, job: str) -> None:
+def cancel_job(system: str, job: str) -> None:
     """Cancel a job; a job that has ended is not an error."""
     argv = [*find_system(system).cancel.split(), job]
     run_process(argv, env=outside_environment(), timeout_s=_ASK_S)

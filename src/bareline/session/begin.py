@@ -201,9 +201,9 @@ def create_run(
     """
     # `ab` launches its commands for the first time before it needs these.
     from bareline.session.machine import versions
-    from bareline.store.beside import now
     from bareline.store.header import Header
     from bareline.store.run import Run
+    from bareline.store.run_files import now
 
     seed = seed_of(study, seed)
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})

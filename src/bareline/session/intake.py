@@ -40,9 +40,9 @@ from bareline.formats.launches import (
 from bareline.formats.reading import UNTOLD, Reading, unread
 from bareline.session.dating import launch_date
 from bareline.session.imported import Imported, Intake
-from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.store.run_files import now
 from bareline.vocabulary.dates import DATED_FACT
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial

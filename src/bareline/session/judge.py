@@ -28,7 +28,7 @@ _LEFT_OUT_LINE = re.compile(r"^.*\bbuilt without .+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JudgedOutput:
     """The result of a trial."""
 
     outcome: Measured | Failed

@@ -18,8 +18,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from bareline import __version__
-from bareline.store.beside import FIRST, Session, now
 from bareline.store.run import Run
+from bareline.store.run_files import FIRST, Session, now
 from bareline.vocabulary.errors import OtherMachine, StoreError
 from bareline.vocabulary.facts import split_nodes
 from bareline.vocabulary.model import Record, Scalar
@@ -99,7 +99,9 @@ class Machine:
             self._open({})
             self._decide("")
 
-    def meet(self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool) -> None:
+    def check_unchanged(
+        self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool
+    ) -> None:
         """Compare a platform that came up with its earlier state.
 
         - `here`: it is on bareline's own machine.

@@ -27,7 +27,7 @@ from bareline.vocabulary.units import format_duration
 _LOOK_S = 30.0
 
 
-def see_hours(
+def wait_for_allowed_hours(
     every: Iterable[str | None],
     wait: Callable[[str, str], None],
     now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
@@ -70,7 +70,7 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
 look = read_load
 
 
-def see_to_quiet(
+def wait_until_idle(
     platforms: Sequence[PlatformSpec],
     began: LoadReading | None,
     wait_s: float | None,

@@ -57,7 +57,7 @@ class Placements:
         except (ParseError, BuildError, ToolMissing) as error:
             self._allocations.note(trial.platform, f"where ranks are was not seen: {error}")
             return
-        self._allocations.learn(trial.platform, self._seen[key].facts)
+        self._allocations.update_facts(trial.platform, self._seen[key].facts)
 
 
 def look(

@@ -18,27 +18,30 @@ from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
-from bareline.platforms.hosts.allocation import mentions
 from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
-from bareline.session.allocations import Allocations, failure_of
+from bareline.session.allocations import Allocations, failure_of, platforms_to_build
 from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History, TrialCounts
-from bareline.session.judge import Done, Failures, judge_output
+from bareline.session.judge import Failures, JudgedOutput, judge_output
 from bareline.session.looks import answers_its_question
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
-from bareline.session.pauses import Pauses, foreign_load, see_hours, terminated_like_interrupted
+from bareline.session.pauses import (
+    Pauses,
+    foreign_load,
+    terminated_like_interrupted,
+    wait_for_allowed_hours,
+)
 from bareline.session.placement import Placements
 from bareline.session.sources import Sources
-from bareline.session.speeds import see_speeds
+from bareline.session.speeds import remeasure_changed_speeds
 from bareline.session.submission import runs_in_job
-from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
+from bareline.store.run_files import now
 from bareline.study.plan import make_plan
-from bareline.study.study import Study
 from bareline.vocabulary.errors import (
     BuildError,
     LimitReached,
@@ -126,14 +129,6 @@ def execute(
     )
 
 
-def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
-    """Return the platforms on which a plan runs bareline's own programs."""
-    cells = {(trial.platform, trial.case) for trial in plan}
-    return {
-        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
-    }
-
-
 class Runner:
     """The execution of the rest of a run's plan."""
 
@@ -171,7 +166,7 @@ class Runner:
             native=platforms_to_build(study, self._plan),
         )
         self._placements = Placements(self._allocations)
-        self._sources = Sources(self._allocations.learn, self._note)
+        self._sources = Sources(self._allocations.update_facts, self._note)
         self._watch = DisturbanceWatch(self._note)
         self._repeat: tuple[int, int] | None = None
         self._between = Pauses()
@@ -199,7 +194,7 @@ class Runner:
             for block in self._history.blocks():
                 self._run_block(block, attempts)
             self._tell_skipped()
-            see_speeds(self._run, self._study, self._note, self._again)
+            remeasure_changed_speeds(self._run, self._study, self._note, self._again)
             return self._history.tally()
 
     def _note(self, platform: str, text: str) -> None:
@@ -261,7 +256,7 @@ class Runner:
             self._allocations.note(trial.platform, f"{closed}: waiting until {until}")
 
         with self._between.apart():
-            see_hours(self._hours, wait)
+            wait_for_allowed_hours(self._hours, wait)
         left_s = self._meter.left_s(trial.platform)
         if left_s <= 0 or left_s < self._history.expected_s(trial):
             raise self._limit_reached()
@@ -277,10 +272,10 @@ class Runner:
         started = now()
         clock_start = time.monotonic()
         if isinstance(job, Failed):
-            done = Done(job)
+            done = JudgedOutput(job)
         else:
             done = self._launch(trial, *job)
-            self._allocations.tell_events(trial.platform)
+            self._allocations.forward_events(trial.platform)
         if done.output is not None:
             self._run.write_raw(trial, self._worth_keeping(done), attempt)
         return Record(
@@ -303,7 +298,7 @@ class Runner:
         left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
-    def _worth_keeping(self, done: Done) -> Output:
+    def _worth_keeping(self, done: JudgedOutput) -> Output:
         """Return the output to keep; outputs of failed trials are cut to a limit for the run."""
         assert done.output is not None
         if isinstance(done.outcome, Measured):
@@ -348,7 +343,7 @@ class Runner:
             return self._failure(trial, error)
         return allocation, command
 
-    def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
+    def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> JudgedOutput:
         assert trial.layout is not None
         helpers_s = allocation.helpers_s()
         load = None if helpers_s is None else read_load()
@@ -358,11 +353,11 @@ class Runner:
         except StoreError:
             raise
         except TimeUp as error:
-            self._allocations.tell_events(trial.platform)
+            self._allocations.forward_events(trial.platform)
             self._allocations.note(trial.platform, str(error))
             raise
         except Exception as error:  # a third party's platform may raise any error
-            return Done(self._failure(trial, error))
+            return JudgedOutput(self._failure(trial, error))
         if output.timed_out and timeout_s < trial.timeout_s:
             self._meter.ran(trial.platform, timeout_s)  # it has no record, but used core hours
             raise self._limit_reached()
@@ -380,14 +375,14 @@ class Runner:
             profile=trial.case.profile,
             facts=self._allocations.facts(trial.platform),
         )
-        self._allocations.saw(trial.platform, output.caveats)
+        self._allocations.count_startup_failures(trial.platform, output.caveats)
         if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
             reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
             outcome = replace(outcome, reason=reason)
         if isinstance(outcome, Measured):
-            self._allocations.learn(trial.platform, probe.facts(params, output))
+            self._allocations.update_facts(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
-        return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
+        return JudgedOutput(outcome, tuple(dict.fromkeys(every)), output, busy)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
         if isinstance(error, ToolMissing | BuildError):

@@ -38,7 +38,7 @@ _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class SpeedChange:
     """The launches of one platform at the slower speed in one block."""
 
     platform: str
@@ -56,7 +56,7 @@ class Switch:
         )
 
 
-def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[Switch]:
+def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[SpeedChange]:
     """Find where launches of several probes switch together on one platform."""
     measured = [record for record in records if isinstance(record.outcome, Measured)]
     slow: dict[tuple[str, int], list[_SlowLaunch]] = defaultdict(list)
@@ -64,7 +64,7 @@ def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> lis
         trial = launch.record.trial
         slow[trial.platform, trial.block].append(launch)
     return [
-        Switch(
+        SpeedChange(
             platform,
             block,
             tuple(launch.record for launch in launches),
@@ -103,7 +103,7 @@ def _slow_launches(
             yield _SlowLaunch(record, value)
 
 
-def see_speeds(
+def remeasure_changed_speeds(
     run: Run,
     study: Study,
     note: Callable[[str, str], None],
@@ -135,12 +135,12 @@ def see_speeds(
     _add_caveats(run, switches(records.values(), probes))
 
 
-def _was_repeated(switch: Switch) -> bool:
+def _was_repeated(switch: SpeedChange) -> bool:
     """Whether a launch of the switch was measured again, or has the caveat."""
     return any(record.attempt > 1 or SPEED_CAVEAT in record.caveats for record in switch.records)
 
 
-def _add_caveats(run: Run, left: Iterable[Switch]) -> None:
+def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
     """Record the launches of the switches that are left once more, with the caveat."""
     doubtful = {
         record.trial.index
@@ -156,7 +156,7 @@ def _add_caveats(run: Run, left: Iterable[Switch]) -> None:
         run.append(replace(record, caveats=(*record.caveats, SPEED_CAVEAT)))
 
 
-def _beside(switch: Switch, found: Iterable[Record]) -> list[Record]:
+def _beside(switch: SpeedChange, found: Iterable[Record]) -> list[Record]:
     """Return the launches of a switch's cases in its block, on all platforms."""
     cases = {one.trial.case for one in switch.records}
     return [

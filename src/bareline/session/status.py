@@ -40,7 +40,7 @@ class PlatformCounts(TypedDict):
     running: str
 
 
-class Standing(TypedDict):
+class RunStatus(TypedDict):
     """``run``, ``continue`` and ``status``: how a run stands."""
 
     run: str
@@ -69,7 +69,7 @@ class Standing(TypedDict):
     job_log: NotRequired[str]
 
 
-def status_of(run: Run) -> Standing:
+def status_of(run: Run) -> RunStatus:
     """Return the state of a run: counts of trials, in total and by platform."""
     study = study_of(run)
     plan = plan_of(run)

@@ -20,9 +20,9 @@ from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.session.batch import (
     JobRequest,
     JobStanding,
+    cancel_job,
     find_system,
     hand_over,
-    take_back,
 )
 from bareline.session.begin import PlannedTrial
 from bareline.store.run import Run
@@ -73,7 +73,7 @@ class Submitting(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SubmissionRequest:
     """The order to a batch system for a run.
 
     - `request`: nodes, time, further options, and the job that the first job waits for.
@@ -137,7 +137,9 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
     return changed, max(asked, key=lambda options: options.nodes, default=None)
 
 
-def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | None) -> Order:
+def fit(
+    order: SubmissionRequest, specs: Sequence[PlatformSpec], largest: SlurmOptions | None
+) -> SubmissionRequest:
     """Return the order with the nodes of its largest platform in the job, if one names them.
 
     Raises UsageError: the batch system is unknown, or a platform needs another one.
@@ -156,7 +158,7 @@ def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | Non
     return replace(order, request=replace(order.request, nodes=nodes, resources=resources))
 
 
-def submit(run: Run, order: Order) -> Submission:
+def submit(run: Run, order: SubmissionRequest) -> Submission:
     """Submit a run's jobs; raises PlatformError: one is refused, and the jobs before it stay."""
     path = run.path.resolve() / _SCRIPT
     replace_file(path, order.script(run.path, run.id), within=run.path.resolve())
@@ -263,4 +265,4 @@ def end_chain(run: Run) -> None:
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
         if state.waits:
             with contextlib.suppress(PlatformError):
-                take_back(submission.system, job)
+                cancel_job(submission.system, job)

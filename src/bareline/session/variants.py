@@ -33,7 +33,7 @@ _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTAL
 
 
 @dataclass(frozen=True, slots=True)
-class Varied:
+class StudyVariant:
     """A study and its platforms as run.
 
     - `name`: name of the control, or "".
@@ -48,7 +48,7 @@ class Varied:
 
 def with_variants(
     study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
-) -> Varied:
+) -> StudyVariant:
     """Return a study with the variants of a platform in its place, where there are any.
 
     - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file. They
@@ -63,7 +63,7 @@ def with_variants(
     else:
         given = {name: variant.settings for name, variant in study.variants.items()}
     if not given:
-        return Varied(study, list(platforms))
+        return StudyVariant(study, list(platforms))
     if len(given) == 1:
         raise UsageError(
             "one variant is compared with nothing",
@@ -88,7 +88,7 @@ def with_variants(
     standing = study.asking_also(base.name, names)
     baseline = study.baseline if study.baseline in names else names[0]
     changed = {"baseline": baseline, "variants": {}}
-    return Varied(standing.model_copy(update=changed), specs, note=note)
+    return StudyVariant(standing.model_copy(update=changed), specs, note=note)
 
 
 def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -186,7 +186,7 @@ def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
 
 def with_control(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, asked: bool | None
-) -> Varied:
+) -> StudyVariant:
     """Return a study and its platforms with the baseline again under a second name, if requested.
 
     - `asked`: the option of the command line, or None: then the study decides, and a run of one
@@ -197,7 +197,7 @@ def with_control(
     if exact or not wanted:
         why = f"no control: '{baseline}' is simulated, a second time it would give the same figures"
         plain = study.model_copy(update={"control": False})
-        return Varied(plain, list(platforms), note=why if exact and asked else "")
+        return StudyVariant(plain, list(platforms), note=why if exact and asked else "")
     specs = {spec.name: spec for spec in platforms}
     spec = specs[baseline]
     name = f"{baseline}-again"
@@ -207,4 +207,4 @@ def with_control(
         number = number + 1
     again = replace(spec, name=name, title=f"the negative control: {baseline}, measured again")
     asking = study.asking_also(baseline, [name]).model_copy(update={"control": True})
-    return Varied(asking, [*platforms, again], name)
+    return StudyVariant(asking, [*platforms, again], name)

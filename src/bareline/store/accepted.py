@@ -16,8 +16,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 
-from bareline.store.beside import now
 from bareline.store.files import MOST_FILE_BYTES, appended, whole_lines
+from bareline.store.run_files import now
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import NotRegular, open_regular
 from bareline.vocabulary.texts import cleaned

@@ -14,9 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
-from bareline.store.beside import SESSIONS_FILE
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE
 from bareline.store.header import HEADER_FILE, RECORDS_FILE
+from bareline.store.run_files import SESSIONS_FILE
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import open_regular, read_bounded, replace_file
 

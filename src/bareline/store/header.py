@@ -316,7 +316,7 @@ def first_problem(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     problem = problem_of(error)
-    return f"key '{problem.key}': {problem.said}" if problem.place else problem.said
+    return f"key '{problem.key}': {problem.clause}" if problem.place else problem.clause
 
 
 def _was_begun(run: Path) -> bool:

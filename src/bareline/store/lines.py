@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from bareline.store.beside import FIRST, MOST_SESSIONS
 from bareline.store.cases import Count, Number, PinningText, case_keys, case_of
+from bareline.store.run_files import FIRST, MOST_SESSIONS
 from bareline.vocabulary.model import (
     Clock,
     Failed,

@@ -28,13 +28,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.host.locks import holder_of, is_locked, lease_of, try_lock
-from bareline.store.beside import (
-    COST_FILE,
-    EVENTS_FILE,
-    PREDICTIONS_FILE,
-    SESSIONS_FILE,
-    BesideRecords,
-)
 from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, left_out_line, planned_line
 from bareline.store.files import (
     MEND_LINE,
@@ -47,6 +40,13 @@ from bareline.store.files import (
 )
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, first_problem, read_header
 from bareline.store.lines import Wanted, from_line, head_from_line, to_line
+from bareline.store.run_files import (
+    COST_FILE,
+    EVENTS_FILE,
+    PREDICTIONS_FILE,
+    SESSIONS_FILE,
+    RunFiles,
+)
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import (
@@ -76,7 +76,7 @@ _CONTENT = (
 )
 
 
-class Run(BesideRecords):
+class Run(RunFiles):
     """A run directory, from `Run.open` or `Run.create`; write to it inside `Run.writing` only."""
 
     def __init__(self, path: Path, header: Header) -> None:

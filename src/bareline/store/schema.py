@@ -9,7 +9,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bareline.store.beside import (
+from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
+from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
+from bareline.store.lines import _Line
+from bareline.store.raw import _About
+from bareline.store.run_files import (
     _COST,
     _FACTS,
     COST_FILE,
@@ -18,10 +22,6 @@ from bareline.store.beside import (
     Event,
     Session,
 )
-from bareline.store.cases import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
-from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
-from bareline.store.lines import _Line
-from bareline.store.raw import _About
 
 #: The type of each line of a file.
 _LINES = {

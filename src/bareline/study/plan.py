@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -96,11 +96,18 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
             launches = _launches_of(study, measure, case, platforms)
             cell = Cell(number, numbers.setdefault(case, len(numbers)))
             cells.setdefault(cell, PlanCell(layout, measure.timeout_s, launches))
-    missing = []
+    return Choice(tuple(numbers), cells, tuple(_nowhere_else(left_out, numbers, cells)))
+
+
+def _nowhere_else(
+    left_out: Mapping[tuple[int, Case], LeftOut],
+    numbers: Mapping[Case, int],
+    cells: Mapping[Cell, PlanCell],
+) -> Iterator[LeftOut]:
+    """Yield the cases that are left out, unless another measure has the same case there."""
     for (number, case), omitted in left_out.items():
         if Cell(number, numbers.get(case, -1)) not in cells:
-            missing.append(omitted)
-    return Choice(tuple(numbers), cells, tuple(missing))
+            yield omitted
 
 
 def _fitting(
@@ -130,6 +137,8 @@ def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
         return "its processors are emulated, and not compared"
     if case.pinning and not spec.options.pins:
         return "ranks cannot be pinned on this platform"
+    if case.profile and not spec.options.profiles:
+        return "a simulated program cannot be profiled"
     return ""
 
 

@@ -35,7 +35,7 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
     problem = problem_of(error)
     place = list(problem.place)
     table = next((name for name, (key, _) in TABLES.items() if place[:1] == [key]), "")
-    message = problem.said
+    message = problem.clause
     hint = None
     if problem.kind == "extra_forbidden":
         listed_keys = {key for key, _ in TABLES.values()}

@@ -110,14 +110,19 @@ def _with_substitutes(
     """Give roles that are left over the best substitute of their default, also from other roles."""
     platforms = dict(chosen)
     for name, role in roles.items():
+        if name in platforms or name in named:
+            continue
         free = [platform for platform in role.instead if platform in on]
         free = [platform for platform in free if platform not in named.values()]
-        if free and name not in platforms and name not in named:
-            stand_in = free[0]
-            for other in [other for other, taken in platforms.items() if taken == stand_in]:
-                del platforms[other]
-            platforms[name] = stand_in
+        if free:
+            platforms = _without(platforms, free[0])
+            platforms[name] = free[0]
     return platforms
+
+
+def _without(platforms: Mapping[str, str], platform: str) -> dict[str, str]:
+    """Return the platforms of roles without the roles that a platform has."""
+    return {role: taken for role, taken in platforms.items() if taken != platform}
 
 
 def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, str]:

@@ -52,15 +52,15 @@ SENTENCES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """The first thing wrong: `kind` as the checker names it, `said` is a clause about the key.
+class InvalidValue:
+    """The first thing wrong: `kind` as the checker names it, `clause` is a clause about the key.
 
     - `error`: the error of a check of ours that refused the value; None of a check of the type.
     """
 
     place: tuple[str, ...]
     kind: str
-    said: str
+    clause: str
     error: Exception | None = None
 
     @property
@@ -69,7 +69,7 @@ class Problem:
         return ".".join(self.place)
 
 
-def problem_of(error: ValidationError) -> Problem:
+def problem_of(error: ValidationError) -> InvalidValue:
     """Return the first thing wrong.
 
     Where a value has several kinds, of the kind that was written.
@@ -82,7 +82,7 @@ def problem_of(error: ValidationError) -> Problem:
     chosen = next((rival for rival in rivals if not rival["type"].endswith(types)), first)
     refusal = chosen.get("ctx", {}).get("error")
     own_error = refusal if isinstance(refusal, Exception) else None
-    return Problem(place, chosen["type"], _said(chosen), own_error)
+    return InvalidValue(place, chosen["type"], _said(chosen), own_error)
 
 
 def _place(keys: Sequence[int | str]) -> tuple[str, ...]:

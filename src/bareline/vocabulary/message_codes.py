@@ -111,7 +111,7 @@ def _words_of(error: BaseException) -> str:
 def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> str | None:
     """Return the code of the first problem of a checked file."""
     problem = problem_of(invalid)  # type: ignore[arg-type]
-    if one_line(problem.said) not in _words_of(error):
+    if one_line(problem.clause) not in _words_of(error):
         return None
     if problem.error is not None:
         return code_of(problem.error, causes)

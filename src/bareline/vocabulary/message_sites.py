@@ -1,9 +1,9 @@
 """Places in a source file that make a message, with the words of the message.
 
-A site is a call of an error class, a call in a ``raise`` statement, or a call of ``complain``, with
-the words as its argument. `bareline.vocabulary.message_codes` finds the site of an error that was
-raised; ``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that they
-agree about the words.
+A site is a call of an error class, a call in a ``raise`` statement, or a call of ``print_error``,
+with the words as its argument. `bareline.vocabulary.message_codes` finds the site of an error that
+was raised; ``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that
+they agree about the words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bareline.vocabulary.source_place import Span
 _WITHOUT_CODE = frozenset(
     {"Abort", "AssertionError", "Exit", "KeyError", "NotImplementedError", "OSError", "TypeError"}
 )
-_WARNING = "complain"
+_WARNING = "print_error"
 _NO_WORDS = ("where", "hint")
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[^{}]*\}(?!\})")
 _WORD = re.compile(r"[A-Za-z]{2,}")

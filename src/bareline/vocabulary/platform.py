@@ -39,10 +39,12 @@ class Options(BaseModel):
     """Options of a platform type, as in a platform file.
 
     - `pins`: whether its ranks can be placed on the processors of a node as a study asks for.
+    - `profiles`: whether the profiler can be loaded into the ranks of its launches.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
     pins: ClassVar[bool] = False
+    profiles: ClassVar[bool] = True
 
     @property
     def pinning(self) -> Pinning:

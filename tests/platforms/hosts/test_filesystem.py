@@ -15,6 +15,7 @@ from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.hosts.layers.filesystem.mounted import Export, folder_below, serve
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 MIB = 1 << 20
@@ -272,7 +273,7 @@ def test_local_changes_nothing(open_bench, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "key"),
     [
         ({"type": "ext4"}, "filesystem"),
         ({"type": "virtiofs"}, "filesystem"),
@@ -281,6 +282,6 @@ def test_local_changes_nothing(open_bench, tmp_path):
         ({"type": "tmpfs", "options": "a b; c"}, "options"),
     ],
 )
-def test_wrong_options_are_refused(chosen, said):
-    with pytest.raises(PlatformError, match=said):
+def test_wrong_options_are_refused(chosen, key):
+    with raises(PlatformError, "BL-PLATFORMS-613", key):
         _spec(filesystem=chosen)

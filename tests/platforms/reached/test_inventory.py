@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from bareline.platforms.reached.ssh.options import SshOptions, read_inventory
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 
@@ -62,7 +63,7 @@ def test_an_inventory_in_ini(tmp_path):
     assert read_inventory(path, "compute") == ["n01", "n02", "n03"]
     assert read_inventory(path, "all_nodes") == ["n01", "n02", "n03", "g1"]
     assert read_inventory(path) == ["login.example", "n01", "n02", "n03", "g1"]
-    with pytest.raises(PlatformError, match=r"no group 'x'.*all_nodes, compute"):
+    with raises(PlatformError, "BL-PLATFORMS-381", "'x'", "all_nodes, compute"):
         read_inventory(path, "x")
 
 

@@ -35,7 +35,7 @@ def test_a_file_of_nodes_names_each_as_often_as_it_has_processors(monkeypatch, t
     assert job_hosts() == ("n10.site", "n9.site")
     assert spec(exclude="n10.site").options.names == ("n9.site",)
     (tmp_path / "nodes").unlink()
-    with pytest.raises(PlatformError, match=f"{variable}: No such file"):
+    with raises(PlatformError, "BL-PLATFORMS-569", variable):
         job_hosts()
 
 

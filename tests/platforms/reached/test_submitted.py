@@ -11,7 +11,13 @@ import pytest
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
 from bareline.session.batch import JobRequest
-from bareline.session.submission import Order, see_to_jobs, states_of, submission_of, submit
+from bareline.session.submission import (
+    SubmissionRequest,
+    see_to_jobs,
+    states_of,
+    submission_of,
+    submit,
+)
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.bench import until
@@ -65,7 +71,7 @@ def told(run):
 
 def test_a_chain_goes_on_after_a_job_that_was_taken_back(slurm_cluster, made, system, tmp_path):
     request = JobRequest(nodes=1, time_min=5, options=SYSTEMS[system])
-    first, *_ = submit(made, Order(system, request, chain=3)).jobs
+    first, *_ = submit(made, SubmissionRequest(system, request, chain=3)).jobs
     log = made.path / "submission.log"
     until((tmp_path / "begun").exists)
     state, *behind = told(made)
@@ -87,6 +93,6 @@ def test_what_waits_for_a_job_that_fails_is_taken_back(slurm_cluster, made, tmp_
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     request = JobRequest(nodes=1, time_min=5, after=said.stdout.strip(), well=True)
-    submit(made, Order("slurm", request))
+    submit(made, SubmissionRequest("slurm", request))
     until(lambda: told(made) == ["cancelled"])
     assert not (tmp_path / "begun").exists()

@@ -193,3 +193,52 @@ def _pipe(grid, rank, cells, way):
             calls_.append(Shape(name, kind, False, *ends, NOBODY, *tags, 1, grid.ranks, size,
                                 0 if begins else size, size if begins else 0))  # fmt: skip
     return calls_
+
+
+def logarithmic(grid, rank):
+    """A sum of as many elements as the number of ranks has bits after the first."""
+    return [collective("MPI_Allreduce", grid.ranks, 1, size=8 * (grid.ranks.bit_length() - 1))]
+
+
+def gathered_by_row(grid, rank):
+    """An Allgather along each row, of which a rank receives what the row brings."""
+    row = rank // grid.sides[0]
+    return [collective("MPI_Allgather", grid.sides[0], 200 + row, received=8 * grid.sides[0])]
+
+
+def from_the_middle(grid, rank):
+    """A broadcast along each row, from its middle."""
+    row = rank // grid.sides[0]
+    root = row * grid.sides[0] + grid.sides[0] // 2
+    sent, received = (48, 0) if rank == root else (0, 48)
+    return [collective("MPI_Bcast", grid.sides[0], 200 + row, root=root, size=48, sent=sent,
+                       received=received)]  # fmt: skip
+
+
+def shuffled(grid, rank):
+    """An exchange with the rank whose number along the first side has the same bits, reversed."""
+    at = grid.at(rank)
+    bits = grid.sides[0].bit_length() - 1
+    other = grid.rank([int(f"{at[0]:0{bits}b}"[::-1], 2), *at[1:]])
+    return [swap(grid, other, other)]
+
+
+def third_on(grid, rank):
+    """An exchange with the third rank on along the first side."""
+    at = grid.at(rank)
+    return [swap(grid, *(grid.rank([at[0] + step, *at[1:]]) for step in (3, -3)))]
+
+
+def strip(grid, rank):
+    """A second exchange in the first quarter of the first side, in its first rank at least."""
+    at = grid.at(rank)
+    if at[0] >= max(1, grid.sides[0] // 4):
+        return []
+    return [swap(grid, *(grid.rank([at[0], at[1] + step]) for step in (1, -1)), size=128)]
+
+
+def in_blocks(grid, rank):
+    """A message of a row of 648 cells in whole KiB."""
+    at = grid.at(rank)
+    size = -(-648 * 8 // grid.sides[0] // 1024) * 1024
+    return [swap(grid, *(grid.rank([at[0], at[1] + step]) for step in (1, -1)), size=size)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from bareline.predict.scaling.grid import Grid
@@ -205,3 +206,103 @@ def test_a_datatype_of_a_whole_message_is_no_element():
     assert element_size([(240, 120), (120, 120)]) == 120
     assert element_size([(240, 1), (120, 1)]) == 8
     assert element_size([(36, 0), (72, 0)]) == 4
+
+
+def test_a_logarithm_is_not_taken_for_a_side():
+    """Of 4, 9 and 16 ranks it is 2, 3 and 4, as the sides are; of 4, 8 and 16 no side is."""
+    made, _ = predicted(ONLY_SQUARE, (6, 6), halo.logarithmic, cells=(144, 144))
+    assert made.unchecked.calls == 36
+    with raises(AnalysisError, "BL-PREDICT-712", "MPI_Allreduce", "16, 24, 32"):
+        predicted(SQUARES, (8, 8), halo.logarithmic)
+
+
+def test_sizes_that_grow_with_a_side_of_two_and_four_are_exact_and_unchecked():
+    made, true = predicted(SQUARES, (8, 8), halo.gathered_by_row)
+    assert asked(made.trace) == asked(true.trace)
+    assert made.unchecked.calls == 64 and made.unchecked.first.startswith("MPI_Allgather")
+
+
+def test_the_root_may_be_the_middle_of_a_row():
+    made, true = predicted(ONLY_SQUARE, (6, 6), halo.from_the_middle, cells=(144, 144))
+    assert asked(made.trace) == asked(true.trace)
+    assert made.unchecked.calls == 0
+
+
+def test_partners_inside_a_side_alone_are_unchecked():
+    """Reversed bits swap the ranks inside a side of four, as a mirror does, but not its ends."""
+    made, true = predicted(SQUARES, (8, 8), halo.shuffled)
+    assert asked(made.trace) != asked(true.trace)
+    assert made.unchecked.calls == 48 and "ends of side 1" in made.unchecked.first
+
+
+@pytest.mark.parametrize(
+    ("more", "counts", "cells", "about"),
+    [
+        pytest.param(halo.third_on, SQUARES, (64, 64), "partners", id="+3 or -1 of four"),
+        pytest.param(halo.strip, SQUARES, (64, 64), "calls", id="a part of the side"),
+        pytest.param(halo.in_blocks, ((3, 3), (3, 4), (4, 4)), (648, 648), "sizes", id="blocks"),
+    ],
+)
+def test_an_assumption_that_no_profile_shows_is_said(more, counts, cells, about):
+    made, true = predicted(counts, (8, 8), more, cells=cells)
+    assert asked(made.trace) != asked(true.trace)
+    assert about in {caution.about for caution in made.cautions}
+    plain, _ = predicted(counts, counts[-1], more, cells=cells)
+    assert plain.cautions == ()
+
+
+def test_periods_that_begin_at_another_collective_are_aligned():
+    """Of four ranks the sum over four is of all, and the period begins behind it."""
+    periods = [program(sides, (64, 64), halo.fours) for sides in SQUARES]
+    first = periods[0].trace.streams
+    turned = tuple(
+        replace(one, shape=np.roll(one.shape, 1), compute_s=np.roll(one.compute_s, 1))
+        for one in first
+    )
+    rotated = replace(periods[0], trace=replace(periods[0].trace, streams=turned))
+    own = scaled([rotated, *periods[1:]])
+    assert own.left_out == ()
+    assert asked(own.grown(Grid((8, 8))).trace) == asked(
+        program((8, 8), (64, 64), halo.fours).trace
+    )
+
+
+def test_a_period_that_grows_with_the_ranks_is_refused():
+    """A root that moves around all ranks has as many steps in a period as there are ranks."""
+    periods = [
+        replace(program(sides), calls=20 * sides[0] * sides[1], repeats=64 // (sides[0] * sides[1]))
+        for sides in SQUARES
+    ]
+    with raises(AnalysisError, "BL-PREDICT-292", "80, 160, 320"):
+        scaled(periods)
+
+
+def test_counts_that_were_given_are_not_recommended():
+    """Counts of 4, 9 and 27, where 9 ranks make other calls."""
+    periods = [program(sides, (72,) * len(sides)) for sides in ((2, 2, 2), (3, 3, 3))]
+    own = replace(scaled(periods), periods=(*periods, program((4, 4, 4), (72,) * 3)))
+    assert "64" not in own.recommended(216)
+
+
+def test_means_of_sizes_that_vary_are_near_and_not_exact():
+    """Bytes that are not whole elements are means: the nearest law, with its error."""
+
+    def near(sides):
+        one = program(sides, (64, 64))
+        grid = Grid(sides)
+        streams = tuple(
+            replace(stream, shapes=tuple(varied(shape, grid) for shape in stream.shapes))
+            for stream in one.trace.streams
+        )
+        return replace(one, trace=replace(one.trace, streams=streams), spread=0.02)
+
+    def varied(shape, grid):
+        if shape.kind not in ("send", "receive"):
+            return shape
+        more = {4: 3, 8: 1, 16: 2}[grid.ranks]
+        return replace(shape, size=shape.size + more, element=8)
+
+    made = scaled([near(sides) for sides in SQUARES]).grown(Grid((8, 8)))
+    assert 0 < made.off < 0.1
+    exact = [replace(program(sides, (64, 64)), spread=0.02) for sides in SQUARES]
+    assert scaled(exact).grown(Grid((8, 8))).off == 0

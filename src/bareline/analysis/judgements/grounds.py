@@ -148,16 +148,16 @@ def measured_grounds(
     telling = {probe: varying(places) for probe, places in places_of.items()}
     # A program that was measured under the profiler only is judged by its profiled points.
     plain = {probe for probe, places in places_of.items() if not all(map(_profiled, places))}
-    grounds = []
+    grounds: list[Ground | None] = []
     for cell in cells:
         probe = cell.place.probe
-        if cell.metric.better == "none" or (_profiled(cell.place) and probe in plain):
+        superseded = _profiled(cell.place) and probe in plain
+        if cell.metric.better == "none" or superseded:
             continue
         subject = _subject(cell, titles.get(probe, probe), telling[probe])
         caveats = _caveats(cell, emulated)
-        for source in _ALL_SOURCES:
-            if _speaks(cell.place, source):
-                grounds.append(_measured(cell, source, subject, caveats))
+        sources = [source for source in _ALL_SOURCES if _speaks(cell.place, source)]
+        grounds += [_measured(cell, source, subject, caveats) for source in sources]
     return [ground for ground in grounds if ground is not None]
 
 

@@ -132,8 +132,7 @@ def _exchange(
         zone = np.concatenate([member.zone(margin) for member in of_family])
         weight = np.concatenate([member.weight for member in of_family])
         for until, alpha in looks.taken:
-            differences = [member.differences(family.blocks, until) for member in of_family]
-            rows = np.concatenate(differences)
+            rows = _differences(of_family, family.blocks, until)
             joint = stats.family_wise_p(rows, zone, weight=weight)
             joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
             _share_least(p, family.numbers, joint)
@@ -141,6 +140,11 @@ def _exchange(
             if blocks:
                 exchanged.update((member.pair.platform, blocks) for member in of_family)
     return _Exchange(p, exchanged)
+
+
+def _differences(members: Sequence[Members], blocks: IntCube, until: int | None) -> FloatCube:
+    """Return the differences of members one after the other."""
+    return np.concatenate([member.differences(blocks, until) for member in members])
 
 
 def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:

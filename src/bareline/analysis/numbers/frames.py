@@ -15,8 +15,8 @@ from typing import NamedTuple
 import polars as pl
 
 from bareline.analysis.numbers import parameters
-from bareline.store.beside import FIRST
 from bareline.store.run import Run
+from bareline.store.run_files import FIRST
 from bareline.vocabulary.model import Case, Layout, format_point, parse_point
 from bareline.vocabulary.pinning import UNBOUND
 from bareline.vocabulary.place import CASE, layout_words

@@ -137,14 +137,7 @@ def differences(
     runs: Sequence[str],
 ) -> tuple[str, ...]:
     """Describe parameters with other defaults in some runs: such cases are not comparable."""
-    silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
-        for probe, text in texts_of_run:
-            given = parse_point(text)
-            for name, value in defaults_of_run.get(probe, {}).items():
-                if name not in given:
-                    _, _, written = format_point({name: value}).partition("=")
-                    silent[probe, name][run] = written
+    silent = _silent_defaults(texts, defaults, runs)
     sentences = []
     for (probe, name), values in silent.items():
         if len(set(values.values())) > 1:
@@ -153,3 +146,20 @@ def differences(
                 f"{probe} took {name} = {listed} by default: such cases are not compared"
             )
     return tuple(sentences)
+
+
+def _silent_defaults(
+    texts: Sequence[Iterable[CaseText]],
+    defaults: Sequence[Mapping[str, Params]],
+    runs: Sequence[str],
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the defaults that cases of each run take, by probe and parameter."""
+    silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
+        for probe, text in texts_of_run:
+            given = parse_point(text)
+            for name, value in defaults_of_run.get(probe, {}).items():
+                if name not in given:
+                    _, _, written = format_point({name: value}).partition("=")
+                    silent[probe, name][run] = written
+    return silent

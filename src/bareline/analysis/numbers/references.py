@@ -132,7 +132,7 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     except ValidationError as error:
         problem = problem_of(error)
         hint = f"a system is [[system.NAME]] with {_KEYS}"
-        what = f"'{problem.key}': {problem.said}"
+        what = f"'{problem.key}': {problem.clause}"
         raise AnalysisError(what, where=str(path), hint=hint) from error
     except ValueError as error:
         hint = "`bareline reference RUN` writes a correct one"

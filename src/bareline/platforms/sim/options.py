@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -84,6 +84,9 @@ class SimOptions(Options):
     - `error`: the relative difference of calibration and measurements that `bareline calibrate`
       found.
     """
+
+    #: All ranks are threads of the simulator, whose MPI functions no profiler can wrap.
+    profiles: ClassVar[bool] = False
 
     nodes: Annotated[int, Field(ge=1, le=65_536)] = 16
     cores: Annotated[int, Field(ge=1, le=4096)] = 8

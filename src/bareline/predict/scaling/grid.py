@@ -6,7 +6,7 @@ Ranks are placed row by row on a grid of one to three sides, the first side fast
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -148,15 +148,19 @@ def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
     )
 
 
-def counts_that_check(known: Sequence[Grid], most: int) -> tuple[int, ...]:
+def counts_that_check(
+    known: Sequence[Grid], most: int, given: Collection[int] = ()
+) -> tuple[int, ...]:
     """Return the fewest more ranks after which each side has been cut into four or more.
 
     A side of three has one rank inside, which fits every rule. Empty where all sides have been, or
     where no count up to `most` cuts them so by the rule of the known grids.
+
+    - `given`: counts that were profiled, also those that do not fit the known grids.
     """
     if is_checked(known):
         return ()
-    taken = {one.ranks for one in known}
+    taken = {*given, *(grid.ranks for grid in known)}
     tried: list[Grid] = []
     for ranks in range(4, most + 1):
         if ranks in taken:

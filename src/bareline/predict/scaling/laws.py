@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -76,7 +76,7 @@ def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArra
 
 
 def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...]]]:
-    """Yield sets of terms, the simplest first: shares of the problem before growing terms.
+    """Yield sets of terms, the simplest first: one term before two, shares before growing terms.
 
     - `along`: the side that a message crosses, on which its size does not depend.
     """
@@ -84,8 +84,8 @@ def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...
     shares = [term for term, sides in some if along is None or along not in sides]
     growing = range(2**count, 2 ** (count + 1) - 1)
     yield [(0,), *((one,) for one in shares)]
-    yield [*((0, one) for one in shares), *combinations(shares, 2)]
     yield [(one,) for one in growing]
+    yield [*((0, one) for one in shares), *combinations(shares, 2)]
     yield [(0, one) for one in growing]
 
 
@@ -114,12 +114,45 @@ class Law:
         """Whether it has as many terms as there are values, so that it fits any sizes."""
         return 1 < len(self.terms) >= self.rows
 
+    def is_form_shown(self, rows: npt.NDArray[np.float64], sides: int) -> bool:
+        """Whether the profiles show that sizes grow so, and not in another way.
+
+        Two values, such as sides of 2 and 4, are met by every sum of two terms; few values may be
+        met by a logarithm. That sizes shrink as parts of the problem do needs no third value.
+
+        - `rows`: the values of all terms.
+        """
+        terms, first_growing = np.array(self.terms), 2**sides
+        if terms.max() < first_growing:
+            # A share that is subtracted makes sizes grow with the sides.
+            return not (self.is_through_points and (self.factors[terms > 0] < 0).any())
+        if self.is_through_points:
+            return False
+        return not _follow_logarithm(
+            rows[:, terms[-1]], rows[:, first_growing:], also_constant=len(terms) > 1
+        )
+
     def at(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sizes where the terms have these values; shape (..., terms)."""
         sizes: npt.NDArray[np.float64] = rows[..., list(self.terms)] @ self.factors
         if not self.block:
             return sizes
         return self.block * np.ceil(sizes / self.block - _EXACT)
+
+
+def _follow_logarithm(values: _Floats, growing: _Floats, *, also_constant: bool) -> bool:
+    """Whether values are a multiple of the whole logarithm, base 2, of a growing term.
+
+    - `also_constant`: plus a constant.
+    """
+    for term in growing.T:
+        for logarithm in (np.floor(np.log2(term)), np.ceil(np.log2(term))):
+            columns = [logarithm, np.ones(len(values))] if also_constant else [logarithm]
+            rows = np.column_stack(columns)
+            factors = np.linalg.lstsq(rows, values, rcond=None)[0]
+            if np.allclose(rows @ factors, values):
+                return True
+    return False
 
 
 def laws_of(
@@ -147,7 +180,8 @@ def laws_of(
             if grows and np.abs(own @ factors - values).max() <= limit:
                 rest = (own[counts != one] for one in set(counts.tolist()))
                 checked = any(np.linalg.matrix_rank(left) == len(terms) for left in rest)
-                found.append(Law(terms, factors, checked, rows=len(np.unique(own, axis=0))))
+                law = Law(terms, factors, checked, rows=len(np.unique(own, axis=0)))
+                found.append(replace(law, checked=checked and law.is_form_shown(rows, sides)))
         if any(law.checked for law in found):
             return found
         simplest = simplest or found
@@ -188,6 +222,30 @@ def _range_of_whole(shares: _Floats, values: _Floats, block: int) -> tuple[float
     least = math.floor(float(((values - block) / shares).max()) + _EXACT) + 1.0
     most = math.floor(float((values / shares).min()) + _EXACT)
     return (least, float(most)) if least <= most else None
+
+
+def may_be_padding(
+    samples: Iterable[tuple[int, Iterable[float], float]],
+    there: Iterable[float],
+    sides: int,
+    along: int | None,
+) -> bool:
+    """Whether one size on all counts may be a share in whole blocks that has fewer on a new grid.
+
+    - `samples`: as for `laws_of`; `there`: the terms' values on the new grid.
+    """
+    _, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
+    size, new = values[0], np.array(list(there))
+    if not size or (values != size).any():
+        return False
+    shares = [term for (term,) in next(_families(sides, along)) if term != 0]
+    for block in (block for block in _BLOCKS if not size % block):
+        for term in shares:
+            whole = _range_of_whole(rows[:, term], values, block)
+            varies = np.ptp(rows[:, term]) > 0
+            if varies and whole is not None and whole[0] * new[term] <= size - block:
+                return True
+    return False
 
 
 def _is_padding_checked(shares: _Floats, values: _Floats, counts: _Floats, block: int) -> bool:
@@ -324,51 +382,3 @@ def element_size(samples: Iterable[tuple[int, int]]) -> int:
     while common % element:
         element //= 2
     return element
-
-
-# Tags ---------------------------------------------------------------------------------------------
-
-#: Terms of a tag: one, the number of ranks, the own rank, the partner's; the simplest sets first.
-_TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2, 3)))
-
-
-@dataclass(frozen=True, slots=True)
-class TagLaw:
-    """A tag as a sum of whole multiples of one, the number of ranks, and both ranks of a message.
-
-    - `checked`: whether it was seen for more pairs of ranks than it has terms.
-    """
-
-    factors: tuple[int, int, int, int]
-    checked: bool
-
-    def at(self, ranks: int, own: int, partner: int) -> int:
-        """Return the tag."""
-        values = (1, ranks, own, partner)
-        return sum(factor * value for factor, value in zip(self.factors, values, strict=True))
-
-
-def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
-    """Return the simplest laws that give all tags; none where no law does.
-
-    - `samples`: the number of ranks, the own rank, the partner's rank, the tag.
-    """
-    table = np.array(sorted(set(samples)), float)
-    tags = table[:, 3]
-    rows = np.column_stack([np.ones(len(table)), table[:, :3]])
-    for family in _TAG_FAMILIES:
-        found = []
-        for terms in family:
-            own = rows[:, terms]
-            if np.linalg.matrix_rank(own) < len(terms):
-                continue
-            factors = np.round(np.linalg.lstsq(own, tags, rcond=None)[0]).astype(int)
-            if (own @ factors == tags).all():
-                whole = [0, 0, 0, 0]
-                for term, factor in zip(terms, factors.tolist(), strict=True):
-                    whole[term] = factor
-                checked = len({tuple(row) for row in own.tolist()}) > len(terms) or len(terms) == 1
-                found.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
-        if found:
-            return found
-    return []

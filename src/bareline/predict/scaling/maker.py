@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from bareline.predict.scaling.concern import Key, ProfiledCall
 from bareline.predict.scaling.grid import Grid, Place, place_words
 from bareline.predict.scaling.laws import (
     Law,
-    TagLaw,
     element_size,
     products,
     terms_at,
 )
-from bareline.predict.scaling.members import MembersRule
-from bareline.predict.scaling.observations import Key, Observations, ProfiledCall
+from bareline.predict.scaling.observations import Observations
 from bareline.predict.scaling.pattern import (
     Pattern,
     program_of,
     share_of,
 )
+from bareline.predict.scaling.place_call import PlaceCall
 from bareline.predict.scaling.relations import End
+from bareline.predict.scaling.tags import TagLaw
 from bareline.predict.scaling.unchecked import Unchecked
+from bareline.predict.scaling.whole_side import WholeSideRelations
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.recurrence import FILES
 from bareline.profile.trace import CallStream
@@ -41,42 +43,6 @@ _EVEN_HINT = (
 )
 
 
-@dataclass(eq=False, slots=True)
-class PlaceCall:
-    """A call of a place, with its laws, and the counts of calls made from it.
-
-    - `at`: its number in the period; `sizes`: by root or not, of the size, sent, received.
-    - `times`: how often its place makes it, in `spent_s` altogether.
-    - `likely`: its size is that of a face, where several laws fit; `why`: why it is unchecked.
-    - `alone`: its communicator has its own rank alone.
-    """
-
-    at: int
-    key: Key
-    to: End | None
-    from_: End | None
-    root: End | None
-    comm: tuple[MembersRule, ...] | None
-    send_tag: tuple[TagLaw, ...] = ()
-    receive_tag: tuple[TagLaw, ...] = ()
-    sizes: Mapping[bool, tuple[Sequence[Law], ...]] = field(default_factory=dict)
-    spent_s: float = 0.0
-    times: int = 1
-    likely: bool = False
-    alone: bool = False
-    made: int = 0
-    unchecked: int = 0
-    unchecked_bytes: int = 0
-    why: str = ""
-
-    @property
-    def laws(self) -> tuple[object, ...]:
-        """The properties that distinguish it from other calls of its place."""
-        sizes = tuple((role, *map(id, laws)) for role, laws in sorted(self.sizes.items()))
-        tags = (self.send_tag, self.receive_tag)
-        return (self.key.step, self.to, self.from_, self.root, self.comm, *tags, sizes)
-
-
 @dataclass
 class Maker:
     """The maker of the streams of a grid's ranks; it counts their unchecked calls and bytes."""
@@ -87,6 +53,7 @@ class Maker:
     bytes: int = 0
     off: float = 0.0
     even_bytes: int = 0
+    padded_calls: int = 0
     _comms: dict[frozenset[int], int] = field(default_factory=dict)
     _templates: dict[Place, list[PlaceCall]] = field(default_factory=dict)
     _even: set[int] = field(default_factory=set)
@@ -94,6 +61,7 @@ class Maker:
 
     def __post_init__(self) -> None:
         self._seen = Observations(self.pattern, self.grid, exact=self.spread == 0)
+        self._whole_side = WholeSideRelations(self.pattern)
         self._times = _times(self.pattern)
 
     def assumed_even(self) -> tuple[int, ...]:
@@ -155,6 +123,7 @@ class Maker:
             call = PlaceCall(at, key, shared.to, shared.from_, root, comm, spent_s=float(spent[at]))
             if key.step.kind != "done":
                 self._find_laws(call, place)
+                call.why = self._whole_side.why_unchecked(place, at)
                 if not template.is_checked(place):
                     call.why = f"a single rank shows what is called {place_words(place)}"
             # Calls that follow the same laws are worked out once.
@@ -174,6 +143,7 @@ class Maker:
             indexes = (_SIZE, _SENT, _RECEIVED)
             sizes[role] = tuple(self._size_laws(call, own, place, index) for index in indexes)
         call.sizes = sizes
+        call.padded = self._seen.may_be_padded(samples, call.key.along, place)
         call.alone = all(sample.shape.comm_size == 1 for sample in samples)
         call.send_tag = self._tag_laws(call, samples, place, sends=True)
         call.receive_tag = self._tag_laws(call, samples, place, sends=False)
@@ -317,6 +287,7 @@ class Maker:
             return
         size *= call.times
         self.bytes += size
+        self.padded_calls += call.times * call.padded
         self.off += size * (laws[_SIZE][0].off or 0.0)
         assumed = self._sides_assumed_even(laws[_SIZE][0])
         self._even |= assumed

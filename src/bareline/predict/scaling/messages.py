@@ -131,6 +131,8 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
             f"show {', '.join(map(str, lengths))} parts, so that a cut that is padded or not even "
             f"there has other sizes ({grown.even_share:.0%} of the bytes depend on it)"
         )
+    for caution in grown.cautions:
+        yield caution.text
     unchecked = grown.unchecked
     if unchecked.calls:
         yield (

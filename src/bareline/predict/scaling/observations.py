@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from bareline.predict.scaling.concern import Concern, Key, ProfiledCall
 from bareline.predict.scaling.grid import Grid, Place
 from bareline.predict.scaling.laws import (
     RULES,
@@ -17,87 +17,22 @@ from bareline.predict.scaling.laws import (
     Cells,
     Law,
     Rule,
-    TagLaw,
     close_law,
     cuts,
     differ_along,
     element_size,
+    may_be_padding,
     padded_laws,
-    tag_laws,
     terms_at,
 )
 from bareline.predict.scaling.laws import laws_of as simplest
 from bareline.predict.scaling.members import MembersRule
 from bareline.predict.scaling.pattern import Pattern, Step, Template, shapes_of
-from bareline.predict.scaling.relations import End, Relation
-from bareline.profile.records import Shape
+from bareline.predict.scaling.tags import TagLaw, tag_laws
+from bareline.profile.records import POINT_TO_POINT, Shape
 
 #: The most ways to cut the sides that are compared: more would determine nothing.
 _MOST_CUTS = 24
-
-
-class Key(NamedTuple):
-    """Calls that may share laws: the same step to the same relations, the `nth` of its place.
-
-    Roots are left out: all ranks make the same collectives in the same order, and a root that is
-    fixed looks like a neighbour to the ranks next to it.
-    """
-
-    step: Step
-    to: tuple[Relation, ...] | None
-    from_: tuple[Relation, ...] | None
-    nth: int
-
-    @property
-    def along(self) -> int | None:
-        """The one side that a message crosses; None for several sides, or without a message."""
-        way = self.to or self.from_ or ()
-        sides = [side for side, one in enumerate(way) if one != Relation("shift", 0)]
-        return sides[0] if len(sides) == 1 and len(way) > 1 else None
-
-
-class ProfiledCall(NamedTuple):
-    """A profiled call: the number of its count, its rank and the rank's place, and the call."""
-
-    job: int
-    rank: int
-    place: Place
-    shape: Shape
-
-    @property
-    def is_root(self) -> bool:
-        """Whether its rank is the root of the call."""
-        return self.shape.root == self.rank
-
-    def moved(self, index: int) -> int:
-        """Return the size, the bytes sent, or the bytes received."""
-        return (self.shape.size, self.shape.sent, self.shape.received)[index]
-
-
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """The ranks that a call concerns; None where it has no such end, or no communicator."""
-
-    to: End | None
-    from_: End | None
-    root: End | None
-    comm: tuple[MembersRule, ...] | None
-
-    def also(self, other: Concern) -> Concern:
-        """Return the relations and rules that the calls of two places share."""
-        comm = self.comm
-        if comm is not None and other.comm is not None:
-            comm = tuple(rule for rule in comm if rule in other.comm)
-        return Concern(
-            _both(self.to, other.to),
-            _both(self.from_, other.from_),
-            _both(self.root, other.root),
-            comm,
-        )
-
-
-def _both(one: End | None, other: End | None) -> End | None:
-    return one.also(other) if one is not None and other is not None else None
 
 
 @dataclass
@@ -119,6 +54,7 @@ class Observations:
     _laws: dict[tuple[object, ...], list[Law]] = field(default_factory=dict)
     _new_rows: dict[Place, npt.NDArray[np.float64]] = field(default_factory=dict)
     _tags: dict[tuple[object, ...], tuple[TagLaw, ...]] = field(default_factory=dict)
+    _padding: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.grids = [grid for grid, _ in self.pattern.counts]
@@ -349,6 +285,23 @@ class Observations:
             rows = sorted(self._law_rows(samples, index, 0))
             self._laws[key] = padded_laws(rows, len(self.grid.sides), along)
         return self._laws[key]
+
+    def may_be_padded(
+        self, samples: Sequence[ProfiledCall], along: int | None, place: Place
+    ) -> bool:
+        """Whether one size of messages may be that of whole blocks, fewer on the new grid."""
+        if not self.exact or samples[0].shape.kind not in POINT_TO_POINT:
+            return False
+        size = samples[0].shape.size
+        if any(sample.shape.size != size for sample in samples):
+            return False
+        key = ("constant", along, tuple((s.job, s.rank) for s in samples), size, place)
+        if key not in self._padding:
+            rank = next(rank for rank in range(self.grid.ranks) if self.grid.place(rank) == place)
+            there = terms_at(self.grid, rank, self.cuts[0]).tolist()
+            rows = sorted(self._law_rows(samples, 0, 0))
+            self._padding[key] = may_be_padding(rows, there, len(self.grid.sides), along)
+        return self._padding[key]
 
     def close_laws(
         self, samples: Sequence[ProfiledCall], index: int, along: int | None

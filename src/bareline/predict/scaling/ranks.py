@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bareline.predict.scaling.alignment import aligned
+from bareline.predict.scaling.cautions import Caution, cautions_of, padding_caution
 from bareline.predict.scaling.consistency import first_fault
 from bareline.predict.scaling.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
 from bareline.predict.scaling.maker import Maker
@@ -43,6 +45,7 @@ class Grown:
     - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
     - `assumed_even`: sides that no profile cuts into parts of which these are equal parts;
       `even_share`: of the bytes, the share that depends on such a side.
+    - `cautions`: further assumptions, with the calls that rest on each.
     """
 
     grid: Grid
@@ -51,6 +54,7 @@ class Grown:
     off: float
     assumed_even: tuple[int, ...] = ()
     even_share: float = 0.0
+    cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,8 @@ class Scaled:
         """Return the advice to profile the counts that would check the laws."""
         if is_checked(self.known):
             return "profile one more number of ranks, with another length of each side"
-        counts = counts_that_check(self.known, ranks // 2)
+        given = {period.ranks for period in self.periods}
+        counts = counts_that_check(self.known, ranks // 2, given)
         if not counts:
             return "profile one more number of ranks, with four or more along each side"
         return f"profile on {' and '.join(map(str, counts))} ranks as well"
@@ -128,7 +133,9 @@ class Scaled:
         self._check_share(unchecked, grid, most_unchecked)
         off = maker.off / max(1, maker.bytes)
         even_share = maker.even_bytes / max(1, maker.bytes)
-        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share)
+        padding = padding_caution(maker.padded_calls)
+        cautions = (*cautions_of(self.pattern, grid, trace), *([padding] if padding else ()))
+        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share, cautions)
 
     def _check_reach(self, grid: Grid) -> None:
         most = FURTHEST * self.largest.ranks
@@ -173,6 +180,7 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
     ordered = sorted(periods, key=lambda one: one.ranks)
     _check_periods(ordered)
     jobs = [JobCalls.of(one) for one in ordered]
+    jobs = [*(aligned(job, jobs[-1]) for job in jobs[:-1]), jobs[-1]]
     pattern = recognise(jobs[-1], jobs[:-1])
     own = Scaled(tuple(ordered), pattern)
     left_out = [job for job in jobs if job.period.ranks in own.left_out]
@@ -184,11 +192,28 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
             f"only the profile of {pattern.grid.ranks} ranks cuts all sides of {pattern.grid}; on "
             f"{others} ranks other calls are made ({_first_unlike(jobs[-2], jobs[-1])} first)",
             where=str(ordered[-1].trace.path),
-            hint="profile on two more numbers of ranks that cut every side: 4, 8 and 16 for two",
+            hint="profile on two more numbers of ranks that cut every side into three or more, "
+            f"such as {_cutting_counts(pattern.grid, own.periods)}",
         )
     for job in left_out:
         _check_left_out(job, pattern)
     return own
+
+
+def _cutting_counts(grid: Grid, periods: Sequence[ProgramPeriod]) -> str:
+    """Return two counts that were not given and that cut as many sides into three or more."""
+    given = {period.ranks for period in periods}
+    smallest = _ALL_PLACES ** len(grid.sides)
+    cutting = (
+        ranks
+        for ranks in range(smallest, 4 * smallest + max(given))
+        if ranks not in given and _cuts_all_sides(ranks, len(grid.sides))
+    )
+    return f"{next(cutting)} and {next(cutting)}"
+
+
+def _cuts_all_sides(ranks: int, sides: int) -> bool:
+    return any(min(grid.sides) >= _ALL_PLACES for grid in grids(ranks, sides))
 
 
 def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
@@ -207,11 +232,21 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
             hint="give the profiles of one program",
         )
     repeats = sorted({one.repeats for one in ordered})
-    if len(repeats) > 1:
+    if len(repeats) == 1:
+        return
+    lengths = [period.calls for period in ordered]
+    if len({period.calls * period.repeats for period in ordered}) == 1:
         raise AnalysisError(
-            f"the profiles have {', '.join(map(str, repeats))} periods",
-            hint="profile as many steps on each count",
+            f"a period of rank 0 has {', '.join(map(str, lengths))} calls on "
+            f"{', '.join(str(period.ranks) for period in ordered)} ranks: its number of steps "
+            "depends on the number of ranks, as where the root of a collective moves around them",
+            where=str(ordered[-1].trace.path),
+            hint="such a program is predicted for the ranks that were profiled",
         )
+    raise AnalysisError(
+        f"the profiles have {', '.join(map(str, repeats))} periods",
+        hint="profile as many steps on each count",
+    )
 
 
 def _first_unlike(one: JobCalls, other: JobCalls) -> str:
@@ -242,10 +277,7 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     There a neighbour may be on both sides of a rank, and programs send to it once.
     """
     model = pattern.counts[-1][1]
-    could_fit = any(
-        min(grid.sides) >= _ALL_PLACES for grid in grids(job.period.ranks, len(pattern.grid.sides))
-    )
-    if could_fit:
+    if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
         raise AnalysisError(
             f"on {job.period.ranks} ranks other calls are made than on {model.period.ranks} "
             f"({_first_unlike(job, model)} differs first)",

@@ -1,9 +1,9 @@
 """The other end of a call, by its rank's place on the grid: a neighbour, an opposite, a root.
 
 Each side is looked at alone: the other end's coordinate may be a shift of the own one, its mirror
-image, half the side further on, that of another side (a transposition), or fixed from an end. The
-simplest of all relations that fit every rank of a place on every count is taken. Where another
-fitting relation leads to another rank on the new grid, the call is unchecked.
+image, half the side further on, that of another side (a transposition), fixed from an end, or the
+middle of the side. The simplest of all relations that fit every rank of a place on every count is
+taken. Where another fitting relation leads to another rank on the new grid, the call is unchecked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Relation:
     """A coordinate that follows from a rank's own: `kind` and a number that it takes.
 
     ``shift`` by steps along the side, ``mirror``, ``half`` the side, ``copy`` of the coordinate on
-    another side, ``low`` and ``high``: so far from an end.
+    another side, ``low`` and ``high``: so far from an end; ``middle`` of the side.
     """
 
     kind: str
@@ -43,6 +43,8 @@ class Relation:
                 return (here + length // 2) % length
             case "copy":
                 other = at[self.by] if sides[self.by] == length else length
+            case "middle":
+                other = length // 2
             case "low":
                 other = self.by
             case _:
@@ -134,6 +136,8 @@ def _relation_words(relation: Relation) -> str:
             return "half-way round"
         case "copy":
             return f"as on side {relation.by + 1}"
+        case "middle":
+            return "the middle"
         case "low":
             return f"number {relation.by}"
         case _:
@@ -207,4 +211,5 @@ class OtherEnds:
         low, high = there[base], length[base] - 1 - there[base]
         add((there == low).all(axis=0), "low", low)
         add((length - 1 - there == high).all(axis=0), "high", high)
+        add((there == length // 2).all(axis=0), "middle")
         return found

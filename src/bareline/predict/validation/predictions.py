@@ -207,7 +207,7 @@ def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
         _check(predictions)
     except ValueError as error:
         problem = problem_of(error) if isinstance(error, ValidationError) else None
-        why = f"key '{problem.key}': {problem.said}" if problem else error
+        why = f"key '{problem.key}': {problem.clause}" if problem else error
         raise StoreError(
             f"the predictions are damaged: {why}",
             where=str(run),

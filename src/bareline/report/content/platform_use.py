@@ -17,7 +17,7 @@ from bareline.analysis.judgements.losses import mean_of
 from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.report.blocks import Block, Prose, Rows, Section
 from bareline.report.content.document import Document
-from bareline.store.beside import Event
+from bareline.store.run_files import Event
 from bareline.vocabulary.events import CAME_UP, is_replacement
 from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_HOUR
 from bareline.vocabulary.model import Layer, Stage

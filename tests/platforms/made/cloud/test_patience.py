@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bareline.platforms.made.cloud.provider import BackOff, Busy, Insistence, QuotaReached
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import NotNow
 
 LONG = BackOff(first_s=1.0, longest_s=8.0, most_s=20.0)
@@ -59,7 +60,7 @@ def test_own_pauses_are_spread_so_that_many_do_not_come_again_at_once(insist, wa
 
 def test_ends_with_what_was_said_last(insist):
     cloud = Cloud(*(Busy(f"answer {n}") for n in range(1, 99)))
-    with pytest.raises(NotNow, match=r"making it failed \d times in \d+ s: answer \d"):
+    with raises(NotNow, "BL-PLATFORMS-703"):
         insist.ask("making it", cloud)
     assert 4 <= cloud.asked <= 8
 

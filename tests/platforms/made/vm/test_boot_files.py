@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from bareline.platforms.made.vm.kernel import File, archive, load_order, read_module, unpack_kernel
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 ELF = b"\x7fELF" + bytes(range(256)) * 40
@@ -39,7 +40,7 @@ def test_an_unpacked_kernel_stays_as_it_is():
 
 
 def test_what_holds_no_kernel_is_refused():
-    with pytest.raises(PlatformError, match="unpacked"):
+    with raises(PlatformError, "BL-PLATFORMS-619"):
         unpack_kernel(b"MZ" + gzip.compress(b"not a kernel"))
 
 
@@ -60,7 +61,7 @@ def test_modules_come_after_all_they_need(modules):
 
 
 def test_a_module_that_the_kernel_does_not_have_is_named(modules):
-    with pytest.raises(PlatformError, match="e1000"):
+    with raises(PlatformError, "BL-PLATFORMS-373", "e1000"):
         load_order(modules, ["e1000"])
 
 

@@ -17,6 +17,7 @@ from bareline.platforms.hosts.process import local_environment, spawn
 from bareline.platforms.made.vm import image as image_module
 from bareline.platforms.made.vm.image import built_image, image_folder
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
@@ -101,7 +102,7 @@ def test_a_damaged_image_is_built_again_and_that_is_said(cached, damage):
 def test_a_disk_that_damages_everything_is_named(cached, monkeypatch):
     monkeypatch.setattr(image_module, "_build", lambda *_: None)
     os.truncate(cached.folder / "vmlinux", 10)
-    with pytest.raises(PlatformError, match="vmlinux has another size") as caught:
+    with raises(PlatformError, "BL-PLATFORMS-459", "vmlinux") as caught:
         built_image(cached.cache)
     assert "check the disk" in (caught.value.hint or "")
 
@@ -213,6 +214,6 @@ def test_package_lists_that_another_apt_fetches_are_waited_for(apt):
 
 def test_package_lists_that_cannot_be_fetched_fail_at_once(apt):
     apt.with_name("apt-get.says").write_text("Could not resolve the mirror")
-    with pytest.raises(PlatformError, match="resolve the mirror"):
+    with raises(PlatformError, "BL-PLATFORMS-776"):
         sources_module.package_sources("plain")
     assert apt.with_name("apt-get.tries").read_text().count("try") == 1

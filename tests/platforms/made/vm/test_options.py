@@ -10,6 +10,7 @@ from bareline.platforms.made.vm import preflight
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.platform import VmPlatform
 from bareline.platforms.made.vm.preflight import check_host
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 VF = "0000:3b:02.0"
@@ -180,7 +181,7 @@ def test_an_mtu_beyond_the_hosts_interface_is_refused(tmp_path, monkeypatch):
     options = VmOptions.model_validate(
         {"nic": {"attach": "macvtap", "device": "eth9", "mtu": 9000}}
     )
-    with pytest.raises(PlatformError, match="beyond the 1500"):
+    with raises(PlatformError, "BL-PLATFORMS-655", "1500"):
         check_host(options, 1)
 
 

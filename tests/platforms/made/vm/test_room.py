@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bareline.platforms.made.vm import fleet as room
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 
 GIB = 1 << 30
@@ -44,7 +45,7 @@ def test_paused_guests_give_way_only_as_far_as_needed(machine):
 
 def test_guests_in_use_are_never_ended(machine):
     busy = Guests(machine, paused=False)
-    with pytest.raises(PlatformError, match=r"need 4096 MiB .* 768 MiB are available"):
+    with raises(PlatformError, "BL-PLATFORMS-451", "4096 MiB", "768 MiB"):
         room.make_room(4 * GIB, [busy])
     assert busy.up
 

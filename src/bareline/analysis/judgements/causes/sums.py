@@ -351,10 +351,15 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
         rules = [rule for term in terms for rule in term.rules]
         others = rules or [term.probe for term in terms]
         reason = _excess(wrong, others, loss)
-        for number, cause in enumerate(causes):
-            if cause.rule in wrong.rules:
-                causes[number] = replace(cause, withdrawn=reason, share=None)
+        causes = [_refuted(cause, wrong, reason) for cause in causes]
     return Sum(tuple(terms), tuple(causes))
+
+
+def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
+    """Return a cause, withdrawn if it shares a term that is wrong."""
+    if cause.rule not in wrong.rules:
+        return cause
+    return replace(cause, withdrawn=reason, share=None)
 
 
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:

@@ -109,7 +109,7 @@ _LARGEST_FACTS_BYTES = 16 << 20
 _LARGEST_COST_BYTES = 1 << 20
 
 
-class BesideRecords:
+class RunFiles:
     """The files of a run directory other than the records.
 
     Reading raises StoreError where a file is damaged (but for a torn last line), writing where the

@@ -1,0 +1,73 @@
+"""The beginning of a period: profiles of one program may be cut at different collectives.
+
+A period is cut behind the first collective of all ranks that recurs. On few ranks a communicator
+of some ranks may have all of them, and then the cut is at another call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from bareline.predict.scaling.pattern import JobCalls, Step
+from bareline.profile.period import ProgramPeriod, is_closed
+from bareline.profile.trace import CallStream
+
+
+def aligned(job: JobCalls, model: JobCalls) -> JobCalls:
+    """Return a count whose first rank's period begins as that of a model, if it is the same cycle.
+
+    The first rank is at the low end of all sides on every count, so that it makes the same calls.
+    A count that no collective of all ranks cuts so is returned as it is.
+    """
+    wanted = _comparable(model)
+    if _comparable(job) == wanted:
+        return job
+    for begins in _cuts(job):
+        turned = _turned(job.period, begins)
+        if not is_closed(turned.trace):
+            continue
+        candidate = JobCalls.of(turned)
+        if _comparable(candidate) == wanted:
+            return candidate
+    return job
+
+
+def _comparable(job: JobCalls) -> tuple[Step, ...]:
+    return job.ranks[0].steps
+
+
+def _cuts(job: JobCalls) -> Iterator[list[int]]:
+    """Yield, for each collective of all ranks in turn, the number of the call behind it by rank."""
+    behind = [
+        [at + 1 for at, step in enumerate(calls.steps) if _is_of_all(job, rank, at, step)]
+        for rank, calls in enumerate(job.ranks)
+    ]
+    if len({len(own) for own in behind}) == 1:
+        yield from (list(cut) for cut in zip(*behind, strict=True))
+
+
+def _is_of_all(job: JobCalls, rank: int, at: int, step: Step) -> bool:
+    if step.kind != "collective" or not step.shared:
+        return False
+    members = job.members[int(job.ranks[rank].comm[at])]
+    return len(members) == job.period.ranks
+
+
+def _turned(period: ProgramPeriod, begins: list[int]) -> ProgramPeriod:
+    """Return a period whose ranks begin at other calls; the calls before these come last."""
+    streams = tuple(
+        _from(stream, begin) for stream, begin in zip(period.trace.streams, begins, strict=True)
+    )
+    return replace(period, trace=replace(period.trace, streams=streams))
+
+
+def _from(stream: CallStream, begin: int) -> CallStream:
+    return replace(
+        stream,
+        shape=np.roll(stream.shape, -begin),
+        compute_s=np.roll(stream.compute_s, -begin),
+        spent_s=np.roll(stream.spent_s, -begin),
+    )

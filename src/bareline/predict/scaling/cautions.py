@@ -1,0 +1,145 @@
+"""Assumptions of a period for more ranks that the profiles neither show nor contradict.
+
+A side that the profiles cut into 2 and 4 parts leaves open what differs from 5 parts on: which
+way round a partner is, whether a part of the side calls more or its end alone, and how many blocks
+a padded message has. The simplest assumption is made, and reported with the calls that rest on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bareline.predict.scaling.grid import Grid, Place
+from bareline.predict.scaling.pattern import Pattern, Template
+from bareline.profile.records import POINT_TO_POINT
+from bareline.profile.trace import CallStream, Trace
+
+INSIDE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """An assumption that no profile shows.
+
+    - `about`: the property of calls that it concerns; `sides`: of the grid, from 0, if of some.
+    - `calls`: the calls of the made period that rest on it, of all ranks.
+    """
+
+    about: Literal["partners", "calls", "sizes"]
+    sides: tuple[int, ...]
+    calls: int
+    text: str
+
+
+def cautions_of(pattern: Pattern, grid: Grid, trace: Trace) -> Iterator[Caution]:
+    """Yield the assumptions about partners and calls of a made period."""
+    for side in range(len(grid.sides)):
+        caution = _of_steps(pattern, grid, trace, side)
+        if caution is not None:
+            yield caution
+    at_ends = _of_ends(pattern, grid)
+    if at_ends is not None:
+        yield at_ends
+
+
+def padding_caution(calls: int) -> Caution | None:
+    """Return the assumption that sizes are constant, where whole blocks of a share also fit."""
+    if not calls:
+        return None
+    text = (
+        f"{calls:,} messages are taken to have one size on every number of ranks; a share of the "
+        "problem, padded to whole blocks, fits the profiles as well and is smaller there"
+    )
+    return Caution("sizes", (), calls, text)
+
+
+# Partners -----------------------------------------------------------------------------------------
+
+
+def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution | None:
+    """Return the assumption about steps along a side, None where its lengths leave one way.
+
+    Steps that differ by a multiple of all lengths lead to the same partner on every profile.
+    """
+    lengths = sorted({known.sides[side] for known, _ in pattern.counts})
+    same_after = math.lcm(*lengths)
+    if same_after >= grid.sides[side]:
+        return None
+    calls = sum(_crossing(grid, stream, side) for stream in trace.streams)
+    if not calls:
+        return None
+    shown = " and ".join(map(str, lengths))
+    also = f"a step of {same_after - 1} the other way leads to the same rank there"
+    if len(lengths) == 1:
+        also = f"a part of the side, or so many ranks further on, may be meant, and {also}"
+    text = (
+        f"Partners along side {side + 1} of {grid.sides[side]} ranks ({calls:,} calls) are taken "
+        f"as the nearest that fit; the profiles have {shown} ranks along it, and {also}"
+    )
+    return Caution("partners", (side,), calls, text)
+
+
+def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
+    """Return how many messages of a rank go to or come from another coordinate of a side."""
+    own = grid.at(stream.rank)[side]
+    crosses = []
+    for shape in stream.shapes:
+        ends = [end for end in (shape.to, shape.from_) if end >= 0]
+        is_message = shape.kind in POINT_TO_POINT
+        crosses.append(is_message and any(grid.at(end)[side] != own for end in ends))
+    return sum(crosses[number] for number in stream.shape.tolist())
+
+
+# Calls of the ends --------------------------------------------------------------------------------
+
+
+def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
+    """Return the assumption that ranks at an end alone make the calls which those inside lack.
+
+    A region that has one rank of the longest profiled side may have more of a longer one.
+    """
+    ranks_at = Counter(map(grid.place, range(grid.ranks)))
+    calls = 0
+    names: set[str] = set()
+    sides: set[int] = set()
+    for place, template in pattern.templates.items():
+        more_of_place = 0
+        for side in _longer_sides(pattern, grid):
+            more = _more_than_inside(pattern, place, template, side)
+            if more:
+                more_of_place = max(more_of_place, more.total())
+                names.update(more)
+                sides.add(side)
+        calls += ranks_at[place] * more_of_place
+    if not calls:
+        return None
+    first = min(names)
+    text = (
+        f"{calls:,} calls ({first} among them) are made at an end of a side and not inside; they "
+        "are taken to be those of the last rank alone, and not of a part of the side"
+    )
+    return Caution("calls", tuple(sorted(sides)), calls, text)
+
+
+def _longer_sides(pattern: Pattern, grid: Grid) -> Sequence[int]:
+    profiled = zip(*(known.sides for known, _ in pattern.counts), strict=True)
+    longest = [max(lengths) for lengths in profiled]
+    return [side for side, length in enumerate(grid.sides) if length > longest[side]]
+
+
+def _more_than_inside(
+    pattern: Pattern, place: Place, template: Template, side: int
+) -> Counter[str]:
+    """Count by function the calls of a place at an end that the ranks next to it do not make."""
+    inside = pattern.templates.get((*place[:side], INSIDE, *place[side + 1 :]))
+    if place[side] == INSIDE or inside is None:
+        return Counter()
+    return _functions(template) - _functions(inside)
+
+
+def _functions(template: Template) -> Counter[str]:
+    return Counter(step.call for step in template.steps if step.kind != "done")

@@ -1,0 +1,53 @@
+"""Laws of the tags of messages, in the ranks at both ends and their number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Terms of a tag: one, the number of ranks, the own rank, the partner's; the simplest sets first.
+_TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2, 3)))
+
+
+@dataclass(frozen=True, slots=True)
+class TagLaw:
+    """A tag as a sum of whole multiples of one, the number of ranks, and both ranks of a message.
+
+    - `checked`: whether it was seen for more pairs of ranks than it has terms.
+    """
+
+    factors: tuple[int, int, int, int]
+    checked: bool
+
+    def at(self, ranks: int, own: int, partner: int) -> int:
+        """Return the tag."""
+        values = (1, ranks, own, partner)
+        return sum(factor * value for factor, value in zip(self.factors, values, strict=True))
+
+
+def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
+    """Return the simplest laws that give all tags; none where no law does.
+
+    - `samples`: the number of ranks, the own rank, the partner's rank, the tag.
+    """
+    table = np.array(sorted(set(samples)), float)
+    tags = table[:, 3]
+    rows = np.column_stack([np.ones(len(table)), table[:, :3]])
+    for family in _TAG_FAMILIES:
+        found = []
+        for terms in family:
+            own = rows[:, terms]
+            if np.linalg.matrix_rank(own) < len(terms):
+                continue
+            factors = np.round(np.linalg.lstsq(own, tags, rcond=None)[0]).astype(int)
+            if (own @ factors == tags).all():
+                whole = [0, 0, 0, 0]
+                for term, factor in zip(terms, factors.tolist(), strict=True):
+                    whole[term] = factor
+                checked = len({tuple(row) for row in own.tolist()}) > len(terms) or len(terms) == 1
+                found.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
+        if found:
+            return found
+    return []
