@@ -96,7 +96,7 @@ def _points(document: Document, spec: ExhibitSpec) -> list[PublishedPoint]:
 
 
 def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row]) -> RatioLine:
-    """Return a published ratio with the values of the wanted cells, over those of its baseline."""
+    """Return a published ratio with the values of some cells, over the values of its baseline."""
     bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
     return RatioLine.of(point, _ratios_at(point, wanted, bases))
 
