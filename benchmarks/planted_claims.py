@@ -39,6 +39,13 @@ _OWN_SHARES = frozenset(f"{find_study(name).baseline} against {THE_PEAK}" for na
 
 def expected(row: ClaimRow, power: float) -> set[str]:
     """Return the verdicts that are right for a row; "some" stands for "3 of 4 programs"."""
+    if row.printed.endswith(" trials"):
+        # Retransmissions are planted with the losses; rates vary by little at every power.
+        return {"yes"} if "again" in row.claim and power > 0 else {"no", "cannot tell"}
+    return _expected_of_ratios(row, power)
+
+
+def _expected_of_ratios(row: ClaimRow, power: float) -> set[str]:
     if row.claim.startswith("NPB, communication time, inside a node"):
         # The text of one figure says 1.1 to 3.5, that of another 1.1 to 1.4; one can be planted.
         return {_USUAL[power], "yes", "stronger", "some"}

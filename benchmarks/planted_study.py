@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ import numpy as np
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.published.catalogue import publications
-from bareline.published.model import PublishedStudy
-from bareline.published.quantities import Condition, Spread
+from bareline.published.model import PublishedStudy, Trials
+from bareline.published.quantities import UNITS, Condition, Spread
 from bareline.published.ratios import PublishedRatio, Span, published_ratios, ratios_across, worse
 from bareline.session import begin
 from bareline.session.origin import plan_of
@@ -113,6 +113,9 @@ def main() -> None:
         "--failing", action="append", default=[], help="a probe that fails but on the baseline"
     )
     parser.add_argument(
+        "--as-listed", action="store_true", help="plant the trials that a publication lists"
+    )
+    parser.add_argument(
         "--usual", action="store_true", help="name platforms as the study's roles usually are"
     )
     given = parser.parse_args()
@@ -123,6 +126,7 @@ def main() -> None:
         scale=given.scale,
         failing=given.failing,
         usual=given.usual,
+        as_listed=given.as_listed,
     )
     print(run.path)
 
@@ -143,11 +147,13 @@ def plant(
     power: float = 1.0,
     usual: bool = False,
     probes: Collection[str] = (),
+    as_listed: bool = False,
 ) -> Run:
     """Make the run; a role is a platform of its own name, or with `usual` its usual platform.
 
     Losses are the printed ones to a power: with 0 nobody loses, with 0.5 all lose less. Given
-    `probes`, only these are planted.
+    `probes`, only these are planted. At a `scale`, cases are those of that scale. `as_listed`:
+    a trial that a publication lists has its printed value, without noise.
     """
     study = find_study(name)
     if scale is not None:
@@ -167,6 +173,7 @@ def plant(
     run = begin.create_run(study, specs, folder, baseline=baseline, seed=seed)
     base = next(role for role, name in names.items() if name == baseline)
     printed = _printed(study, base, names)
+    listed = _listed_trials(study, names)
     generator = np.random.default_rng(seed)
     with run.writing():
         for platform in names.values():
@@ -182,6 +189,8 @@ def plant(
                 if lost
                 else Measured(tuple(_samples(run, trial, printed, noise, generator, own)))
             )
+            if isinstance(outcome, Measured):
+                outcome = _with_lists(outcome, trial, listed, as_listed=as_listed, power=power)
             run.append(Record(trial=trial, outcome=outcome, started=_STARTED, duration_s=1.0))
     return run
 
@@ -294,11 +303,54 @@ def _samples(
             yield Sample(metric, value * float(np.exp(noise * generator.standard_normal())), point)
 
 
+def _listed_trials(study: Study, names: Mapping[str, str]) -> dict[tuple[str, str], Trials]:
+    """Return the trials that a publication lists in the order of time, by platform and probe."""
+    found = {}
+    for role, about in study.roles.items():
+        for key in about.published:
+            publication, _, platform = key.partition(":")
+            known = publications()[publication]
+            for row in known.trials:
+                benchmark = known.benchmark(row.benchmark)
+                if row.platform == platform and row.order == "time" and benchmark is not None:
+                    found[names[role], benchmark.probe] = row
+    return found
+
+
+def _with_lists(
+    outcome: Measured,
+    trial: Trial,
+    listed: Mapping[tuple[str, str], Trials],
+    *,
+    as_listed: bool,
+    power: float,
+) -> Measured:
+    """Give a trial the retransmissions that are listed of it, if anything is lost, else none.
+
+    With `as_listed` also the listed rate.
+    """
+    row = listed.get((trial.platform, trial.case.probe))
+    if row is None:
+        return outcome
+    samples = []
+    for sample in outcome.samples:
+        place = trial.block % len(row.values)
+        if sample.metric == "retransmissions":
+            count = row.retransmissions[place] if row.retransmissions and power > 0 else 0
+            sample = replace(sample, value=float(count))
+        elif sample.metric == "rate" and as_listed:
+            factor = UNITS[row.unit][1]
+            sample = replace(sample, value=float(row.values[place] * factor))
+        samples.append(sample)
+    return replace(outcome, samples=tuple(samples))
+
+
 def _points(trial: Trial) -> list[dict[str, Scalar]]:
     params = parse_point(trial.case.params)
     probe = trial.case.probe
     if probe == "io.sequential":
-        return [{"block_bytes": 1 << k} for k in range(14, 25, int(params.get("block_factor", 2)))]
+        step = round(math.log2(int(params.get("block_factor", 2))))
+        return [{"block_bytes": 1 << k} for k in range(14, 25, step)]
     if probe in _RDMA_BYTES:
         return [{"size_bytes": _RDMA_BYTES[probe]}]
     if probe == "memory.stream":

@@ -41,12 +41,12 @@ def typing(monkeypatch):
 
 def test_less_than_a_third_is_refused_where_nobody_can_be_asked(bareline, place):
     first, *rest = bareline("run", *FEW, code=2).stderr.splitlines()[-7:]
-    assert first.startswith("bareline: this run can judge 0 of 9 claims of Flexible Cloud Fabric")
+    assert first.startswith("bareline: this run can judge 0 of 11 claims of Flexible Cloud Fabric")
     assert rest[0] == "bareline:   7 of a role that no platform takes (emulated and sriov)"
-    assert rest[1] == "bareline:   2 with fewer than 6 launches (1 are planned)"
-    assert rest[2].startswith("bareline:   `bareline run flexible-fabric --scale small` judges 2 (")
+    assert rest[1] == "bareline:   4 with fewer than 6 launches (1 are planned)"
+    assert rest[2].startswith("bareline:   `bareline run flexible-fabric --scale small` judges 4 (")
     assert rest[4].startswith("bareline:   wall time: ")
-    assert rest[5].startswith("bareline: study 'flexible-fabric': 0 of 9 claims of Flexible")
+    assert rest[5].startswith("bareline: study 'flexible-fabric': 0 of 11 claims of Flexible")
     assert rest[5].endswith("--yes measures all the same")
     assert not (place / "runs").exists()
 
@@ -61,7 +61,7 @@ def test_the_refusal_is_an_object_with_json(bareline):
 
 def test_a_dry_run_tells_the_same_and_refuses_nothing(bareline):
     text = " ".join(bareline("run", *FEW, "--dry-run").stdout.split())
-    assert "this run can judge 0 of 9 claims" in text
+    assert "this run can judge 0 of 11 claims" in text
     assert "7 of a role that no platform takes (emulated and sriov)" in text
 
 
@@ -105,7 +105,7 @@ def test_doctor_counts_the_claims_of_a_study(bareline, monkeypatch):
     )
     rows = json.loads(bareline("doctor", "--for", "flexible-fabric", "--json").stdout)
     claims = [row for row in rows if row["group"] == "Claims of the publication"]
-    assert claims[0]["name"].endswith(" of 9")
+    assert claims[0]["name"].endswith(" of 11")
     assert any("of a role that no platform takes" in row["detail"] for row in claims[1:])
 
 

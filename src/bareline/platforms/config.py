@@ -169,8 +169,8 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         key, message, hint = problem.key, problem.clause, _HINTS.get(problem.key)
         if problem.kind == "extra_forbidden":
             message = "no such option"
-            known = sorted([*model.model_fields, *shared])
-            hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")
+            keys = sorted([*model.model_fields, *shared])
+            hint = did_you_mean(key, keys, f"use one of: {', '.join(keys)}")
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint
         ) from error
@@ -203,8 +203,8 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
         if name in wrong:
             raise wrong[name]
         if name not in specs:
-            every = load_platforms(path, {})
-            hint = did_you_mean(name, every, "`bareline platforms` lists them")
+            all_platforms = load_platforms(path, {})
+            hint = did_you_mean(name, all_platforms, "`bareline platforms` lists them")
             raise PlatformError(f"no platform is named '{name}'", hint=hint)
         if names.count(name) > 1:
             raise PlatformError(f"the platform '{name}' is named twice")

@@ -66,8 +66,10 @@ class NullAllocation(Allocation):
         spread = options.boot_spread
         self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
 
-    def _generator(self, what: object) -> np.random.Generator:
-        digest = hashlib.sha256(f"{self._name}:{self._options.seed}:{what}".encode()).digest()
+    def _generator(self, purpose: object) -> np.random.Generator:
+        """Return the generator of a trial, by its number, or of another draw, by its name."""
+        key = f"{self._name}:{self._options.seed}:{purpose}"
+        digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
     def facts(self) -> Mapping[str, Scalar]:
@@ -91,8 +93,8 @@ class NullAllocation(Allocation):
         plan = json.loads(command.argv[1])
         token = dict(command.env).get(TRIAL_VARIABLE, "0")
         index = int(token.rpartition("-")[2])
-        every = self._options.fail_every
-        if every and index % every == every - 1:
+        interval = self._options.fail_every
+        if interval and index % interval == interval - 1:
             return Finished("", "planted failure\n", 1, 0.0, False).output(command.argv)
         # Seeded by the trial, so that a continued run draws the same values.
         factors = draw(plan["shape"], plan["spread"], self._generator(index), plan["points"])

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from bareline.published.quantities import Condition
 
 #: Kind of a claim, which determines the compared figures.
-CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
+CheckKind = Literal["ratio", "grows", "rise", "more", "order", "trials"]
 
 
 #: Statement of a document about a platform against another.
@@ -27,28 +27,31 @@ class ClaimCheck(_Table):
     - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
       the most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
       in `probe` than in the mean of `than`. ``order``: worse, or better, than each of `against` at
-      every number of ranks.
+      every number of ranks. ``trials``: the share of the platform's trials in which `metric` is
+      above zero, or with `below` less than that share of the trials' median.
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several in
-      `against`.
+      `against`, and ``trials`` has none.
     - `expect`, `within`: the document's statement; "equal" up to so many times.
     - `degree`: the ratio that "much", "clearly" or "by far" means, where no figure is printed.
     - `ties`: being equal satisfies it: "fastest" means that nothing is certainly faster.
-    - `printed`: ids of results that print it; `printed_first`: of results that print the figure
-      with which ``grows``, ``rise`` or ``more`` begins.
+    - `printed`: ids of results that print it, for ``trials`` the id of the listed trials;
+      `printed_first`: of results that print the figure with which ``grows``, ``rise`` or ``more``
+      begins.
     """
 
     kind: CheckKind
     probe: Annotated[list[str], Field(min_length=1)]
     metric: str
     platform: str
-    against: Annotated[list[str], Field(min_length=1)]
+    against: list[str] = []
     at: dict[str, Condition] = {}
     than: list[str] = []
     expect: Expectation = "worse"
     within: Annotated[Decimal, Field(gt=1)] | None = None
     degree: Annotated[Decimal, Field(gt=1)] | None = None
     ties: bool = False
+    below: Annotated[Decimal, Field(gt=0, lt=1)] | None = None
     printed: list[str] = []
     printed_first: list[str] = []
 
@@ -58,6 +61,12 @@ class ClaimCheck(_Table):
             raise ValueError("'within' belongs to expect = \"equal\", and to no other")
         if (self.kind == "more") != bool(self.than):
             raise ValueError("'than' belongs to kind = \"more\", and to no other")
+        if (self.kind == "trials") == bool(self.against):
+            raise ValueError("'against' belongs to every kind but \"trials\"")
+        if self.below is not None and self.kind != "trials":
+            raise ValueError("'below' belongs to kind = \"trials\", and to no other")
+        if self.kind == "trials" and len(self.printed) != 1:
+            raise ValueError("'printed' of kind = \"trials\" names one list of trials")
         if len(self.against) > 1 and self.kind != "order":
             raise ValueError('only kind = "order" is against several platforms')
         if self.expect != "worse" and self.kind not in ("ratio", "order"):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bareline.published.findings import PublishedFinding
+from bareline.published.findings import ClaimCheck, PublishedFinding
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
@@ -206,7 +206,7 @@ class Result(Printed, _Placed):
     def words(self) -> str:
         """The figure with its unit and direction, as part of a sentence."""
         behind: Mapping[Kind, str] = {
-            "absolute": self.unit,
+            "absolute": self.unit.replace("us", "µs"),
             "factor": f"times {'worse' if self.relation == 'worse_by' else 'better'}",
             "percent_decrease": "% less",
             "percent_increase": "% more",
@@ -333,7 +333,18 @@ class PublishedStudy(_Table):
             _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
             printed = (*check.printed_first, *check.printed)
             _check_known("result", printed, known, "a finding's check")
+            if check.kind == "trials":
+                self._check_trials(check)
         return self
+
+    def _check_trials(self, check: ClaimCheck) -> None:
+        """Refuse a check of trials whose platform has no such list; raises ValueError."""
+        lists = {row.id: row for row in self.trials if row.platform == check.platform}
+        listed = lists.get(check.printed[0])
+        if listed is None or (check.below is None and listed.retransmissions is None):
+            raise ValueError(
+                f"'{check.printed[0]}' has no such trials of the platform '{check.platform}'"
+            )
 
     def part(self, name: str) -> Part:
         """Return a part by its id.

@@ -28,15 +28,15 @@ from bareline.vocabulary.nodeset import fold
 
 def versions() -> dict[str, str]:
     """Return the versions of bareline, Python and libraries in use now, by name."""
-    found = {"bareline": __version__, "python": platform.python_version()}
+    in_use = {"bareline": __version__, "python": platform.python_version()}
     for library in ("polars", "numpy", "pydantic"):
         with suppress(PackageNotFoundError):
-            found[library] = version(library)
-    return found
+            in_use[library] = version(library)
+    return in_use
 
 
 #: The properties that must be the same, by their names for people, and the facts that have them.
-_ASKED: Mapping[str, tuple[str, ...]] = {
+_PROPERTIES: Mapping[str, tuple[str, ...]] = {
     "processor": ("cpu.model",),
     "kernel": ("kernel.release",),
     "MPI": ("mpi.flavour", "mpi.version"),
@@ -78,20 +78,21 @@ class Machine:
 
     def remember(self, records: Collection[Record]) -> None:
         """Read which sessions measured before, and on which machines."""
-        known = self._run.sessions()
+        sessions = self._run.sessions()
         used = sorted({record.session for record in records})
         for number in used:
-            session = known.get(number) or Session(
+            session = sessions.get(number) or Session(
                 number=number, started="", versions=self._run.header.versions, host={}
             )
             self._last = session.machine
-            described = self._before.setdefault(session.machine, {})
-            described |= {**_bareline(session.versions), **_host(session.host)}
+            description = self._before.setdefault(session.machine, {})
+            description |= {**_bareline(session.versions), **_host(session.host)}
             with suppress(StoreError):  # its reader reports a damaged file
                 for name, facts in self._run.facts_of(number).items():
-                    described |= _platform(name, facts)
+                    description |= _platform(name, facts)
         self._newest = max(used, default=0)
-        self._highest = max([*self._before, *(one.machine for one in known.values()), 0])
+        machines = {session.machine for session in sessions.values()}
+        self._highest = max(machines.union(self._before), default=0)
 
     def begin(self) -> None:
         """Begin the session at its first trial; raises OtherMachine: another bareline measured."""
@@ -110,15 +111,15 @@ class Machine:
         Raises OtherMachine: it is another machine.
         """
         assert self._session is not None, "meet before begin()"
-        found = _platform(name, facts, named=named)
+        description = _platform(name, facts, named=named)
         if here:
-            found |= _host(self._session.host)
-        if any(_differences(self._now, found)):
+            description |= _host(self._session.host)
+        if any(_differences(self._now, description)):
             # It came up again in this session as another machine, when the user cannot be asked.
             self._anyway = True
             self._before[self._last] = self._now
-            self._open(found)
-        self._now |= found
+            self._open(description)
+        self._now |= description
         self._decide(name)
         self.keep()
 
@@ -128,7 +129,8 @@ class Machine:
             self._run.write_session(self._session)
             self._is_written = True
 
-    def _open(self, found: _Description) -> None:
+    def _open(self, description: _Description) -> None:
+        """Begin a session, on a machine of which this is known."""
         self._newest += 1
         today = versions()
         self._session = Session(
@@ -139,7 +141,7 @@ class Machine:
             host=host_of_today(),
         )
         self._is_written = False
-        self._now = {**_bareline(today), **found}
+        self._now = {**_bareline(today), **description}
 
     def _decide(self, name: str) -> None:
         """Find the machine among the known ones, the previous one first; else it is a new one."""
@@ -168,21 +170,25 @@ class Machine:
         self._last = machine
         self._is_written = False
         self.keep()
-        what = "; ".join(differs) or "on which it was measured before"
-        self._tell(name or self._run.header.baseline, f"goes on on machine {machine}: {what}")
+        reason = "; ".join(differs) or "on which it was measured before"
+        self._tell(name or self._run.header.baseline, f"goes on on machine {machine}: {reason}")
 
 
-def _bareline(of: Mapping[str, str]) -> _Description:
-    known = of.get("bareline")
-    return {("", "bareline"): (known,)} if known else {}
+def _bareline(versions: Mapping[str, str]) -> _Description:
+    number = versions.get("bareline")
+    if not number:
+        return {}
+    return {("", "bareline"): (number,)}
 
 
 def _host(host: Mapping[str, str]) -> _Description:
-    return {
-        ("", "host" if name == "name" else f"{name} of the host"): (value,)
-        for name, value in host.items()
-        if name != "boot"
-    }
+    description: _Description = {}
+    for name, value in host.items():
+        if name == "boot":
+            continue
+        title = "host" if name == "name" else f"{name} of the host"
+        description["", title] = (value,)
+    return description
 
 
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
@@ -190,39 +196,42 @@ def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> 
 
     A property with a missing fact is left out.
     """
-    found: _Description = {}
-    said: dict[str, set[str]] = defaultdict(set)  # by all nodes
+    description: _Description = {}
+    values_of_nodes: dict[str, set[str]] = defaultdict(set)
     for key, value in facts.items():
-        said[split_nodes(key)[1]].add(str(value))
-    for what, keys in _ASKED.items():
-        join = fold if what == "host" else " and ".join
-        values = tuple(join(sorted(said[key])) for key in keys)
-        if all(values) and (named or what != "host"):
-            found[name, what] = values
-    return found
+        _, fact = split_nodes(key)
+        values_of_nodes[fact].add(str(value))
+    for title, keys in _PROPERTIES.items():
+        if title == "host" and not named:
+            continue
+        join = fold if title == "host" else " and ".join
+        values = tuple(join(sorted(values_of_nodes[key])) for key in keys)
+        if all(values):
+            description[name, title] = values
+    return description
 
 
 def _differences(before: _Description, today: _Description) -> Iterator[str]:
     """Yield a sentence for each property that differs; one that `before` lacks does not differ."""
-    said = set()
-    for (name, what), value in today.items():
-        known = before.get((name, what), value)
+    reported = set()
+    for (name, title), value in today.items():
+        earlier = before.get((name, title), value)
         # A platform that runs here repeats the difference of bareline's own host.
-        if known != value and (known, value) not in said:
-            said.add((known, value))
-            whose = f" of {name}" if name else ""
-            yield f"{what}{whose} was {' '.join(known)}, is {' '.join(value)}"
+        if earlier != value and (earlier, value) not in reported:
+            reported.add((earlier, value))
+            full_title = f"{title} of {name}" if name else title
+            yield f"{full_title} was {' '.join(earlier)}, is {' '.join(value)}"
 
 
 def host_of_today() -> dict[str, str]:
     """Return the name, processor, kernel and boot of the machine that bareline runs on."""
-    found = {
+    host = {
         "name": socket.gethostname(),
         "processor": _line("/proc/cpuinfo", "model name"),
         "kernel": platform.release(),
         "boot": _line("/proc/sys/kernel/random/boot_id"),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in host.items() if value}
 
 
 def _line(file: str, key: str = "") -> str:
@@ -232,4 +241,7 @@ def _line(file: str, key: str = "") -> str:
             line = next((line for line in lines if line.startswith(key)), "")
     except OSError:
         return ""
-    return line.partition(":")[2].strip() if key else line.strip()
+    if not key:
+        return line.strip()
+    _, _, value = line.partition(":")
+    return value.strip()

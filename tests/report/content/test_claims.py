@@ -151,6 +151,24 @@ def test_planted_losses_of_large_studies(
     test_planted_losses_have_the_verdicts_written_beforehand(planting, claims_in, study, power)
 
 
+def test_the_slides_own_trials_repeat_their_claims(claims_in: Callable[..., Claims]) -> None:
+    """The trials of the NCCS slides, with their retransmissions, in their order."""
+    claims = claims_in("flexible-fabric", probes=("net.nuttcp",), as_listed=True, seed=2)
+    found = {start: row(claims, start) for start in ("TCP's rate", "TCP sends", "TCP slow start")}
+    varies = found["TCP's rate"]
+    # Eight of ten trials are planted: both slow ones, and three with retransmissions on SR-IOV.
+    assert (varies.printed, varies.verdict) == ("2 of 10 trials", "yes")
+    assert (varies.sides, varies.measured) == ("bare", "2 of 8 trials, 25 % [3, 65]")
+    again = found["TCP sends"]
+    assert (again.printed, again.verdict) == ("4 of 10 trials", "yes")
+    assert (again.sides, again.measured) == ("sriov", "3 of 8 trials, 38 % [9, 76]")
+    # nuttcp records no course of a transfer.
+    assert found["TCP slow start"].verdict == "not measured"
+    assert "net.iperf3" in found["TCP slow start"].why
+    # Eight trials leave it open whether SR-IOV equals bare metal; nothing is contradicted.
+    assert {one.verdict for one in claims.ratios} == {"yes", "cannot tell"}
+
+
 def test_the_score_counts_printed_ratios(claims_in: Callable[..., Claims]) -> None:
     score = claims_in("flexible-fabric").score
     assert score.printed == 6 and score.counts == {ClaimStatus.YES: 6}
@@ -196,8 +214,9 @@ def test_the_terminal_answers_whether_the_study_repeats(
 
 def test_what_failed_is_not_measured_and_says_why(claims_in: Callable[..., Claims]) -> None:
     claims = claims_in("flexible-fabric", failing=["net.nuttcp"])
-    # Only the baseline was measured, and its share of the wire needs nobody else.
-    assert [row.sides for row in claims.statements if row.is_measured] == ["bare against the peak"]
+    # Only the baseline was measured; its share of the wire and its trials need no other platform.
+    measured = [row.sides for row in claims.statements if row.is_measured]
+    assert measured == ["bare against the peak", "bare", "bare"]
     assert "failed" in row(claims, "Software-only").why
     assert claims.score.words == "None of the 6 printed ratios can be judged from this run."
 

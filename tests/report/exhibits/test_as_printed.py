@@ -192,6 +192,58 @@ def test_nccs_trials_are_drawn_over_time(repeated: Draw, rows_of: Rows) -> None:
     assert over_time.panels != by_value.panels
 
 
+def test_fabric_table_2_has_ten_trials_of_each_way_lowest_first(repeated: Draw) -> None:
+    (figure,) = repeated("flexible-fabric", "flexible-fabric:table-2")
+    heads = [
+        "bare metal, published (Mb/s)",
+        "virtual machines, emulated adapter, published (Mb/s)",
+        "virtual machines, virtio, published (Mb/s)",
+        "virtual machines, SR-IOV, published (Mb/s)",
+    ]
+    rows = texts(figure)
+    # As the table has them: bare metal, software, virtualized I/O, SR-IOV; no retransmissions.
+    assert [head for head in rows[0] if head.endswith("published (Mb/s)")] == heads
+    first = [rows[0][head] for head in heads]
+    last = [rows[9][head] for head in heads]
+    assert first == ["4418.8401", "137.3301", "5678.0625", "8714.4063"]
+    assert last == ["9415.2675", "146.4449", "6316.7924", "9408.0323"]
+    for trials in publication("flexible-fabric").trials:
+        column = [str(value) for value in trials.values]
+        assert any([row[head] for row in rows[:10]] == column for head in heads), trials.id
+
+
+def test_the_slide_of_trials_has_their_retransmissions(repeated: Draw) -> None:
+    (figure,) = repeated("flexible-fabric", "nccs:slide-nuttcp")
+    table = figure.data_table
+    assert isinstance(table, Table)
+    heads = [column.title for column in table.columns]
+    at = heads.index("virtual machines, SR-IOV, published (Mb/s)")
+    assert heads[at + 1] == "retrans"
+    trials = [(row[at].plain, row[at + 1].plain) for row in table.rows[:10]]
+    # In the order of the slide.
+    assert trials[:4] == [
+        ("9151.5769", "0"), ("9408.0323", "0"), ("8714.4063", "34"), ("9313.8894", "7"),
+    ]  # fmt: skip
+    assert "bare metal, published 0.469" in figure.caption
+
+
+def test_the_slide_of_configurations_has_its_rows(repeated: Draw) -> None:
+    (figure,) = repeated("flexible-fabric", "nccs:slide-configurations")
+    for name, memory, hypervisor in (
+        ("Bare1", "48 GB", "KVM"), ("Bare2", "48 GB", "KVM"),
+        ("VM1", "16 GB", "N/A"), ("VM2", "16 GB", "N/A"),
+    ):  # fmt: skip
+        found = by_characteristic(figure, name)
+        assert found["Processor"] == "Intel Nehalem, E5520"
+        assert (found["Sockets"], found["Cores per socket"], found["Cores"]) == ("2", "4", "8")
+        assert found["Nominal frequency"] == "2.27 GHz"
+        assert found["Peak per node (double)"] == "72.64 Gflop/s"
+        assert found["SMT (Hyper-Threading)"] == "no"
+        assert found["Operating system"] == "Ubuntu 11.04"
+        assert found["Kernel release"] == "2.6.38-10.server"
+        assert (found["Memory per node"], found["Hypervisor"]) == (memory, hypervisor)
+
+
 def test_figure_1a_names_the_printed_ratios_beyond_the_run(repeated: Draw) -> None:
     (figure,) = repeated("magellan", "magellan:figure-1a")
     for result in publication("magellan").results:

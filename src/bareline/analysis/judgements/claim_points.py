@@ -41,14 +41,17 @@ def judged_points(
     *,
     begin: PlaceTest,
     end: PlaceTest,
+    near: PlaceTest,
 ) -> JudgedPoints | None:
     """Return the points where a program's loss is judged; None where an end of a change has none.
 
     - `others`: the points of the programs that it is compared with.
-    - `begin`, `end`: the printed places where a change begins and ends.
+    - `begin`, `end`: the printed places where a change begins and ends; `near`: the places of the
+      printed ranks on other nodes, where nothing was measured at the end.
     """
     if check.kind == "ratio":
-        return JudgedPoints((), _at_places(losses, end) or _most_ranks(losses))
+        at_end = _at_places(losses, end) or _at_places(losses, near)
+        return JudgedPoints((), at_end or _most_ranks(losses))
     if check.kind == "more":
         change = _at_most_common_ranks(others, losses)
     elif check.kind == "rise":

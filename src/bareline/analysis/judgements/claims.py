@@ -84,10 +84,14 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 
 @dataclass(frozen=True, slots=True)
 class PrintedPlaces:
-    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise."""
+    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise.
+
+    - `near`: places of the printed ranks on other nodes, where nothing was measured at `end`.
+    """
 
     end: PlaceTest
     begin: PlaceTest = lambda _: False
+    near: PlaceTest = lambda _: False
 
 
 class Replication:
@@ -161,7 +165,9 @@ class Replication:
         others = self._others(check)
         votes = []
         for program, losses in _by_program(known).items():
-            change = judged_points(check, losses, others, begin=places.begin, end=places.end)
+            change = judged_points(
+                check, losses, others, begin=places.begin, end=places.end, near=places.near
+            )
             if change is not None:
                 effect = printed(program, change.last, change.first)
                 votes.append(self._vote(check, program, change, effect))

@@ -44,8 +44,8 @@ def wait_ready(process: Process, who: str) -> int:
     """Wait for a holder's word; give its process number."""
     assert process.stdout is not None and process.stderr is not None
     deadline = time.monotonic() + _READY_S
-    said = b""
-    while b"ready\n" not in said:
+    output = b""
+    while b"ready\n" not in output:
         left_s = max(0, deadline - time.monotonic())
         readable, _, _ = select.select([process.stdout], [], [], left_s)
         chunk = os.read(process.stdout.fileno(), 4096) if readable else b""
@@ -55,7 +55,7 @@ def wait_ready(process: Process, who: str) -> int:
                 lines = process.stderr.read().decode(errors="replace").strip().splitlines()
                 reason = lines[-1] if lines else "it ended"
             raise PlatformError(f"{who} did not come up: {reason}")
-        said += chunk
+        output += chunk
     pid = process.pid  # follow the only child of each process down to the holder, which has none
     while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
         pid = int(children[0])

@@ -89,8 +89,8 @@ class Nodes(Allocation):
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
         """Run a shell script on every node, each with arguments of its own."""
         return [
-            self.on_node(node, ["sh", "-s", "--", *own], stdin=text)
-            for node, own in enumerate(arguments)
+            self.on_node(node, ["sh", "-s", "--", *words], stdin=text)
+            for node, words in enumerate(arguments)
         ]
 
     def talk_lines(
@@ -116,8 +116,12 @@ class Nodes(Allocation):
         """List the TCP ports on which something listens on a node."""
         table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
         rows = (line.split() for line in table.splitlines())
-        found = (row[1] for row in rows if len(row) > 3 and row[3] == "0A")
-        return {int(address.rpartition(":")[2], 16) for address in found}
+        ports = set()
+        for row in rows:
+            if len(row) > 3 and row[3] == "0A":
+                _, _, port = row[1].rpartition(":")
+                ports.add(int(port, 16))
+        return ports
 
 
 def bring_up(
@@ -154,8 +158,8 @@ def bring_up(
         if number < attempts:
             pause(number)
     numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(reasons[id(left[0])], 1))
-    what = f"did not come up in {count(attempts, 'attempt')}: {numbered}"
-    raise kind(what, where=label(left[0]), hint=hint)
+    text = f"did not come up in {count(attempts, 'attempt')}: {numbered}"
+    raise kind(text, where=label(left[0]), hint=hint)
 
 
 def _without(nodes: Sequence[M], failed: Sequence[tuple[M, str]]) -> list[M]:

@@ -56,8 +56,12 @@ class Finished:
         """The reason of its failure: its last error line, or the way in which it ended."""
         if self.timed_out:
             return f"no answer within {self.duration_s:.0f} s"
-        said = (self.stderr.strip() or self.stdout.strip()).splitlines()
-        lines = [line.strip() for line in said if line.strip() and not _ADVICE.match(line.strip())]
+        output_lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        lines = [
+            line.strip()
+            for line in output_lines
+            if line.strip() and not _ADVICE.match(line.strip())
+        ]
         return lines[-1] if lines else f"exit code {self.exit_code}"
 
     def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
@@ -284,14 +288,14 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 def processes_with(chosen: Callable[[str], bool]) -> list[int]:
     """List the processes on this machine whose trial's mark is a chosen one."""
-    found = []
+    pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
                 marks = _MARK.findall(Path(entry.path, "environ").read_bytes())
                 if any(chosen(mark.decode(errors="replace")) for mark in marks):
-                    found.append(int(entry.name))
-    return found
+                    pids.append(int(entry.name))
+    return pids
 
 
 def remote_line(

@@ -41,7 +41,8 @@ def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
 
 def remove_ended(where: Path, prefix: str) -> list[str]:
     """Remove such folders of barelines that have ended; say which."""
-    ended = [one for one in where.glob(f"{prefix}*") if has_ended(one.name.removeprefix(prefix))]
+    folders = where.glob(f"{prefix}*")
+    ended = [folder for folder in folders if has_ended(folder.name.removeprefix(prefix))]
     for folder in ended:
         shutil.rmtree(folder, ignore_errors=True)
     return [f"removed {folder}" for folder in ended]
@@ -96,8 +97,12 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
         )
     if match[3] in ("tmpfs", "ramfs"):
         return ("memory-file-system",)
-    found = ("host-cache",) if "hypervisor" in storage else ()
-    return (*found, "server-cache") if match[3] in _SERVED else found
+    caveats = []
+    if "hypervisor" in storage:
+        caveats.append("host-cache")
+    if match[3] in _SERVED:
+        caveats.append("server-cache")
+    return tuple(caveats)
 
 
 def runs_virtually() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from bareline.analysis.judgements.wording import ClaimStatus
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import publications
+from bareline.published.findings import ClaimCheck
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import published_ratios
 from bareline.report.content.claims import casts_of, claims_in
@@ -22,7 +23,19 @@ def judged_claims(
     """Return the numbers of the claims that rows judge, in an order that roles alone decide."""
     here = {baseline, *(row.platform for row in rows)}
     casts = casts_of(roles, here)
-    claims = claims_in(rows, casts, baseline=baseline, margin=0.0).rows
+    measured = [row for row in rows if row.ratio is not None]
+
+    def trials(platform: str, check: ClaimCheck) -> Sequence[Sequence[float]]:
+        """Return a trial where one would be measured: every value of it judges the claim."""
+        is_measured = any(
+            row.place.metric == check.metric
+            and row.place.probe in check.probe
+            and platform in (row.platform, baseline)
+            for row in measured
+        )
+        return [[1.0]] if is_measured else []
+
+    claims = claims_in(rows, casts, baseline=baseline, margin=0.0, trials=trials).rows
     return frozenset(number for number, row in enumerate(claims) if row.status not in _UNJUDGED)
 
 

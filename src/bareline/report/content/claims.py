@@ -22,6 +22,7 @@ from bareline.analysis.judgements.claims import (
     Replication,
 )
 from bareline.analysis.judgements.losses import PlaceLoss
+from bareline.analysis.judgements.trial_claims import TrialValues
 from bareline.analysis.judgements.wording import ClaimStatus, Effect, PrintedFor
 from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
@@ -52,11 +53,14 @@ from bareline.report.content.claim_words import (
     where_words,
 )
 from bareline.report.content.published import (
+    printed_at,
+    printed_of_ranks,
     same_place,
     size_in_words,
     speaks_of,
     where_printed,
 )
+from bareline.report.content.trial_rows import trials_in, with_trials
 from bareline.report.content.wording import outermost
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
@@ -81,6 +85,7 @@ def claims_of(comparison: Comparison) -> Claims:
         baseline=comparison.baseline,
         margin=comparison.margin,
         shares=_share_rows(comparison),
+        trials=trials_in(comparison),
     )
 
 
@@ -97,11 +102,13 @@ def claims_in(
     baseline: str,
     margin: float,
     shares: Sequence[Row] = (),
+    trials: TrialValues,
 ) -> Claims:
     """Return a row for each claim of some publications.
 
     - `casts`: as `casts_of` returns them.
     - `shares`: rows of shares of a peak, of all platforms.
+    - `trials`: gives the values of single trials.
     """
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
@@ -111,7 +118,7 @@ def claims_in(
             continue  # of a later bareline; the page lists it among its gaps
         with_peak = {**cast, PEAK: THE_PEAK}
         replication = Replication(rows, baseline, with_peak, margin, shares)
-        judge = _Judge(study, replication, with_peak)
+        judge = _Judge(study, replication, with_peak, trials)
         statements += map(judge.statement, study.findings)
         ratios += judge.ratios()
     statements.sort(key=lambda row: _PLACES.index(row.place))
@@ -139,11 +146,16 @@ class _Judge:
     """Make the rows of one publication."""
 
     def __init__(
-        self, study: PublishedStudy, replication: Replication, cast: Mapping[str, str]
+        self,
+        study: PublishedStudy,
+        replication: Replication,
+        cast: Mapping[str, str],
+        trials: TrialValues,
     ) -> None:
         self._study = study
         self._replication = replication
         self._cast = cast
+        self._trials = trials
         self._printed = [*printed_ratios(study), *computed_ratios(study), *peak_ratios(study)]
         self._all = published_ratios(study)
 
@@ -151,8 +163,15 @@ class _Judge:
         """Return the row of a claim that the publication makes in words."""
         if not finding.checks:
             return self._row(finding.words, finding.part, None, finding.unmeasured)
+        if finding.checks[0].kind == "trials":
+            return self._of_trials(finding)
         tried = [self._tried(check) for check in finding.checks]
         return self._row(finding.words, finding.part, _first_measured(tried))
+
+    def _of_trials(self, finding: PublishedFinding) -> ClaimRow:
+        """Return the row of a claim about single trials."""
+        row = self._row(finding.words, finding.part, None, "no trial of it was measured")
+        return with_trials(row, self._study, finding, self._cast, self._trials)
 
     def ratios(self) -> Iterator[ClaimRow]:
         """Return a row for each printed ratio, in the document's order."""
@@ -210,7 +229,11 @@ class _Judge:
             begin = _effect(check, _of_program(first, program), begins)
             return end.over(begin) if begin and end else _degree(check)
 
-        places = PrintedPlaces(partial(_printed_at, last), partial(_printed_at, first))
+        places = PrintedPlaces(
+            partial(printed_at, last),
+            partial(printed_at, first),
+            partial(printed_of_ranks, last),
+        )
         outcome = self._replication.outcome(check, places, effect, about)
         return _Tried(check, outcome, first, last)
 
@@ -275,11 +298,6 @@ class _Tried:
             bars=tuple(bar for bar in (first, last) if bar is not None),
             dots=tuple(dots),
         )
-
-
-def _printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
-    return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:

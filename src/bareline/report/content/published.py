@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any, TypeGuard
 
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions, publications
-from bareline.published.model import PublishedStudy
+from bareline.published.model import NotCompleted, PublishedStudy
 from bareline.published.places import holds_at, meets
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios, ratios_across
@@ -205,6 +206,21 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
     return named and not ratio.leaves_out(place.probe) and holds_at(places, place)
 
 
+def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
+    return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
+
+
+def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
+    """Whether one of the ratios is printed of a program for the ranks of a place."""
+    return any(
+        ratio.measured_by(place.probe)
+        and "ranks" in ratio.conditions
+        and holds_at({"ranks": ratio.conditions["ranks"]}, place)
+        for ratio in ratios
+    )
+
+
 def where_printed(ratio: PublishedRatio) -> str:
     """Format the ranks and nodes that a figure is printed for; empty where it names none."""
     return conditions(_places(ratio))
@@ -291,16 +307,40 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios, each number once.
 
-    Ratios for its ranks or for its place, else ratios that name no ranks, else all.
+    Ratios for its ranks or for its place, else ratios that name no ranks, else all; none of a case
+    that the authors did not complete.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]
+    if not exact and uncompleted(about, cell):
+        return []
     general = [point for point in about if "ranks" not in point.ratio.conditions]
     chosen: list[PublishedPoint] = []
     for point in exact or general or about:
         if not any(map(point.repeats, chosen)):
             chosen.append(point)
     return chosen
+
+
+def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
+    """Return what the authors of published ratios did not complete, of a cell's case."""
+    found: list[NotCompleted] = []
+    for publication, platform in dict.fromkeys(
+        (point.ratio.publication, point.ratio.platform)
+        for point in points
+        if point.platform == cell.platform
+    ):
+        study = publications()[publication]
+        for case in study.not_completed:
+            benchmark = study.benchmark(case.benchmark)
+            if (
+                case.platform == platform
+                and benchmark is not None
+                and fnmatchcase(cell.place.probe, benchmark.probe)
+                and holds_at(case.at, cell.place)
+            ):
+                found.append(case)
+    return found
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:

@@ -53,8 +53,11 @@ def diamonds_note(chosen: Chosen) -> str:
         if chosen.x in point.ratio.conditions and not point.places(chosen.x):
             nowhere.append(point)
     notes = []
-    if len(nowhere) < len(chosen.published):
+    placed_points = [point for point in chosen.published if point not in nowhere]
+    if any(point.about(cell) for point in placed_points for cell in chosen.cells):
         notes.append(DIAMONDS)
+    elif placed_points:
+        notes.append(_of_others(placed_points))
     notes += dict.fromkeys(filter(None, map(_left_out, chosen.published)))
     if nowhere:
         ranges = []
@@ -63,6 +66,14 @@ def diamonds_note(chosen: Chosen) -> str:
             ranges.append(f"{point.factor} times worse ({place})")
         notes.append(f"Published without numbers on this axis: {'; '.join(ranges)}.")
     return " ".join(notes)
+
+
+def _of_others(points: Iterable[PublishedPoint]) -> str:
+    """Print ratios of other cases than all of a figure, e.g. of files of another size."""
+    texts = dict.fromkeys(
+        f"{point.ratio.text} ({conditions(point.ratio.conditions)})" for point in points
+    )
+    return f"Published of other cases, and not drawn: {'; '.join(texts)}."
 
 
 def _left_out(point: PublishedPoint) -> str:

@@ -26,6 +26,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case, slug
+from bareline.report.exhibits.printed import uncompleted_words
 from bareline.report.figures.grammar import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
@@ -248,7 +249,7 @@ class Chosen:
             title=title,
             what=self.what,
             label=self.label,
-            notes=notes,
+            notes=[*notes, uncompleted_words(self.published, self.cells)],
             summary=summary,
             drawing=drawing,
             table=table,

@@ -16,10 +16,7 @@ from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.printed_values import PrintedValue, printed_values
-from bareline.report.content.published import (
-    PublishedPoint,
-    points_of,
-)
+from bareline.report.content.published import PublishedPoint, points_of, uncompleted
 from bareline.report.content.wording import (
     axis_name,
     metric_name,
@@ -28,6 +25,12 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.exhibits.base import Chosen, TableRow
+from bareline.report.exhibits.printed import (
+    loss_words,
+    not_completed,
+    percent_words,
+    published_field,
+)
 from bareline.report.exhibits.rules import RULES, lost
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
@@ -109,8 +112,11 @@ class CellRows(Rows[R]):
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
-        pairs = zip(ratios, self.cells, strict=True)
-        return self.fields(title, [_published(own, cell, write) for own, cell in pairs], "text")
+        fields = []
+        for own, cell in zip(ratios, self.cells, strict=True):
+            lacking = [] if own else uncompleted(points, cell)
+            fields.append(not_completed(lacking) if lacking else published_field(own, cell, write))
+        return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
         """Add the values that parts of a publication print of the baseline and of the platform."""
@@ -147,45 +153,13 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
     return Field(words, tone=verdict_tone(verdict))
 
 
-def loss_words(point: PublishedPoint) -> str:
-    """Format a published ratio as the performance that it loses, in percent."""
-    ends = [f"{100 * (1 - 1 / end):.3g}" for end in (point.low, point.high) if end]
-    if point.low is None:
-        return f"at most {ends[0]}"
-    if point.high is None:
-        return f"at least {ends[0]}"
-    return " to ".join(dict.fromkeys(ends))
-
-
-def _published(
-    points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
-) -> Field:
-    """Format published ratios with links to their sources, and where else they were measured."""
-    if not points:
-        return Field("")
-    factors: dict[str, list[str]] = {}
-    for point in points:
-        factors.setdefault(point.elsewhere(cell.place), []).append(write(point))
-    parts = []
-    for place, texts in factors.items():
-        text = "; ".join(dict.fromkeys(texts))
-        parts.append(f"{text} ({place})" if place else text)
-    return Field(
-        "; ".join(parts),
-        points[0].middle,
-        "" if "" in factors else "muted",
-        link=points[0].anchor,
-        tip="; ".join(dict.fromkeys(point.tip for point in points)),
-    )
-
-
 def cells_table(chosen: Chosen) -> Table:
     """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
 
     Cells of several probes begin with their benchmark, cells of several metrics with their metric.
     """
     cells = chosen.cells
-    order = _CellOrder.of(cells)
+    order = _CellOrder.of(cells, chosen.x)
     rows = CellRows(sorted(cells, key=order.key), lambda cell: cell, order.key)
     if len(order.probes) > 1:
         titles = chosen.document.probe_titles
@@ -221,10 +195,13 @@ class _CellOrder:
     names: Sequence[str]
 
     @classmethod
-    def of(cls, cells: Sequence[Row]) -> Self:
+    def of(cls, cells: Sequence[Row], x: str = "") -> Self:
+        """Order cells; `x`: the parameter of the axis, which is a column also of a single place."""
         probes = dict.fromkeys(cell.place.probe for cell in cells)
         metrics = dict.fromkeys(cell.place.metric for cell in headline_first(cells))
-        names = varying(cell.place for cell in cells)
+        names = list(varying(cell.place for cell in cells))
+        if x not in names and any(x in cell.place.coordinates for cell in cells):
+            names.append(x)
         return cls(list(probes), list(metrics), names)
 
     def key(self, cell: Row) -> tuple[object, ...]:
@@ -295,6 +272,11 @@ class _Columns:
 
     def _printed_loss(self) -> None:
         self.rows.published(self.chosen.published, "published loss (%)", loss_words)
+
+    def _printed_percent(self) -> None:
+        fields = [Field(percent_words(self.chosen.published, row.cell)) for row in self.chosen.rows]
+        if any(field.text for field in fields):
+            self.rows.fields("published loss", fields)
 
     def _printed_values(self) -> None:
         self.rows.printed_values(self.chosen.document, self.chosen.spec.published)

@@ -46,7 +46,8 @@ def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 #: Label of the table of values that the run measured and the publication does not print.
 _NOT_PRINTED = "what is not printed"
 _FACTOR_COLUMNS = (
-    "benchmark platforms factor verdict printed lost_share baseline compared printed_values n"
+    "benchmark platforms factor verdict printed lost_share printed_percent baseline compared "
+    "printed_values n"
 )
 
 

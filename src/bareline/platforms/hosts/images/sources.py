@@ -27,7 +27,8 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
     "libscalapack-mpich2.2": ("libscalapack-mpich2.2t64", "libscalapack-mpich2.1"),
 }
 #: How long another apt (an automatic upgrade, another bareline) may lock the package lists.
-_APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
+_APT_WAIT_S = 300.0
+_APT_LOOK_S = 1.0
 #: How long the lists of another release are taken for new.
 _LISTS_S = 86_400.0
 
@@ -85,28 +86,29 @@ class Archive:
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
         """Return the release's names of packages; `ours` are those that every image has."""
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
-        known, found = self.show(chain(*names.values())), []
+        listed = self.show(chain(*names.values()))
+        chosen = []
         for package, wanted in names.items():
-            name = next((name for name in wanted if name in known), None)
+            name = next((name for name in wanted if name in listed), None)
             if name is None:
                 raise PlatformError(
                     f"the package sources of '{self.suite}' have no '{package}'",
                     where='image = "auto"' if package in ours else "packages",
                     hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
                 )
-            found.append(name)
-        return found
+            chosen.append(name)
+        return chosen
 
     def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
         """Return packages by their fields, the newest version of each; unknown ones are left."""
         argv = ["apt-cache", *self.options, "show", "--no-all-versions", *packages]
-        found: dict[str, dict[str, str]] = {}
+        fields_by_name: dict[str, dict[str, str]] = {}
         for paragraph in _ask(argv, check=False).split("\n\n"):
             lines = [line.partition(": ") for line in paragraph.splitlines()]
             fields = {key: value for key, colon, value in lines if colon and key[:1] != " "}
             if "Package" in fields:
-                found[fields["Package"]] = fields
-        return found
+                fields_by_name[fields["Package"]] = fields
+        return fields_by_name
 
     def must_run_what_is_built_here(self) -> None:
         """Refuse a release on which programs that were built on this host do not start."""
@@ -124,8 +126,8 @@ class Archive:
         """Fetch a package's file into a folder."""
         before = set(folder.glob("*.deb"))
         _ask(["apt-get", *self.options, "download", "-q", package], cwd=folder)
-        (found,) = set(folder.glob("*.deb")) - before
-        return found
+        (file,) = set(folder.glob("*.deb")) - before
+        return file
 
 
 def host_suite() -> str:
@@ -145,12 +147,16 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
     folder = cache_folder / "vm" / "apt" / release
     for part in ("lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    own = re.sub(rf"(?m)( ){re.escape(suite)}(?=[-/ ])", rf"\g<1>{release}", text)
+    sources = re.sub(rf"(?m)( ){re.escape(suite)}(?=[-/ ])", rf"\g<1>{release}", text)
     listed = folder / "sources.list"
-    known = listed.exists() and listed.read_text(encoding="utf-8") == own
-    replace_file(listed, own, durable=False)
-    archive = Archive(release, own, _private(folder))
-    if not known or time.time() - listed.stat().st_mtime > _LISTS_S or not archive.show(["libc6"]):
+    is_listed = listed.exists() and listed.read_text(encoding="utf-8") == sources
+    replace_file(listed, sources, durable=False)
+    archive = Archive(release, sources, _private(folder))
+    if (
+        not is_listed
+        or time.time() - listed.stat().st_mtime > _LISTS_S
+        or not archive.show(["libc6"])
+    ):
         try:
             _ask(["apt-get", *archive.options, "update", "-q"])
         except PlatformError as error:
@@ -185,13 +191,13 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str:
     environment = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(
+    ended = subprocess.run(
         argv, capture_output=True, text=True, check=False, env=environment, cwd=cwd
     )
-    if check and done.returncode:
+    if check and ended.returncode:
         command = [word for word in argv if not word.startswith("-o")][:2]
-        raise PlatformError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
-    return done.stdout
+        raise PlatformError(f"`{' '.join(command)}` failed: {ended.stderr.strip()}")
+    return ended.stdout
 
 
 def proxy_options() -> list[str]:
@@ -211,7 +217,8 @@ PROGRAMS = (
     *("libgomp1", "libgfortran5"),
 )
 _TIMEOUT_S = 1800.0
-_WORKPLACES, _WORKPLACE = Path("/var/tmp"), "bareline-image-"
+_WORKPLACES = Path("/var/tmp")
+_WORKPLACE = "bareline-image-"
 
 
 def remove_workplace(note: Path) -> None:
@@ -251,27 +258,28 @@ def bootstrap(
     sources = place / "out" / "sources.list"
     replace_file(sources, archive.text, durable=False)
     argv = ["mmdebstrap", "--variant=minbase", *more]
-    argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
+    mode = "root" if os.geteuid() == 0 else "unshare"
+    argv.append(f"--mode={mode}")
     argv += [f"--include={','.join(names)}", *proxy_options()]
     argv += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale")]
     argv += ["--dpkgopt=force-unsafe-io", archive.suite, target, str(sources)]
     # The guest boots with an initramfs of our own: the kernel's package need not make one.
     environment = {**os.environ, "LC_ALL": "C", "INITRD": "No", "TMPDIR": str(place / "tmp")}
-    done = run_process(_ending_with_us(argv), env=environment, timeout_s=_TIMEOUT_S)
-    if done.timed_out:
+    ended = run_process(_ending_with_us(argv), env=environment, timeout_s=_TIMEOUT_S)
+    if ended.timed_out:
         raise PlatformError(
             f"building the image took more than {_TIMEOUT_S:.0f} s",
             where=str(log),
             hint="see that this host reaches its package sources",
         )
-    replace_file(log, done.stdout + done.stderr, durable=False)
-    if done.exit_code:
-        said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
+    replace_file(log, ended.stdout + ended.stderr, durable=False)
+    if ended.exit_code:
+        errors = [line for line in ended.stderr.splitlines() if line.strip().startswith("E: ")]
         hint = "see that this host reaches its package sources: `apt-get update`"
-        if any(word in done.stderr for word in ("subuid", "newuidmap", "unshare")):
+        if any(word in ended.stderr for word in ("subuid", "newuidmap", "unshare")):
             hint = "without root it needs user namespaces and `newuidmap` (package uidmap); or run "
             hint += "as root"
-        why = " / ".join(said[-3:]) or f"exit code {done.exit_code}"
+        why = " / ".join(errors[-3:]) or f"exit code {ended.exit_code}"
         raise PlatformError(f"mmdebstrap failed: {why}", where=str(log), hint=hint)
 
 

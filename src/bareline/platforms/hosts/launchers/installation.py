@@ -162,7 +162,7 @@ def launcher_names(choice: str) -> tuple[str, ...]:
 @cache
 def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
     try:
-        done = subprocess.run(
+        ended = subprocess.run(
             [mpirun, "--version"],
             capture_output=True,
             text=True,
@@ -174,14 +174,14 @@ def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    known = identify(done.stdout + done.stderr)
-    if known is None:
+    library = identify(ended.stdout + ended.stderr)
+    if library is None:
         return None
     # Debian has both libraries side by side under ``mpicc.openmpi`` and ``mpicc.mpich``, and a
     # plain ``mpicc`` that may belong to the other one.
-    beside = (Path(mpirun).parent / name for name in LAUNCHERS[known[0]].compilers)
+    beside = (Path(mpirun).parent / name for name in LAUNCHERS[library[0]].compilers)
     mpicc = next((str(path) for path in beside if os.access(path, os.X_OK)), None)
-    return MpiInstallation(*known, mpirun, mpicc, folder)
+    return MpiInstallation(*library, mpirun, mpicc, folder)
 
 
 def _variables(mpirun: str, folder: str) -> dict[str, str]:
@@ -196,7 +196,7 @@ def _variables(mpirun: str, folder: str) -> dict[str, str]:
     return variables
 
 
-def _same_version(one: str, other: str) -> bool:
+def _same_version(version: str, other: str) -> bool:
     """Whether two versions agree as far as both are given: 2021.9 and 2021.9.1 do."""
-    pairs = zip(one.split("."), other.split("."), strict=False)
+    pairs = zip(version.split("."), other.split("."), strict=False)
     return all(first == second for first, second in pairs)

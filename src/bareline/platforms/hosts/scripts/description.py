@@ -26,49 +26,55 @@ class Description:
     addresses: tuple[tuple[str, str], ...]
 
 
-def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
-    """Read the description that a node printed."""
+def read_description(node: str, answers: Mapping[str, Sequence[str]]) -> Description:
+    """Read the description that a node printed: its lines by their first word."""
 
     def answer(word: str) -> str:
-        if not said.get(word):
+        if not answers.get(word):
             raise PlatformError(
                 f"the node does not report its {word}", where=node, hint=f"see what runs on {node}"
             )
-        return said[word][0]
+        return answers[word][0]
 
     cores = number_of(answer("cores"), node, "cores")
     if not 1 <= cores <= 1 << 16:
         raise _odd("cores", answer("cores"), node)
-    addresses = []
-    for line in said.get("address", ()):
-        device, _, address = line.partition(" ")
-        try:
-            addresses.append((device, str(ipaddress.IPv4Address(address))))
-        except ValueError as error:
-            raise _odd("address", line, node) from error
+    addresses = [_address_of(line, node) for line in answers.get("address", ())]
     return Description(
-        cores, answer("user") == "0", tuple(answer("flags").split()), tuple(addresses)
+        cores=cores,
+        is_root=answer("user") == "0",
+        flags=tuple(answer("flags").split()),
+        addresses=tuple(addresses),
     )
 
 
-def number_of(text: str, node: str, what: str) -> int:
-    """Read a count that a node reports."""
+def _address_of(line: str, node: str) -> tuple[str, str]:
+    """Read a device and its address."""
+    device, _, address = line.partition(" ")
+    try:
+        return device, str(ipaddress.IPv4Address(address))
+    except ValueError as error:
+        raise _odd("address", line, node) from error
+
+
+def number_of(text: str, node: str, noun: str) -> int:
+    """Read a count that a node reports; `noun` names it in messages."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise _odd(what, text, node)
+        raise _odd(noun, text, node)
     return int(text)
 
 
-def text_of(content: str, node: str, what: str) -> str:
-    """Read a text that a node gives in base64."""
+def text_of(content: str, node: str, noun: str) -> str:
+    """Read a text that a node gives in base64; `noun` names it in messages."""
     try:
         return base64.b64decode(content, validate=True).decode(errors="replace")
     except ValueError as error:
-        raise PlatformError(f"{what} did not arrive whole", where=node) from error
+        raise PlatformError(f"{noun} did not arrive whole", where=node) from error
 
 
-def _odd(what: str, text: str, node: str) -> PlatformError:
+def _odd(noun: str, text: str, node: str) -> PlatformError:
     return PlatformError(
-        f"the node reports '{text[:60]}' as its {what}", where=node, hint=f"see what runs on {node}"
+        f"the node reports '{text[:60]}' as its {noun}", where=node, hint=f"see what runs on {node}"
     )
 
 
@@ -95,23 +101,27 @@ class CommonSet:
         alike: dict[tuple[str, ...], list[str]] = {}
         for name, sets in self.lacking.items():
             alike.setdefault(sets, []).append(name)
-        said = "; ".join(
-            f"{nodes_text(names)} lack{'s' if len(names) == 1 else ''} {', '.join(sets)}"
-            for sets, names in alike.items()
-        )
-        return f"instruction sets differ ({said}): every node uses '{self.chosen.name}'"
+        clauses = []
+        for sets, names in alike.items():
+            verb = "lacks" if len(names) == 1 else "lack"
+            clauses.append(f"{nodes_text(names)} {verb} {', '.join(sets)}")
+        differences = "; ".join(clauses)
+        return f"instruction sets differ ({differences}): every node uses '{self.chosen.name}'"
 
 
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
     """Return the common set of nodes; None where they do not differ."""
-    known = {name: set(said) for name, said in flags.items() if "sse2" in said}
-    if len(known) < len(flags) or not known:
+    by_node = {name: set(words) for name, words in flags.items() if "sse2" in words}
+    if len(by_node) < len(flags) or not by_node:
         return None  # not x86, or a node that does not report it
-    anywhere = set.union(*known.values())
+    anywhere = set.union(*by_node.values())
     lacking = {}
-    for name, said in known.items():
-        if sets := tuple(one.title for one in X86_SETS if one.flag in anywhere - said):
-            lacking[name] = sets
+    for name, words in by_node.items():
+        absent = anywhere - words
+        titles = tuple(known_set.title for known_set in X86_SETS if known_set.flag in absent)
+        if titles:
+            lacking[name] = titles
     if not lacking:
         return None
-    return CommonSet(kernel_set(set.intersection(*known.values())), lacking)
+    common = set.intersection(*by_node.values())
+    return CommonSet(kernel_set(common), lacking)

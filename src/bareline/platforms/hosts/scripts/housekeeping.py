@@ -27,8 +27,9 @@ _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 def house_script() -> str:
     """Return the script for the housekeeping of a trial's nodes, the function ``keep_house``."""
     names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
-    own = (f"most_bytes={MOST_BYTES}\n", *map(script, names))
-    return script("answers") + "".join(own)
+    parts = [script("answers"), f"most_bytes={MOST_BYTES}\n"]
+    parts += map(script, names)
+    return "".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,14 @@ class Housekeeping:
             self.talk.tell(f"input {name} {len(content)}", content)
         self.talk.tell("begin")
         self.talk.wait("begun", 60.0)
-        for node, said in self.talk.said.items():
-            for reason in said.get("failed", ()):
+        for node, answers in self.talk.said.items():
+            for reason in answers.get("failed", ()):
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
         """Yield the required programs that are not on a node's path, with the node."""
-        for node, said in self.talk.said.items():
-            for tool in said.get("missing", ()):
+        for node, answers in self.talk.said.items():
+            for tool in answers.get("missing", ()):
                 yield node, tool
 
     def storage(self) -> list[str]:
@@ -88,21 +89,24 @@ class Housekeeping:
 
     def caveats(self) -> tuple[str, ...]:
         """Return the disturbances of the trial: stolen processor time, other programs before it."""
-        found: list[str] = []
-        for node, said in self.talk.said.items():
-            readings = [parse_stat(text) for text in said.get("stat", ())]
-            found += steal_caveats(readings[0], readings[-1]) if readings else ()
-            load = self.talk.answer(node, "load").partition("/")[0]
+        caveats: list[str] = []
+        for node, answers in self.talk.said.items():
+            readings = [parse_stat(text) for text in answers.get("stat", ())]
+            if readings:
+                caveats += steal_caveats(readings[0], readings[-1])
+            load, _, _ = self.talk.answer(node, "load").partition("/")
             running = number_of(load, node, "load") - 1  # the script itself
             if node in self.cores and running >= max(1.0, 0.25 * self.cores[node]):
-                found.append("busy-machine")
-        return tuple(dict.fromkeys(found))
+                caveats.append("busy-machine")
+        return tuple(dict.fromkeys(caveats))
 
     def ports(self, node: str) -> Ports:
         """Return the TCP ports of a node: those that were taken when the trial began."""
-        listed = self.talk.answer(node, "ports").split()
-        found = [text.rpartition(":")[2] for text in listed]
-        taken = {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
+        taken = set()
+        for address in self.talk.answer(node, "ports").split():
+            _, _, port = address.rpartition(":")
+            if _HEXADECIMAL.fullmatch(port):
+                taken.add(int(port, 16))
 
         def listens(port: int) -> bool:
             self.talk.drop("listening")
@@ -120,22 +124,22 @@ class Housekeeping:
         self.talk.drop("stopped")
         self.talk.tell("stop")
         self.talk.wait("stopped", _FETCH_S)
-        found = dict.fromkeys(names, "")
+        texts = dict.fromkeys(names, "")
         for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
-            if name not in found:
+            if name not in texts:
                 raise PlatformError(f"the node sends '{name}' without a request", where=node)
-            found[name] = text_of(content, node, f"the file '{name}'")
-        return found
+            texts[name] = text_of(content, node, f"the file '{name}'")
+        return texts
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
         """Return in words the omitted parts of fetched files."""
-        found: list[str] = []
+        omissions: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
             if name in names and _KIND.fullmatch(kind):
-                found += cut_of_file(name, kind)
-        return tuple(found)
+                omissions += cut_of_file(name, kind)
+        return tuple(omissions)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
         """End the processes with the trial's mark and remove its directory, on living nodes."""
@@ -147,7 +151,8 @@ class Housekeeping:
 
     def raise_lost(self, hint: str) -> None:
         """Report which node was lost, if one was."""
-        if lost := self.talk.lost():
+        lost = self.talk.lost()
+        if lost is not None:
             raise PlatformError(
                 f"the node was lost during the trial: {lost.reason()}",
                 where=nodes_text(sorted(lost.names)),

@@ -24,7 +24,8 @@ from bareline.vocabulary.model import Command, Layout, Scalar, Server
 
 #: The part of its rate that a link must carry; TCP's headers alone take 5 % at 1500 bytes a frame.
 CARRIES = 0.8
-_SLEEPS, _SLEEP_S = 100, 50e-6
+_SLEEPS = 100
+_SLEEP_S = 50e-6
 _SLACK = Path("/proc/self/timerslack_ns")
 
 _RECEIVER = """
@@ -98,11 +99,11 @@ def carried_bits_per_s(allocation: Allocation) -> float | None:
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
         server=Server(argv=(sys.executable, "-I", "-c", _RECEIVER, "{server_port}")),
     )
-    found = []
+    rates = []
     for _ in range(2):
         with contextlib.suppress(PlatformError, ValueError):
-            found.append(float(allocation.run(command, Layout(2, 1, 1), timeout_s=20.0).stdout))
-    return max(found, default=None)
+            rates.append(float(allocation.run(command, Layout(2, 1, 1), timeout_s=20.0).stdout))
+    return max(rates, default=None)
 
 
 def choose_packet(
@@ -113,7 +114,8 @@ def choose_packet(
     `carried` paces the link with packets of so many bytes and returns the carried rate. Longer
     ones let small messages outrun the link: they are doubled only as long as that gains something.
     """
-    packet, reached = shortest, carried(shortest)
+    packet = shortest
+    reached = carried(shortest)
     while reached is not None and reached < CARRIES * rate_bits_per_s and packet < longest:
         longer = min(2 * packet, longest)
         more = carried(longer)
@@ -143,7 +145,8 @@ _LONG_PACKET_S = 60e-6
 #: How much a pause may save up at least and at most, as time at full rate: it makes up for a timer
 #: of the kernel that is late. More lets messages outrun the link, less loses rate, so it is as much
 #: as timers are late here.
-_LEAST_SAVED_S, _MOST_SAVED_S = 5e-6, 40e-6
+_LEAST_SAVED_S = 5e-6
+_MOST_SAVED_S = 40e-6
 #: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
 #: where several senders meet, the switch's link has to delay them.
 _SWITCH_PACKETS = 4

@@ -76,12 +76,13 @@ class Namespaces:
 
     def must(self, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
         """Run a command of the set-up inside, with its input, and insist that it works."""
-        done = self.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
-        if done.exit_code != 0:
-            said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-            what = f"'{argv[0]}' could not set up the network: {said}"
+        ended = self.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
+        if ended.exit_code != 0:
+            complaint = ended.stderr.strip() or "no reason given"
+            first_line = complaint.splitlines()[0]
+            text = f"'{argv[0]}' could not set up the network: {first_line}"
             doctor = "`bareline doctor --all` shows whether the kernel has"
-            raise PlatformError(what, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
+            raise PlatformError(text, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
 
     def alive(self) -> bool:
         """Return whether they still exist."""
@@ -104,15 +105,15 @@ def find_privilege() -> Privilege:
         if not reason:
             return privilege
         reasons.append(reason)
-    what = f"network namespaces cannot be made here: {reasons[0]}"
-    raise PlatformError(what, hint=_privilege_hint())
+    text = f"network namespaces cannot be made here: {reasons[0]}"
+    raise PlatformError(text, hint=_privilege_hint())
 
 
 def obstacle(privilege: Privilege) -> str:
     """Make namespaces and return the error; empty without one."""
     line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
-    done = run_process(line, env=system_environment(), timeout_s=SETUP_S)
-    return done.why if done.exit_code else ""
+    ended = run_process(line, env=system_environment(), timeout_s=SETUP_S)
+    return ended.why if ended.exit_code else ""
 
 
 def _privilege_hint() -> str:
@@ -149,14 +150,15 @@ def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Names
             inner = _unshare(Privilege.ROOT, ["sh", "-c", _HOLD, "host", name, ""])
             holder = holding(switch.enter(inner), env=system_environment())
             started.append(stack.enter_context(holder))
-        found = []
+        hosts = []
         for name, process in zip(names, started, strict=True):
             init = wait_ready(process, f"host {name}")
             # The last but one is its number in the namespace around its own.
             status = Path(f"/proc/{init}/status").read_text(encoding="utf-8")
             numbers = re.search(r"^NSpid:.*\b(\d+)\s+\d+$", status, re.MULTILINE)
             if numbers is None:
-                what = "this kernel does not report process numbers of namespaces (no NSpid)"
-                raise PlatformError(what)
-            found.append(Namespaces(init, int(numbers[1]), switch.privilege))
-        yield tuple(found)
+                raise PlatformError(
+                    "this kernel does not report process numbers of namespaces (no NSpid)"
+                )
+            hosts.append(Namespaces(init, int(numbers[1]), switch.privilege))
+        yield tuple(hosts)

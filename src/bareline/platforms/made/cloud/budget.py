@@ -53,7 +53,8 @@ class Budget:
         self, platform: str, options: CloudOptions, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._made = _MADE.setdefault(platform, {})
-        self._options, self._clock = options, clock
+        self._options = options
+        self._clock = clock
 
     @property
     def hours(self) -> float:

@@ -78,7 +78,8 @@ class OpenStackOptions(CloudOptions):
 #: A request that is not answered for so long never will be.
 _ANSWER_S = 60
 #: A connection that is not accepted for so long has failed; a wait this long is reported.
-_KNOCK_S, _TELL_S = 10, 3.0
+_KNOCK_S = 10
+_TELL_S = 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
 
 
@@ -159,8 +160,8 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
             warnings.simplefilter("ignore", PendingDeprecationWarning)
             yield
     except exceptions.HttpException as error:
-        said = str(error.details or error.message or error)
-        raise _refused(error.status_code, said, error.response, conflict_is_busy) from error
+        reason = str(error.details or error.message or error)
+        raise _refused(error.status_code, reason, error.response, conflict_is_busy) from error
     except login.HttpError as error:
         raise _refused(error.http_status, str(error.message), error.response, False) from error
     except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
@@ -175,11 +176,11 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         timer.cancel()
 
 
-def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool) -> PlatformError:
-    text = f"{_short(said)} (HTTP {code})"
+def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: bool) -> PlatformError:
+    text = f"{_short(reason)} (HTTP {code})"
     code = code or 0
     after_s = _retry_after_s(response)
-    if code in (403, 409, 413) and "quota" in said.lower():  # 413 was Nova's at Nebula's time
+    if code in (403, 409, 413) and "quota" in reason.lower():  # 413 was Nova's at Nebula's time
         return QuotaReached(
             f"the quota is reached: {text}",
             hint="remove resources that the project does not need, or request a larger quota",

@@ -44,8 +44,11 @@ class CloudAllocation(Allocation):
         events: list[str],
         about: Mapping[str, Scalar],
     ) -> None:
-        self._group, self._hosts_of, self._inner = group, hosts_of, inner
-        self._events, self._about = events, about
+        self._group = group
+        self._hosts_of = hosts_of
+        self._inner = inner
+        self._events = events
+        self._about = about
         self._stack = ExitStack()
         self.hosts = self._open()
 
@@ -54,8 +57,8 @@ class CloudAllocation(Allocation):
         hosts = self._stack.enter_context(self._hosts_of())
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():
-                done = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
-                done.must(f"{name} cannot be written", where=hosts.nodes[0].name)
+                ended = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
+                ended.must(f"{name} cannot be written", where=hosts.nodes[0].name)
         return hosts
 
     def close(self) -> None:
@@ -150,7 +153,8 @@ class CloudPlatform(RemotePlatform[C_co]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
-        cache, count = self.context.cache, max(1, layout.nodes)
+        cache = self.context.cache
+        count = max(1, layout.nodes)
         account = self.account(self.spec.options)
         events: list[str] = []
         with ExitStack() as stack:

@@ -26,7 +26,8 @@ class Busy(NotNow):
         self, what: str, *, retry_after_s: float | None = None, is_silent: bool = False
     ) -> None:
         super().__init__(what)
-        self.retry_after_s, self.is_silent = retry_after_s, is_silent
+        self.retry_after_s = retry_after_s
+        self.is_silent = is_silent
 
 
 class NoRoom(NotNow):
@@ -163,7 +164,9 @@ class Insistence:
         back_off: BackOff = BackOff(),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._tell, self._back_off, self._sleep = tell, back_off, sleep
+        self._tell = tell
+        self._back_off = back_off
+        self._sleep = sleep
         # Of several that were refused at once, not all should come again at once.
         self._random = random.Random()
 

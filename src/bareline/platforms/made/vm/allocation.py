@@ -63,7 +63,9 @@ class VmAllocation(RemoteAllocation):
             native_here=native,
             events=events,
         )
-        self.options, self.fleet, self.access = fleet.options, fleet, fleet.access
+        self.options = fleet.options
+        self.fleet = fleet
+        self.access = fleet.access
         self.neighbours: tuple[VmAllocation, ...] = ()
         self._mpi = mpi
         self._doubts = tuple(doubts)
@@ -74,7 +76,9 @@ class VmAllocation(RemoteAllocation):
 
     @property
     def _needed(self) -> tuple[Guest, ...]:
-        return (*self.guests, self._server) if self._server else self.guests
+        if self._server is None:
+            return self.guests
+        return (*self.guests, self._server)
 
     @property
     def mpi(self) -> MpiInstallation:
@@ -91,16 +95,17 @@ class VmAllocation(RemoteAllocation):
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         self._join(layout.nodes)
+        network = Network(
+            device=DEVICE,
+            subnet=f"{self.options.nic.subnet}.0/24",
+            launch_address=self.nodes[0].address,
+        )
         job = Job(
             argv=argv,
             layout=layout,
             nodes=self.nodes,
             env=env,
-            network=Network(
-                device=DEVICE,
-                subnet=f"{self.options.nic.subnet}.0/24",
-                launch_address=self.nodes[0].address,
-            ),
+            network=network,
             agent="ssh" if layout.nodes > 1 else None,
             cwd=cwd,
             as_root=True,
@@ -116,8 +121,8 @@ class VmAllocation(RemoteAllocation):
         first = self.guests[0].name
 
         def open_one(guest: Guest) -> None:
-            done = self.access.run(first, ["ssh", "-fNM", guest.address])
-            done.must(f"no ssh from {first}", where=guest.name)
+            ended = self.access.run(first, ["ssh", "-fNM", guest.address])
+            ended.must(f"no ssh from {first}", where=guest.name)
             self._joined.add(guest.name)
 
         _at_once(open_one, others)
@@ -127,13 +132,17 @@ class VmAllocation(RemoteAllocation):
 
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space; QEMU may go around the host's page cache, a share never does."""
-        found = super().judge_storage(storage, folder, needed_bytes)
+        caveats = super().judge_storage(storage, folder, needed_bytes)
+        if self._is_shared(folder) or self.options.disk.cache not in ("none", "directsync"):
+            return caveats
+        if runs_virtually():
+            return caveats
+        return tuple(code for code in caveats if code != "host-cache")
+
+    def _is_shared(self, folder: str) -> bool:
+        """Whether a folder of the guests is on a share of the host."""
         targets = [f"{share.target}/" for share in self.options.shares]
-        shared = any(f"{folder}/".startswith(target) for target in targets)
-        direct = self.options.disk.cache in ("none", "directsync") and not shared
-        if direct and not runs_virtually():
-            return tuple(code for code in found if code != "host-cache")
-        return found
+        return any(f"{folder}/".startswith(target) for target in targets)
 
     def end_marked(self, token: str) -> None:
         end_it = script("end_marked") + 'end_marked "$1"'
@@ -155,7 +164,8 @@ class VmAllocation(RemoteAllocation):
             tenant.repair()
         if load.load == "same":
             return run_against_copies(super().run, self.neighbours, command, layout, timeout_s)
-        with busy_neighbours(self.neighbours, load, dict(command.env).get(TRIAL_VARIABLE, "")):
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        with busy_neighbours(self.neighbours, load, token):
             return super().run(command, layout, timeout_s=timeout_s)
 
     @contextmanager
@@ -241,24 +251,35 @@ class VmAllocation(RemoteAllocation):
         return (*super().caveats(layout), *self._doubts)
 
     def facts(self) -> Mapping[str, Scalar]:
-        boot_s, load = self.fleet.boot_s, self.options.neighbours
-        facts = {**super().facts(), **(self.mounted.facts if self.mounted else {}), **self._about}
+        facts = dict(super().facts())
+        if self.mounted:
+            facts |= self.mounted.facts
+        facts |= self._about
         if self.options.guest_tuning.settings():
-            said = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
-            for name, (before, after) in read_changes(said).items():
+            changes = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
+            for name, (before, after) in read_changes(changes).items():
                 facts[f"tuning.guest.{name}"] = f"{before} -> {after}"
+        load = self.options.neighbours
         if load is not None:
             facts |= facts_of(self.neighbours, load, self.fleet.vcpus)
             facts["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        boot_s = self.fleet.boot_s
         facts["vm.boot_s"] = max(boot_s.values())
         return facts | {f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())}
 
     def helpers_s(self) -> float | None:
         for guest in self.fleet.guests:
-            known = self._pids.get(guest.name)
-            if not (known and Path(f"/proc/{known}").exists()) and (pid := self.fleet.pid(guest)):
-                self._pids[guest.name] = pid
+            self._find_process(guest)
         return processor_s(tuple(self._pids.values()))
+
+    def _find_process(self, guest: Guest) -> None:
+        """Look for the process of a guest where it is unknown, or has ended."""
+        pid = self._pids.get(guest.name)
+        if pid is not None and Path(f"/proc/{pid}").exists():
+            return
+        pid = self.fleet.pid(guest)
+        if pid is not None:
+            self._pids[guest.name] = pid
 
     def suspend(self) -> None:
         self.fleet.pause()

@@ -91,30 +91,33 @@ class GuestFleet:
         with ThreadPoolExecutor(max_workers=len(guests)) as pool:
             running = [(guest, pool.submit(self._attempt, guest)) for guest in guests]
             try:
-                found = [(guest, future.result()) for guest, future in running]
+                problems = [(guest, future.result()) for guest, future in running]
             except BaseException:
                 self._giving_up.set()
                 raise
-        return [(guest, reason) for guest, reason in found if reason]
+        return [(guest, problem) for guest, problem in problems if problem]
 
     def _attempt(self, guest: Guest) -> str:
         """Start a guest and check it; give the reason when it is not as asked."""
-        libvirt, started = self._hypervisor.libvirt, time.monotonic()
-        saved = self.states.find(guest.name) if self.states else None
+        started = time.monotonic()
         try:
-            if saved is not None:
-                self.restored.add(guest.name)
-                problem = self._restore(guest, saved)
-            else:
-                self.restored.discard(guest.name)
-                problem = self._boot(guest)
-        except libvirt.libvirtError as error:
+            problem = self._restore_or_boot(guest)
+        except self._hypervisor.libvirt.libvirtError as error:
             problem = f"not started: {' '.join(str(error).split())}"
         if problem and self.states is not None:
             # The next attempt boots: this state would end the same way.
             self.states.forget(guest.name)
         self.boot_s[guest.name] = round(time.monotonic() - started, 3)
         return problem
+
+    def _restore_or_boot(self, guest: Guest) -> str:
+        """Start a guest from its saved state, if there is one."""
+        saved = self.states.find(guest.name) if self.states else None
+        if saved is None:
+            self.restored.discard(guest.name)
+            return self._boot(guest)
+        self.restored.add(guest.name)
+        return self._restore(guest, saved)
 
     def _boot(self, guest: Guest) -> str:
         console = self._console(guest)
@@ -152,7 +155,8 @@ class GuestFleet:
         """Start a guest from its saved state, with a disk and a console of its own."""
         disk = self.folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
-        libvirt, connection = self._hypervisor.libvirt, self._hypervisor.connection
+        libvirt = self._hypervisor.libvirt
+        connection = self._hypervisor.connection
         definition = connection.saveImageGetXMLDesc(
             str(saved.memory), libvirt.VIR_DOMAIN_SAVE_IMAGE_XML_SECURE
         )
@@ -163,10 +167,13 @@ class GuestFleet:
         )
         self._domains[guest.name] = connection.lookupByUUIDString(guest.uuid)
         self._reports[guest.name] = saved.report
-        if problem := self.access.connect(guest.name):
+        problem = self.access.connect(guest.name)
+        if problem:
             return problem
-        said = self.access.run(guest.name, ["date", "-s", f"@{time.time():.3f}"])
-        return f"its clock cannot be set: {said.stderr.strip()}" if said.exit_code else ""
+        ended = self.access.run(guest.name, ["date", "-s", f"@{time.time():.3f}"])
+        if ended.exit_code:
+            return f"its clock cannot be set: {ended.stderr.strip()}"
+        return ""
 
     def _wrong_clock(self, guest: Guest) -> str:
         """Describe when a guest's time does not pass as fast as the host's.
@@ -175,61 +182,68 @@ class GuestFleet:
         multiple, and with it every time that a benchmark reports. The first interval costs
         nothing but is short; only when it looks wrong, a longer one decides.
         """
-        earlier = (float(self._reports[guest.name]["now_s"]), self._ready_at[guest.name])
+        guest_s = float(self._reports[guest.name]["now_s"])
+        host_s = self._ready_at[guest.name]
         for wait_s in (0.0, 0.0, 3.0):
             time.sleep(wait_s)
-            said = self.access.run(guest.name, ["cat", "/proc/uptime"])
-            if said.exit_code:
-                return f"no command over ssh: {said.stderr.strip()}"
-            later = (float(said.stdout.split()[0]), time.monotonic() - said.duration_s / 2)
-            rate = (later[0] - earlier[0]) / (later[1] - earlier[1])
+            uptime = self.access.run(guest.name, ["cat", "/proc/uptime"])
+            if uptime.exit_code:
+                return f"no command over ssh: {uptime.stderr.strip()}"
+            later_guest_s = float(uptime.stdout.split()[0])
+            later_host_s = time.monotonic() - uptime.duration_s / 2
+            rate = (later_guest_s - guest_s) / (later_host_s - host_s)
             if 1 / _CLOCK_TOLERANCE < rate < _CLOCK_TOLERANCE:
                 return ""
-            earlier = later
+            guest_s = later_guest_s
+            host_s = later_host_s
         return f"wrong clock: it runs {rate:.2f} times as fast as the host's"
 
     def _console(self, guest: Guest) -> Path:
         return self.folder / f"{guest.name}.console"
 
     def _wait_ready(self, guest: Guest, console: Path) -> str:
+        """Wait for a guest's report on its console; return the problem, or ""."""
         deadline = time.monotonic() + self.options.boot_timeout_s
-        said = ""
+        printed = ""
         while time.monotonic() < deadline and not self._giving_up.is_set():
             with contextlib.suppress(OSError):
-                said = console.read_text(errors="replace")
-            problem = read_failure(said)
+                printed = console.read_text(errors="replace")
+            problem = read_failure(printed)
             if problem:
                 return problem
-            ready = read_ready(said)
+            ready = read_ready(printed)
             if ready is not None:
                 self._reports[guest.name] = ready
                 self._ready_at[guest.name] = time.monotonic()
                 return wrong_size(ready, self.options, self.vcpus)
             if not self.runs(guest):
-                return f"it died while booting: {last_words(said)}"
+                return f"it died while booting: {last_words(printed)}"
             time.sleep(0.03)
-        return f"not booted after {self.options.boot_timeout_s:g} s: {last_words(said)}"
+        return f"not booted after {self.options.boot_timeout_s:g} s: {last_words(printed)}"
 
     # Being up ----------------------------------------------------------------------------------
 
     def runs(self, guest: Guest) -> bool:
         """Return whether the guest's machine exists and has not crashed; costs a millisecond."""
-        domain, libvirt = self._domains.get(guest.name), self._hypervisor.libvirt
+        domain = self._domains.get(guest.name)
+        if domain is None:
+            return False
+        libvirt = self._hypervisor.libvirt
         try:
-            up = (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
-            return domain is not None and domain.state()[0] in up
+            state, _ = domain.state()
+            return state in (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
         except libvirt.libvirtError:
             return False
 
     def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
         """Return the guests that died, or execute no commands, each with the reason."""
-        found = {}
+        reasons = {}
         for guest in guests:
             if not self.runs(guest):
-                found[guest.name] = "its virtual machine ended"
+                reasons[guest.name] = "its virtual machine ended"
             elif self.access.run(guest.name, ["true"], timeout_s=ANSWER_S).exit_code:
-                found[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
-        return found
+                reasons[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
+        return reasons
 
     def renew_enclosure(self) -> None:
         """Replace an enclosure that has ended (libvirtd was killed); its guests are rebuilt."""
@@ -330,9 +344,10 @@ def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
 def available_bytes() -> int:
     """Return the memory that this machine has available without swapping."""
     text = Path("/proc/meminfo").read_text(encoding="ascii")
-    if match := re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE):
-        return int(match[1]) << 10
-    raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
+    match = re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)
+    if match is None:
+        raise PlatformError("this kernel does not report the available memory (no MemAvailable)")
+    return int(match[1]) << 10
 
 
 def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
@@ -342,7 +357,8 @@ def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
             return
         if fleet.may_end():
             fleet.end_paused()
-    if (available := available_bytes() - _RESERVE_BYTES) < needed:
+    available = available_bytes() - _RESERVE_BYTES
+    if available < needed:
         raise PlatformError(
             f"the guests need {needed >> 20} MiB with QEMU's own memory, "
             f"{max(0, available) >> 20} MiB are available",

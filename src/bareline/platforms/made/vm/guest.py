@@ -30,7 +30,8 @@ from bareline.vocabulary.files import replace_file
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
 _HANDSHAKE_S = 60.0
-_REFUSED_S, _PAUSE_S = 60.0, 0.5
+_REFUSED_S = 60.0
+_PAUSE_S = 0.5
 
 
 def server_config() -> str:
@@ -61,17 +62,15 @@ class GuestAccess:
         self.hypervisor = hypervisor
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        client, known = folder / "client_key", folder / "known_hosts"
+        client = folder / "client_key"
+        host_keys = folder / "known_hosts"
         replace_file(client, keys.client, mode=0o600, durable=False)
         addresses = {guest.name: guest.management_address for guest in guests}
-        replace_file(known, known_hosts(keys, list(addresses.values())), durable=False)
-        own = ("User root", "ServerAliveInterval 0", f"ControlPath {folder}/%n")
+        replace_file(host_keys, known_hosts(keys, list(addresses.values())), durable=False)
+        options = (*_PATIENT, "User root", "ServerAliveInterval 0", f"ControlPath {folder}/%n")
+        config = client_config(addresses, *options, key=str(client), known=str(host_keys))
         self._config = folder / "config"
-        replace_file(
-            self._config,
-            client_config(addresses, *_PATIENT, *own, key=str(client), known=str(known)),
-            durable=False,
-        )
+        replace_file(self._config, config, durable=False)
 
     def connect(self, name: str) -> str:
         """Open the connection to a guest; give the reason when that fails, else nothing.
@@ -93,7 +92,7 @@ class GuestAccess:
         # Not through pipes: the part that stays behind would keep them open.
         with log.open("wb") as file:
             try:
-                done = subprocess.run(
+                ended = subprocess.run(
                     self.hypervisor.inside(argv),
                     stdin=subprocess.DEVNULL,
                     stdout=file,
@@ -104,10 +103,11 @@ class GuestAccess:
                 )
             except subprocess.TimeoutExpired:
                 return f"no ssh within {_HANDSHAKE_S:.0f} s"
-        if done.returncode == 0:
+        if ended.returncode == 0:
             return ""
-        said = log.read_text(errors="replace").strip().splitlines()
-        return f"no ssh: {said[-1] if said else f'exit code {done.returncode}'}"
+        lines = log.read_text(errors="replace").strip().splitlines()
+        reason = lines[-1] if lines else f"exit code {ended.returncode}"
+        return f"no ssh: {reason}"
 
     def disconnect(self, name: str) -> None:
         """Close the connection, which ends every command that runs through it; idempotent."""
@@ -150,34 +150,43 @@ def make_guests(
     options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
 ) -> list[Guest]:
     """Name each tenant's `nodes` guests and the file server's; `identity` gives a UUID by name."""
-    names = [
-        (tenant, f"t{tenant + 1}g{node + 1}" if options.tenants > 1 else f"g{node + 1}")
-        for tenant in range(options.tenants)
-        for node in range(nodes)
-    ]
+    names: list[tuple[int, str]] = []
+    for tenant in range(options.tenants):
+        prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
+        names += [(tenant, f"{prefix}g{node + 1}") for node in range(nodes)]
     names += [(SERVER, "server")] * options.file_servers
-    guests, outside = [], options.nic.outside
+    guests = []
     for index, (tenant, name) in enumerate(names):
-        last = 11 + index  # of its address; the host has 1
-        address = f"{options.nic.subnet}.{last}"
-        guests.append(
-            Guest(
-                index=index,
-                tenant=tenant,
-                name=name,
-                uuid=identity(name) if identity else str(uuid.uuid4()),
-                mac=f"{MEASURED_MAC}:{last:02x}",
-                address=address,
-                management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
-                management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
-            )
-        )
+        guest_uuid = identity(name) if identity else str(uuid.uuid4())
+        guests.append(_make_guest(options.nic, index, tenant, name, guest_uuid))
     return guests
+
+
+def _make_guest(nic: Nic, index: int, tenant: int, name: str, guest_uuid: str) -> Guest:
+    """Give a guest its addresses, which end in its number; the host has 1."""
+    last = 11 + index
+    address = f"{nic.subnet}.{last}"
+    management_mac = None
+    management_address = address
+    if nic.outside:
+        management_mac = f"{MANAGEMENT_MAC}:{last:02x}"
+        management_address = f"{MANAGEMENT_SUBNET}.{last}"
+    return Guest(
+        index=index,
+        tenant=tenant,
+        name=name,
+        uuid=guest_uuid,
+        mac=f"{MEASURED_MAC}:{last:02x}",
+        address=address,
+        management_mac=management_mac,
+        management_address=management_address,
+    )
 
 
 def host_address(nic: Nic) -> str:
     """Return the host's address on the private bridge."""
-    return f"{MANAGEMENT_SUBNET if nic.outside else nic.subnet}.1"
+    subnet = MANAGEMENT_SUBNET if nic.outside else nic.subnet
+    return f"{subnet}.1"
 
 
 def settings_files(
@@ -217,45 +226,59 @@ def guest_script(name: str) -> bytes:
 
 
 def _node_settings(options: VmOptions, guest: Guest) -> str:
+    nic = options.nic
+    measured_mac = "" if nic.attach == "adapter" else guest.mac
     # Every value is bareline's own or was checked to be a word.
     values = {
         "node_name": guest.name,
-        "measured_mac": "" if options.nic.attach == "adapter" else guest.mac,
+        "measured_mac": measured_mac,
         "measured_name": DEVICE,
         "measured_address": guest.address,
-        "measured_mtu": str(options.nic.mtu),
-        "soft_roce": "yes" if options.nic.soft_roce else "",
+        "measured_mtu": str(nic.mtu),
+        "soft_roce": _yes(nic.soft_roce),
         "management_mac": guest.management_mac or "",
         "management_address": guest.management_address,
         "clock_source": options.clock.source,
-        "queues": str(options.nic.queues),
-        "probe_modules": "yes" if options.nic.passed_through else "",
+        "queues": str(nic.queues),
+        "probe_modules": _yes(nic.passed_through),
     }
     return "".join(f"{name}='{value}'\n" for name, value in values.items())
 
 
+def _yes(is_wanted: bool) -> str:
+    return "yes" if is_wanted else ""
+
+
 def _tune_script(options: VmOptions) -> str:
-    settings, congestion = options.guest_tuning.settings(), options.guest_tuning.congestion
+    settings = options.guest_tuning.settings()
     if not settings:
         return "#!/bin/sh\n"
-    load = f"modprobe -q tcp_{congestion}\n" if congestion not in (None, "cubic", "reno") else ""
-    return (
-        f"#!/bin/sh\n{load}set -- {shlex.join(chain(*settings.items()))}\n"
-        f"{{ {SET_AND_SHOW}; }} > /run/bareline/tuned\n"
-    )
+    congestion = options.guest_tuning.congestion
+    load = ""
+    if congestion not in (None, "cubic", "reno"):
+        load = f"modprobe -q tcp_{congestion}\n"
+    words = shlex.join(chain.from_iterable(settings.items()))
+    return f"#!/bin/sh\n{load}set -- {words}\n{{ {SET_AND_SHOW}; }} > /run/bareline/tuned\n"
 
 
 def _mounts(options: VmOptions) -> str:
-    lines, host = [], host_address(options.nic)
+    """Return a line for each share: type, source, target and options of its mount."""
+    host = host_address(options.nic)
+    lines = []
     for number, share in enumerate(options.shares):
-        tag, own = share_tag(number), share.options
-        kind, source, how = {
-            "9p": ("9p", tag, f"trans=virtio,version=9p2000.L,{own or 'msize=262144'}"),
-            "virtiofs": ("virtiofs", tag, own),
-            "nfs": ("nfs4", f"{host}:/{tag}", own or "vers=4.2,hard"),
-        }[share.kind]
-        how = ",".join(filter(None, ("ro" if share.read_only else "rw", how)))
-        lines.append(f"{kind} {source} {share.target} {how}\n")
+        tag = share_tag(number)
+        access = "ro" if share.read_only else "rw"
+        mount_options = share.options
+        if share.kind == "9p":
+            mount_options = f"trans=virtio,version=9p2000.L,{share.options or 'msize=262144'}"
+            words = ["9p", tag]
+        elif share.kind == "nfs":
+            mount_options = share.options or "vers=4.2,hard"
+            words = ["nfs4", f"{host}:/{tag}"]
+        else:
+            words = ["virtiofs", tag]
+        all_options = f"{access},{mount_options}" if mount_options else access
+        lines.append(" ".join([*words, share.target, all_options]) + "\n")
     return "".join(lines)
 
 
@@ -265,7 +288,13 @@ def _mounts(options: VmOptions) -> str:
 def read_ready(console: str) -> dict[str, str] | None:
     """Read the line with which a guest reports, None before it did."""
     match = re.search(r"(?m)^bareline-ready (.+)\n", console.replace("\r", ""))
-    return dict(word.partition("=")[::2] for word in match[1].split()) if match else None
+    if match is None:
+        return None
+    report = {}
+    for word in match[1].split():
+        name, _, value = word.partition("=")
+        report[name] = value
+    return report
 
 
 def read_failure(console: str) -> str:
@@ -274,9 +303,11 @@ def read_failure(console: str) -> str:
         r"(?m)^bareline-failed (.+)\n": "",
         r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",
     }
-    for sign, said in signs.items():
-        if match := re.search(sign, console.replace("\r", "")):
-            return said + match[1].strip()
+    text = console.replace("\r", "")
+    for sign, prefix in signs.items():
+        match = re.search(sign, text)
+        if match is not None:
+            return prefix + match[1].strip()
     return ""
 
 
@@ -296,5 +327,5 @@ def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
 
 def last_words(console: str) -> str:
     """Return the last line of a guest's console, for a guest that never reported."""
-    lines = [line.strip() for line in console.replace("\r", "\n").split("\n") if line.strip()]
-    return lines[-1][:160] if lines else "the console stayed empty"
+    lines = console.replace("\r", "\n").strip().split("\n")
+    return lines[-1].strip()[:160] or "the console stayed empty"

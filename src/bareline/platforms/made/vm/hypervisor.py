@@ -122,9 +122,9 @@ class Hypervisor:
     def last_words(self) -> str:
         """Return the last output of the enclosure."""
         with contextlib.suppress(OSError):
-            said = (self.folder / "enclosure.log").read_text(errors="replace").strip()
-            if said:
-                return f"it said: {said.splitlines()[-1]}"
+            log = (self.folder / "enclosure.log").read_text(errors="replace").strip()
+            if log:
+                return f"it said: {log.splitlines()[-1]}"
         return "see that libvirtd and QEMU are whole"
 
     def _start(self) -> None:

@@ -105,10 +105,10 @@ def built_image(
         if not folder.exists():
             _build(recipe, folder)
         if damage := _damage(folder):
-            said = f"the guest image in the cache is damaged and built again: {damage}"
-            _LOG.warning("%s", said)
+            text = f"the guest image in the cache is damaged and built again: {damage}"
+            _LOG.warning("%s", text)
             if tell is not None:
-                tell(said)
+                tell(text)
             _build(recipe, folder)
             if damage := _damage(folder):
                 raise PlatformError(

@@ -29,8 +29,8 @@ _ELF = b"\x7fELF"
 def _by_program(program: str) -> Callable[[bytes], bytes]:
     def unpack(data: bytes) -> bytes:
         # The kernel is followed by other code, at which the program rightly complains.
-        done = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
-        return done.stdout
+        ended = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
+        return ended.stdout
 
     return unpack
 
@@ -72,10 +72,10 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
 
     - `folder`: ``lib/modules/VERSION``; modules built into the kernel have no file there.
     """
-    known: dict[str, tuple[Path, list[str]]] = {}
+    modules: dict[str, tuple[Path, list[str]]] = {}
     for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():
         path, _, needed = line.partition(":")
-        known[module_name(path)] = folder / path, [module_name(other) for other in needed.split()]
+        modules[module_name(path)] = folder / path, [module_name(other) for other in needed.split()]
     builtin = (folder / "modules.builtin").read_text(encoding="ascii").splitlines()
     seen, order = set(map(module_name, builtin)), []
 
@@ -83,12 +83,12 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
         if name in seen:
             return
         seen.add(name)
-        if name not in known:
+        if name not in modules:
             raise PlatformError(
                 f"the guest's kernel {folder.name} has no module '{name}'",
                 hint="choose another NIC model or disk bus",
             )
-        file, needed = known[name]
+        file, needed = modules[name]
         # modules.dep names the nearest dependency first; the farthest must load first.
         for other in reversed(needed):
             visit(other)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
@@ -41,7 +42,7 @@ from bareline.platforms.made.vm.guest import SERVER, GuestAccess, host_address, 
 from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
 from bareline.platforms.made.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.made.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
-from bareline.platforms.made.vm.medium import built_medium, cloud_medium
+from bareline.platforms.made.vm.medium import Medium, built_medium, cloud_medium
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.preflight import (
     check_host,
@@ -50,7 +51,7 @@ from bareline.platforms.made.vm.preflight import (
     physical_function,
 )
 from bareline.platforms.made.vm.states import states_of
-from bareline.platforms.reached.remote.keys import make_keys
+from bareline.platforms.reached.remote.keys import Keys, make_keys
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PlatformSpec
@@ -76,18 +77,22 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
-        found, why = super().available(spec), cls.emulated(spec)
-        if found.ok and why and spec.options.acceleration == "auto":
+        availability = super().available(spec)
+        why = cls.emulated(spec)
+        if availability.ok and why and spec.options.acceleration == "auto":
             return Availability(True, f"processors are emulated: {why}")
-        return found
+        return availability
 
     @classmethod
     def emulated(cls, spec: PlatformSpec[VmOptions]) -> str:
         if spec.options.acceleration == "tcg":
             return 'its file has acceleration = "tcg"'
+        if spec.options.acceleration != "auto":
+            return ""
         verdict = known_verdict(cache_folder())
-        tried = spec.options.acceleration == "auto" and verdict is not None
-        return verdict.reason if tried and verdict and not verdict.works else ""
+        if verdict is None or verdict.works:
+            return ""
+        return verdict.reason
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -110,22 +115,21 @@ class VmPlatform(Platform[VmOptions]):
             yield allocation
 
     def _bring_up(self, nodes: int, stack: ExitStack) -> VmAllocation:
-        cache, disks = self.context.cache, self.context.scratch / "guests"
+        cache = self.context.cache
+        disks = self.context.scratch / "guests"
         shared = disks / "shared"
         shared.mkdir(parents=True, exist_ok=True)
         options = with_share(self.spec.options, shared.absolute())
         events: list[str] = []
-        image = None
-        if options.image == "auto":
-            image = built_image(cache, events.append, options.image_packages, options.release)
-            if options.kernel:
-                image = with_kernel(image, options.kernel, options.modules, cache)
+        image = _built_image(options, cache, events)
         accelerator = _accelerator(options, image, cache)
         states = None
         if options.saved_state and image is not None:
             states = states_of(options, nodes, image, accelerator, cache, events.append)
-        guests = make_guests(options, nodes, states.identity if states else None)
-        enclosure, nic = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp")), options.nic
+        identity = states.identity if states else None
+        guests = make_guests(options, nodes, identity)
+        enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
+        nic = options.nic
         claim, hypervisor = self._enclosed(nic, enclosure, disks, stack)
         tuned: dict[str, Scalar] = {}
 
@@ -138,17 +142,11 @@ class VmPlatform(Platform[VmOptions]):
 
         equip()
         keys = states.keys() if states else make_keys(enclosure / "keys")
-        if isinstance(options.image, Image):
-            medium = cloud_medium(options.image, options, guests, keys)
-        else:
-            assert image is not None
-            emulated = accelerator == "tcg"
-            medium = built_medium(image, options, guests, keys, emulated=emulated)
         fleet = GuestFleet(
             options,
             guests,
             GuestAccess(hypervisor, enclosure / "ssh", keys, guests),
-            medium,
+            _medium(options, image, guests, keys, accelerator),
             accelerator=accelerator,
             folder=disks,
             tell=events.append,
@@ -163,14 +161,16 @@ class VmPlatform(Platform[VmOptions]):
         self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
     ) -> tuple[remains.Claim, Hypervisor]:
         """Open the enclosure of the guests, and their hypervisor with its bridge."""
-        bridge, cache = f"bl{enclosure.name[-8:]}" if nic.outside else None, self.context.cache
-        claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge)
+        cache = self.context.cache
+        own_bridge = f"bl{enclosure.name[-8:]}" if nic.outside else None
+        claimed = remains.claimed(cache, (enclosure, disks), bridge=own_bridge)
+        mtu = 1500 if nic.outside else nic.mtu
         hypervisor = Hypervisor(
             folder=enclosure,
             cache_folder=cache,
-            bridge=bridge or BRIDGE,
+            bridge=own_bridge or BRIDGE,
             address=host_address(nic),
-            mtu=1500 if nic.outside else nic.mtu,
+            mtu=mtu,
             own_network=not nic.outside,
         )
         return stack.enter_context(claimed), stack.enter_context(hypervisor)
@@ -225,7 +225,8 @@ def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Ac
 
 def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
     options = fleet.options
-    return {
+    image_name = image.digest if image else str(getattr(options.image, "path", ""))
+    facts: dict[str, Scalar] = {
         "vm.accelerator": fleet.accelerator,
         "vm.guests": len(fleet.guests),
         "vm.vcpus": fleet.vcpus,
@@ -234,10 +235,12 @@ def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
         "vm.memory_bytes": options.memory.size_bytes,
         "vm.nic": options.nic.title,
         "vm.mtu_bytes": options.nic.mtu,
-        "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
+        "vm.image": image_name,
         "vm.from_saved_state": fleet.restored == {guest.name for guest in fleet.guests},
-        **({"vm.image_build_s": image.build_s} if image else {}),
     }
+    if image is not None:
+        facts["vm.image_build_s"] = image.build_s
+    return facts
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
@@ -245,31 +248,69 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
-    wanted, verdict = options.acceleration, known_verdict(cache_folder())
-    proven = wanted == "auto" and verdict is not None and verdict.works
-    kvm = wanted == "kvm" or options.nic.needs_kvm or proven
-    direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=arguments)
+    boot = None
+    seed = None
+    if options.image == "auto":
+        boot = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=arguments)
+    else:
+        seed = "/GUEST/seed.iso"
     places = Places(
         guest=guest,
         vcpus=options.cores_per_node,
-        accelerator="kvm" if kvm else "tcg",
+        accelerator=_expected_accelerator(options),
         disk="/GUEST/disk.qcow2",
         console="/GUEST/console",
         bridge=BRIDGE,
-        boot=direct if options.image == "auto" else None,
-        seed=None if options.image == "auto" else "/GUEST/seed.iso",
+        boot=boot,
+        seed=seed,
         host_cpus=tuple(sorted(os.sched_getaffinity(0))),
     )
     return options, places
 
 
+def _expected_accelerator(options: VmOptions) -> Accelerator:
+    """Return the accelerator that guests would have, as far as it is known without a guest."""
+    if options.acceleration == "kvm" or options.nic.needs_kvm:
+        return "kvm"
+    verdict = known_verdict(cache_folder())
+    is_proven = verdict is not None and verdict.works
+    if options.acceleration == "auto" and is_proven:
+        return "kvm"
+    return "tcg"
+
+
+def _built_image(options: VmOptions, cache: Path, events: list[str]) -> AutoImage | None:
+    """Build the image of guests, or find it in the cache; None where the user has one."""
+    if options.image != "auto":
+        return None
+    image = built_image(cache, events.append, options.image_packages, options.release)
+    if not options.kernel:
+        return image
+    return with_kernel(image, options.kernel, options.modules, cache)
+
+
+def _medium(
+    options: VmOptions,
+    image: AutoImage | None,
+    guests: Sequence[Guest],
+    keys: Keys,
+    accelerator: Accelerator,
+) -> Medium:
+    """Return the source of the guests' disks."""
+    if isinstance(options.image, Image):
+        return cloud_medium(options.image, options, guests, keys)
+    assert image is not None
+    return built_medium(image, options, guests, keys, emulated=accelerator == "tcg")
+
+
 def _core_facts(fleet: GuestFleet) -> dict[str, Scalar]:
-    cores, host_cpus = {}, sorted(os.sched_getaffinity(0))
+    cores = {}
+    host_cpus = sorted(os.sched_getaffinity(0))
     for guest in fleet.guests:
         pins = vcpu_pins(fleet.options.cpu, guest.index, fleet.vcpus, host_cpus)
         if not pins:
             return {"cpu.pinned_to": "not pinned: the host's scheduler moves the guests"}
-        cores[guest.name] = [core for pin in pins for core in parse_cpu_set(pin)]
+        cores[guest.name] = list(chain.from_iterable(map(parse_cpu_set, pins)))
     return core_facts(cores)
 
 
@@ -295,7 +336,9 @@ def _check_tools(options: VmOptions) -> None:
             "virtual machines need root: bridges and namespaces are made",
             hint="run bareline with sudo",
         )
-    require(*TOOLS, *(IMAGE_TOOLS if options.image == "auto" else ()))
+    require(*TOOLS)
+    if options.image == "auto":
+        require(*IMAGE_TOOLS)
     import_libvirt()
 
 
@@ -317,10 +360,12 @@ def _guest_mpi(
         version = image.packages[_PACKAGES[flavour]]
         return MpiInstallation(flavour, upstream_version(version), f"mpirun.{flavour}")
     for name in (f"mpirun.{flavour}", "mpirun", *_ELSEWHERE.get(flavour, ())):
-        done = run([name, "--version"])
-        known = identify(done.stdout + done.stderr) if done.exit_code == 0 else None
-        if known is not None and known[0] == flavour:
-            return MpiInstallation(flavour, known[1], name)
+        ended = run([name, "--version"])
+        if ended.exit_code != 0:
+            continue
+        library = identify(ended.stdout + ended.stderr)
+        if library is not None and library[0] == flavour:
+            return MpiInstallation(flavour, library[1], name)
     return MpiInstallation(flavour, "0", "mpirun")
 
 

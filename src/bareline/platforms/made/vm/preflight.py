@@ -20,9 +20,16 @@ from pathlib import Path
 from bareline.host.load import memory_bytes
 from bareline.host.locks import file_lock
 from bareline.platforms.hosts.layers.filesystem.mounted import PROGRAM
-from bareline.platforms.hosts.process import run_process
+from bareline.platforms.hosts.process import Finished, run_process
 from bareline.platforms.made.vm.domain import Accelerator
-from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
+from bareline.platforms.made.vm.hardware import (
+    Cpu,
+    Image,
+    Memory,
+    Nic,
+    SharedFolder,
+    parse_cpu_set,
+)
 from bareline.platforms.made.vm.image import AutoImage
 from bareline.platforms.made.vm.kernel import File, archive
 from bareline.platforms.made.vm.options import VmOptions
@@ -35,106 +42,139 @@ _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/vir
 _MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`"
 
 
-#: The problem, its option, and the next step.
-_Problem = tuple[str, str, str | None]
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """An obstacle on the host, the option that it is about, and the next step."""
+
+    text: str
+    option: str
+    hint: str | None
 
 
 def check_host(options: VmOptions, vcpus: int) -> None:
     """Check that the host has everything that the options name."""
-    for what, where, hint in chain(
+    for problem in chain(
         _of_processors(options, vcpus),
         _of_memory(options),
         _of_files(options),
         _of_nic(options.nic, options.guest_total),
     ):
-        raise PlatformError(what, where=where, hint=hint)
+        raise PlatformError(problem.text, where=problem.option, hint=problem.hint)
 
 
 def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
-    allowed, total = os.sched_getaffinity(0), vcpus * options.guest_total
-    some = f"use some of {', '.join(map(str, sorted(allowed)))}"
-    pins = options.cpu.pin if isinstance(options.cpu.pin, tuple) else ()
-    named = [*pins, *filter(None, [options.cpu.emulator_pin])]
-    for cpu in sorted({cpu for text in named for cpu in parse_cpu_set(text)}):
-        if cpu not in allowed:
-            yield f"this process may not use processor {cpu}", "cpu", some
+    allowed = os.sched_getaffinity(0)
+    listed = ", ".join(map(str, sorted(allowed)))
+    for cpu in sorted(_pinned_cpus(options.cpu) - allowed):
+        text = f"this process may not use processor {cpu}"
+        yield _Problem(text, "cpu", f"use some of {listed}")
+    total = vcpus * options.guest_total
     if options.cpu.pin == "spread" and total > len(allowed):
-        what = f"{total} virtual processors cannot have a core each, the host has {len(allowed)}"
-        yield what, "cpu.pin", 'use fewer guests, a smaller cpu.count, or pin = "none"'
+        text = f"{total} virtual processors cannot have a core each, the host has {len(allowed)}"
+        hint = 'use fewer guests, a smaller cpu.count, or pin = "none"'
+        yield _Problem(text, "cpu.pin", hint)
     if options.acceleration == "kvm" and not Path("/dev/kvm").exists():
         hint = "load kvm_intel or kvm_amd, or enable virtualization in the firmware"
-        yield "/dev/kvm does not exist", 'acceleration = "kvm"', hint
+        yield _Problem("/dev/kvm does not exist", 'acceleration = "kvm"', hint)
+
+
+def _pinned_cpus(cpu: Cpu) -> set[int]:
+    """Return the host's processors that the options name."""
+    texts = list(cpu.pin) if isinstance(cpu.pin, tuple) else []
+    if cpu.emulator_pin:
+        texts.append(cpu.emulator_pin)
+    return set(chain.from_iterable(map(parse_cpu_set, texts)))
 
 
 def _of_memory(options: VmOptions) -> Iterator[_Problem]:
-    memory, guests = options.memory, options.guest_total
-    wanted, have = memory.size_bytes * guests, memory_bytes()
-    if wanted > have - (512 << 20):  # which the host itself keeps
-        what = f"{guests} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB"
-        yield what, "memory.size_bytes", "use fewer or smaller guests"
+    memory = options.memory
+    guests = options.guest_total
+    wanted_bytes = memory.size_bytes * guests
+    host_bytes = memory_bytes()
+    if wanted_bytes > host_bytes - (512 << 20):  # which the host itself keeps
+        wanted = f"{guests} guests want {wanted_bytes >> 20} MiB"
+        text = f"{wanted}, the host has {host_bytes >> 20} MiB"
+        yield _Problem(text, "memory.size_bytes", "use fewer or smaller guests")
     if memory.huge_pages:
-        pages = f"/sys/kernel/mm/hugepages/hugepages-{memory.huge_page_bytes >> 10}kB"
-        free, needed = _number(Path(pages, "free_hugepages")), wanted // memory.huge_page_bytes
-        if free < needed:
-            what = f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}"
-            yield what, "memory.huge_pages", f"reserve them: {pages}/nr_hugepages"
-        if " hugetlbfs " not in Path("/proc/mounts").read_text(encoding="utf-8"):
-            hint = "run `mount -t hugetlbfs hugetlbfs /dev/hugepages`"
-            yield "no file system of huge pages is mounted", "memory.huge_pages", hint
-    for node in parse_cpu_set(memory.numa_nodes) if memory.numa_nodes else ():
+        yield from _of_huge_pages(memory, wanted_bytes // memory.huge_page_bytes)
+    nodes = parse_cpu_set(memory.numa_nodes) if memory.numa_nodes else ()
+    for node in nodes:
         if not Path(f"/sys/devices/system/node/node{node}").exists():
-            what = f"the host has no NUMA node {node}"
-            yield what, "memory.numa_nodes", "see `numactl --hardware`"
+            text = f"the host has no NUMA node {node}"
+            yield _Problem(text, "memory.numa_nodes", "see `numactl --hardware`")
+
+
+def _of_huge_pages(memory: Memory, needed: int) -> Iterator[_Problem]:
+    option = "memory.huge_pages"
+    pages = f"/sys/kernel/mm/hugepages/hugepages-{memory.huge_page_bytes >> 10}kB"
+    free = _number(Path(pages, "free_hugepages"))
+    if free < needed:
+        text = f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}"
+        yield _Problem(text, option, f"reserve them: {pages}/nr_hugepages")
+    if " hugetlbfs " not in Path("/proc/mounts").read_text(encoding="utf-8"):
+        hint = "run `mount -t hugetlbfs hugetlbfs /dev/hugepages`"
+        yield _Problem("no file system of huge pages is mounted", option, hint)
 
 
 def _of_files(options: VmOptions) -> Iterator[_Problem]:
     """Check the files of a user's image, and shares with their servers."""
-    for name in ("path", "kernel", "initrd") if isinstance(options.image, Image) else ():
-        path = getattr(options.image, name)
-        if path and not Path(path).expanduser().is_file():
-            yield f"there is no file '{path}'", f"image.{name}", "give its full path"
+    if isinstance(options.image, Image):
+        for name in ("path", "kernel", "initrd"):
+            path = getattr(options.image, name)
+            if path and not Path(path).expanduser().is_file():
+                text = f"there is no file '{path}'"
+                yield _Problem(text, f"image.{name}", "give its full path")
     for share in options.shares:
-        if not Path(share.source).is_dir():
-            yield f"there is no folder '{share.source}'", "shares.source", None
-        if share.kind == "virtiofs" and not any(Path(path).exists() for path in _VIRTIOFSD):
-            hint = 'install virtiofsd, or use kind = "9p"'
-            yield "virtiofsd is not installed", "shares.kind", hint
-        if share.kind == "nfs" and shutil.which(PROGRAM) is None:
-            what = "no NFS server that runs in a network of its own is installed"
-            hint = 'install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"'
-            yield what, "shares.kind", hint
+        yield from _of_share(share)
+
+
+def _of_share(share: SharedFolder) -> Iterator[_Problem]:
+    if not Path(share.source).is_dir():
+        yield _Problem(f"there is no folder '{share.source}'", "shares.source", None)
+    if share.kind == "virtiofs" and not any(Path(path).exists() for path in _VIRTIOFSD):
+        hint = 'install virtiofsd, or use kind = "9p"'
+        yield _Problem("virtiofsd is not installed", "shares.kind", hint)
+    if share.kind == "nfs" and shutil.which(PROGRAM) is None:
+        text = "no NFS server that runs in a network of its own is installed"
+        hint = 'install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"'
+        yield _Problem(text, "shares.kind", hint)
 
 
 def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
     if nic.vhost and not Path("/dev/vhost-net").exists():
-        yield "/dev/vhost-net does not exist", "nic.vhost", "run `modprobe vhost_net`"
+        text = "/dev/vhost-net does not exist"
+        yield _Problem(text, "nic.vhost", "run `modprobe vhost_net`")
     if nic.device:
         yield from _of_adapter(nic, nic.device, guests)
     for address in nic.addresses:
         if not (_PCI / address).exists():
-            yield f"the host has no device {address}", "nic.addresses", "see `lspci -D`"
+            text = f"the host has no device {address}"
+            yield _Problem(text, "nic.addresses", "see `lspci -D`")
         if nic.attach == "vf" and not (_PCI / address / "physfn").exists():
-            yield f"{address} is not a virtual function", "nic.addresses", _MAKE_FUNCTIONS
+            text = f"{address} is not a virtual function"
+            yield _Problem(text, "nic.addresses", _MAKE_FUNCTIONS)
     if nic.passed_through and not any(Path("/sys/class/iommu").glob("*")):
-        what = "the host has no IOMMU, without which hardware cannot be passed to a guest"
+        text = "the host has no IOMMU, without which hardware cannot be passed to a guest"
         hint = "enable it in the firmware and boot with intel_iommu=on or amd_iommu=on"
-        yield what, "nic.attach", hint
+        yield _Problem(text, "nic.attach", hint)
 
 
 def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
     """Check the host's adapter of this name: its MTU and its virtual functions."""
     folder = _NETWORK / physical_function(name)
     if not folder.exists():
-        yield f"the host has no network interface '{name}'", "nic.device", "see `ip link`"
+        text = f"the host has no network interface '{name}'"
+        yield _Problem(text, "nic.device", "see `ip link`")
     mtu = _number(folder / "mtu")
     functions = _number(folder / "device" / "sriov_numvfs")
     if nic.mtu > mtu:
-        what = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
-        yield what, "nic.mtu", f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+        text = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
+        hint = f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+        yield _Problem(text, "nic.mtu", hint)
     if nic.attach == "vf" and functions < guests:
-        what = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        text = f"{name} has {functions} virtual functions, {guests} guests need one each"
         hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
-        yield what, "nic.device", hint
+        yield _Problem(text, "nic.device", hint)
 
 
 def physical_function(device: str) -> str:
@@ -202,7 +242,8 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
     """Return the known verdict without starting a guest; None when it was never tried."""
-    if problem := device_problem():
+    problem = device_problem()
+    if problem:
         return KvmVerdict(False, problem)
     with contextlib.suppress(OSError, ValueError):
         stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
@@ -214,9 +255,9 @@ def known_verdict(cache_folder: Path) -> KvmVerdict | None:
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
     """Try a guest with KVM, once per start of the host; without an image no kernel can be tried."""
     with file_lock(_store(cache_folder).with_suffix(".lock")):
-        known = known_verdict(cache_folder)
-        if known is not None:
-            return known
+        earlier = known_verdict(cache_folder)
+        if earlier is not None:
+            return earlier
         if image is None:
             return KvmVerdict(False, 'not tried yet: a platform with image = "auto" tries it')
         verdict = _try_guest(image)
@@ -261,28 +302,35 @@ def _key() -> list[str]:
 
 def qemu_version() -> str:
     """Return the version that QEMU prints."""
-    done = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
-    return done.stdout.partition("\n")[0]
+    ended = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
+    first_line, _, _ = ended.stdout.partition("\n")
+    return first_line
 
 
 def _try_guest(image: AutoImage) -> KvmVerdict:
     with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
         initrd = Path(name) / "initrd"
-        busybox, init = File(image.busybox.read_bytes(), 0o755), File(_INIT.encode(), 0o755)
-        replace_file(
-            initrd, archive({"bin/busybox": busybox, "init": init}, ("dev",)), durable=False
-        )
+        files = {
+            "bin/busybox": File(image.busybox.read_bytes(), 0o755),
+            "init": File(_INIT.encode(), 0o755),
+        }
+        replace_file(initrd, archive(files, ("dev",)), durable=False)
         argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
         argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
         argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]
         argv += ["-append", "console=ttyS0 panic=-1"]
-        done = run_process(argv, timeout_s=_TIMEOUT_S)
-    if _WORD in done.stdout:
+        ended = run_process(argv, timeout_s=_TIMEOUT_S)
+    if _WORD in ended.stdout:
         return KvmVerdict(True)
-    for line in done.stderr.splitlines():
+    return KvmVerdict(False, _why_no_guest(ended))
+
+
+def _why_no_guest(ended: Finished) -> str:
+    """Describe how QEMU ended without a guest that printed its word."""
+    for line in ended.stderr.splitlines():
         if "KVM" in line or "kvm" in line:
-            return KvmVerdict(False, f"a guest died at once: {line.strip()}")
-    if done.timed_out:
-        return KvmVerdict(False, f"a guest printed nothing for {_TIMEOUT_S:.0f} s")
-    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    return KvmVerdict(False, f"a guest ended early: {said[-1] if said else 'it printed nothing'}")
+            return f"a guest died at once: {line.strip()}"
+    if ended.timed_out:
+        return f"a guest printed nothing for {_TIMEOUT_S:.0f} s"
+    output = ended.stderr.strip() or ended.stdout.strip() or "it printed nothing"
+    return f"a guest ended early: {output.splitlines()[-1]}"

@@ -85,9 +85,9 @@ class RemoteAllocation(HostsAllocation):
             talk.wait("told", 120.0)
             for name in [node.name for node in self.nodes]:
                 code, _, content = talk.answer(name, "told").partition(" ")
-                said = text_of(content, name, "the node's answer")
+                answer = text_of(content, name, "the node's answer")
                 exit_code = number_of(code, name, "exit code")
-                finished.append(Finished(said, "", exit_code, 0.0, False))
+                finished.append(Finished(answer, "", exit_code, 0.0, False))
         return finished
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
@@ -178,10 +178,10 @@ class RemoteAllocation(HostsAllocation):
         """Return our own: the server's is set on its node, and its starter here has no mark."""
         return local_environment()
 
-    def exit_code_of(self, command: Command, done: Finished) -> int:
+    def exit_code_of(self, command: Command, ended: Finished) -> int:
         if command.mpi:
-            return self.job_exit_code(done.exit_code, done.stderr)
-        return signal_as_negative(done.exit_code)
+            return self.job_exit_code(ended.exit_code, ended.stderr)
+        return signal_as_negative(ended.exit_code)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Return the exit code of an MPI job from its launcher's exit code and errors."""

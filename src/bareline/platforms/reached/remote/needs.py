@@ -24,17 +24,17 @@ def read_needs(text: str, name: str = "") -> NodeLook:
 
     Raises PlatformError: the node reports no number of cores.
     """
-    said: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for line in text.splitlines():
         word, _, rest = line.partition(" ")
-        said.setdefault(word, []).append(rest)
-    name = name or said.get("node", ["the node"])[0]
+        answers.setdefault(word, []).append(rest)
+    name = name or answers.get("node", ["the node"])[0]
     return NodeLook(
         name=name,
-        cores=number_of(said.get("cores", [""])[0], name, "cores"),
-        has_python="python" in said,
-        lacking=tuple(said.get("lacks", ())),
-        has_build="built" in said,
+        cores=number_of(answers.get("cores", [""])[0], name, "cores"),
+        has_python="python" in answers,
+        lacking=tuple(answers.get("lacks", ())),
+        has_build="built" in answers,
     )
 
 

@@ -59,8 +59,8 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
     lines = nodes.talk_lines(everyone, script("answers") + script("try"), loader(software))
     with conversation(lines) as talk:
         talk.wait("tried", 60.0)
-        for node, said in talk.said.items():
-            for reason in said.get("unloaded", ()):
+        for node, answers in talk.said.items():
+            for reason in answers.get("unloaded", ()):
                 kinds = dict.fromkeys(each.partition(":")[0] for each in software)
                 lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
                 hint = f"look at {lists} in a login shell there, and load it by hand"
@@ -73,8 +73,8 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     names: Sequence[str] = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
     if choice in LAUNCHERS or choice == "auto":
         names = launcher_names(choice)
-    said = nodes.on_node(0, ["sh", "-c", script("find_mpi"), "sh", *names]).stdout
-    for part in said.split("\nend\n"):
+    report = nodes.on_node(0, ["sh", "-c", script("find_mpi"), "sh", *names]).stdout
+    for part in report.split("\nend\n"):
         line, _, version = part.partition("\n")
         flavour, number = identify(version) or ("", "")
         wrong = not flavour or (choice in LAUNCHERS and flavour != choice)
@@ -85,9 +85,9 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
         there = nodes.on_node(0, ["sh", "-c", 'ls -1 "$@" 2>/dev/null', "sh", *wrappers]).stdout
         compiler = next((path for path in wrappers if path in there.splitlines()), None)
         return MpiInstallation(flavour, number, mpirun, compiler)
-    what = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
+    lacking = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
     raise ToolMissing(
-        f"{what} found on the node's path",
+        f"{lacking} found on the node's path",
         where=where,
         hint="name its mpirun as `mpi`, or its module as `software`",
     )

@@ -138,10 +138,10 @@ class JobState:
 def job_state(job: str) -> JobState:
     """Ask for the state of a job; one that Slurm has forgotten is ``GONE``."""
     columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
-    done = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
-    line = done.stdout.strip("\n").partition("\n")[0]
-    if done.exit_code or not line:
-        return JobState("GONE", None, (), last_line(done.stderr))
+    ended = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
+    line = ended.stdout.strip("\n").partition("\n")[0]
+    if ended.exit_code or not line:
+        return JobState("GONE", None, (), last_line(ended.stderr))
     starts = ((0, 20), (20, 44), (44, 4044), (4044, None))
     state, left, nodes, reason = (line[slice(*ends)].strip() for ends in starts)
     return JobState(state, read_time_s(left), tuple(unfold(nodes)) if nodes else (), reason)
@@ -164,9 +164,9 @@ def requeued(job: str) -> str:
     if not restarts.isdigit() or int(restarts) == 0:
         return ""
     if shutil.which("sacct") is not None:
-        done = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
-        rows = [row.split()[0] for row in done.stdout.splitlines() if row.strip()]
-        if not done.exit_code and len(rows) > 1:
+        ended = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
+        rows = [row.split()[0] for row in ended.stdout.splitlines() if row.strip()]
+        if not ended.exit_code and len(rows) > 1:
             why = f": it {_ENDINGS.get(rows[-2], (rows[-2].lower(), ''))[0]}"
     return f"job {job} was requeued{why} (restart {int(restarts)})"
 
@@ -190,8 +190,8 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
     """Return the nodes that Slurm reports as down, draining or not answering."""
     if not names:
         return []
-    said = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
-    rows = (line.strip().partition(" ")[::2] for line in said.splitlines())
+    listed = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
+    rows = (line.strip().partition(" ")[::2] for line in listed.splitlines())
     bad = ("down", "drain", "fail", "unk", "not")
     return sorted({name for name, state in rows if state.startswith(bad) or state.endswith("*")})
 
@@ -200,10 +200,10 @@ def most_cores(partition: str | None) -> int | None:
     """Return the cores of the largest node of a partition, or of any; None where it is unknown."""
     where = [f"--partition={partition}"] if partition else []
     try:
-        done = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)
+        ended = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)
     except PlatformError:
         return None
-    numbers = [int(text.rstrip("+")) for text in done.stdout.split() if text.rstrip("+").isdigit()]
+    numbers = [int(text.rstrip("+")) for text in ended.stdout.split() if text.rstrip("+").isdigit()]
     return max(numbers, default=None)
 
 

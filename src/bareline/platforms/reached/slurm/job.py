@@ -47,13 +47,16 @@ exec scancel "$1"
 
 _LOG = logging.getLogger(__name__)
 #: How long after one look into the queue the next one comes: longer and longer.
-_LOOK_S, _LONGEST_LOOK_S = 1.0, 30.0
+_LOOK_S = 1.0
+_LONGEST_LOOK_S = 30.0
 #: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
 _KILLED_WITHIN_S = 60.0
 #: salloc's lines about a granted allocation, and about a waiting one.
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
 _PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
 
+#: Parts of salloc's errors that may be gone when it is asked again.
+_TEMPORARY = ("Unable to contact", "Socket timed out", "revoked")
 #: How many allocations this process has asked for, by the platform's name.
 _ASKED: Counter[str] = Counter()
 
@@ -72,10 +75,12 @@ class _Queue:
         """Return whether the job can never start, by two equal reasons."""
         if time.monotonic() < self._next:
             return self.is_hopeless
-        reason, before = commands.waiting(self._job), self.reason
+        before = self.reason
+        reason = commands.waiting(self._job)
         if reason and reason != before:
             _LOG.warning("the allocation waits in the queue: %s", reason)
-            self.reason, self._pause_s = reason, _LOOK_S
+            self.reason = reason
+            self._pause_s = _LOOK_S
         self.is_hopeless = reason == before and bool(commands.NEVER.fullmatch(reason))
         self._next = time.monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, _LONGEST_LOOK_S)
@@ -86,9 +91,11 @@ class SlurmJob:
     """An allocation in use; `name` is that of the platform whose `max_jobs` counts."""
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
-        self._options, self._name = options, name
+        self._options = options
+        self._name = name
         self._holder: subprocess.Popen[bytes] | None = None
-        self.number, self.waited_s = "", 0.0
+        self.number = ""
+        self.waited_s = 0.0
 
     @property
     def inherited(self) -> bool:
@@ -124,27 +131,36 @@ class SlurmJob:
         # --no-kill: a node that dies is found here; the other nodes go on.
         name = f"{_NAME}{owner_mark()}"
         words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={name}"]
-        started, queue, env = time.monotonic(), _Queue(name), commands.outside_environment()
+        queue = _Queue(name)
+        env = commands.outside_environment()
+        started = time.monotonic()
         salloc = ["salloc", *words]
-        done = run_process(salloc, env=env, timeout_s=options.queue_s, lost=queue.look)
+        ended = run_process(salloc, env=env, timeout_s=options.queue_s, lost=queue.look)
         self.waited_s = time.monotonic() - started
-        granted = _GRANTED.search(done.stderr)
+        granted = _GRANTED.search(ended.stderr)
         if granted is None:
-            if pending := _PENDING.search(done.stderr):
+            pending = _PENDING.search(ended.stderr)
+            if pending is not None:
                 commands.ask("scancel", pending[1])
-            raise _refusal(done, queue, options.queue_s)
-        self.number, mark = granted[1], owner_mark()
-        # Patterns of the files that this bareline makes on nodes.
-        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
-        left = [*(f"{folder}/bareline-*{mark}*" for folder in folders), session_folder(f"{mark}*")]
+            raise _refusal(ended, queue, options.queue_s)
+        self.number = granted[1]
         self._holder = subprocess.Popen(
-            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *left],
+            ["sh", "-c", _HOLD, "hold", self.number, str(nodes), *self._file_patterns()],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=env,
             start_new_session=True,
         )
+
+    def _file_patterns(self) -> list[str]:
+        """Return patterns of the files that this bareline makes on nodes."""
+        options = self._options
+        mark = owner_mark()
+        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
+        patterns = [f"{folder}/bareline-*{mark}*" for folder in folders]
+        patterns.append(session_folder(f"{mark}*"))
+        return patterns
 
     def see_own_end(self, state: commands.JobState) -> None:
         """Wait for the end of the job that this process is part of; raise TimeUp if it is late."""
@@ -157,32 +173,36 @@ class SlurmJob:
 
     def end(self, *, orderly: bool = True) -> None:
         """Release the nodes; idempotent. `orderly`: every step ended and removed its files."""
-        holder, self._holder = self._holder, None
-        if holder is not None:
-            assert holder.stdin is not None
-            with contextlib.suppress(BrokenPipeError):
-                holder.stdin.write(b"ended\n" if orderly else b"")
-                holder.stdin.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                holder.wait(20.0)
+        holder = self._holder
+        self._holder = None
+        if holder is None:
+            return
+        assert holder.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            if orderly:
+                holder.stdin.write(b"ended\n")
+            holder.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            holder.wait(20.0)
 
 
-def _refusal(done: Finished, queue: _Queue, queue_s: float) -> PlatformError:
+def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
+    """Return the reason why salloc gave no allocation; `NotNow` where another try may do."""
     if queue.is_hopeless:
         return PlatformError(
             f"Slurm never starts this request: {queue.reason}",
             hint="see `scontrol show partition`, and ask for less time, fewer nodes or another "
             "partition",
         )
-    why = f" ({queue.reason})" if queue.reason else ""
-    what = (
-        f"no nodes after {queue_s:.0f} s in the queue{why}"
-        if done.timed_out
-        else f"no allocation: {commands.last_line(done.stderr).removeprefix('salloc: error: ')}"
-    )
-    temporary = ("Unable to contact", "Socket timed out", "revoked")
-    later = done.timed_out or any(words in done.stderr for words in temporary)
-    return (NotNow if later else PlatformError)(what, hint="see `sinfo` and `squeue --me`")
+    if ended.timed_out:
+        reason = f" ({queue.reason})" if queue.reason else ""
+        text = f"no nodes after {queue_s:.0f} s in the queue{reason}"
+    else:
+        complaint = commands.last_line(ended.stderr).removeprefix("salloc: error: ")
+        text = f"no allocation: {complaint}"
+    is_temporary = any(words in ended.stderr for words in _TEMPORARY)
+    kind = NotNow if ended.timed_out or is_temporary else PlatformError
+    return kind(text, hint="see `sinfo` and `squeue --me`")
 
 
 def clean() -> list[str]:
@@ -191,7 +211,8 @@ def clean() -> list[str]:
     with contextlib.suppress(PlatformError):
         jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")
         for line in commands.ask(*jobs, timeout_s=10.0).stdout.splitlines():
-            number, name = line[:20].strip(), line[20:].strip()
+            number = line[:20].strip()
+            name = line[20:].strip()
             if name.startswith(_NAME) and has_ended(name.removeprefix(_NAME)):
                 commands.ask("scancel", number)
                 removed.append(f"Slurm allocation {number} given back")

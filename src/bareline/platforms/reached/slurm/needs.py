@@ -30,13 +30,13 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
     wanted = [word for word in words if word != "--exclusive"]
     line = ["srun", "--mpi=none", "--quiet", *wanted, "--nodes=1", "--ntasks=1", "--time=1"]
     line += [f"--immediate={_WAIT_S}", "--chdir=/", *loader(software), *needs_line()]
-    done = commands.ask(*line, timeout_s=_WAIT_S + 50.0)
-    if done.exit_code or done.timed_out:
-        why = commands.last_line(done.stderr) or done.why
-        if _BUSY.search(done.stderr) or done.timed_out:
+    ended = commands.ask(*line, timeout_s=_WAIT_S + 50.0)
+    if ended.exit_code or ended.timed_out:
+        why = commands.last_line(ended.stderr) or ended.why
+        if _BUSY.search(ended.stderr) or ended.timed_out:
             raise NotNow(f"no node is free within {_WAIT_S} s ({why})")
         raise PlatformError(f"srun refuses: {why}", hint="see that `sinfo` works here")
-    return read_needs(done.stdout)
+    return read_needs(ended.stdout)
 
 
 def cores_of_nodes(partition: str | None) -> dict[str, int]:
@@ -46,8 +46,10 @@ def cores_of_nodes(partition: str | None) -> dict[str, int]:
     """
     where = [f"--partition={partition}"] if partition else []
     try:
-        done = commands.ask("sinfo", "--noheader", "--Node", "--format=%N %c", *where, timeout_s=10)
+        ended = commands.ask(
+            "sinfo", "--noheader", "--Node", "--format=%N %c", *where, timeout_s=10
+        )
     except PlatformError:
         return {}
-    rows = (line.split() for line in done.stdout.splitlines())
+    rows = (line.split() for line in ended.stdout.splitlines())
     return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}

@@ -30,27 +30,31 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 class ContainerView:
     """A program's view around it; `libraries`: flavour and version of each MPI library there."""
 
-    said: Mapping[str, str]
+    answers: Mapping[str, str]
     libraries: tuple[tuple[str, str], ...]
 
     @property
     def libc(self) -> str:
         """Version of the GNU C library, "" where it is another one."""
-        found = _NUMBERS.search(self.said.get("libc", ""))
-        return found[0] if found and "musl" not in self.said["libc"] else ""
+        library = self.answers.get("libc", "")
+        match = _NUMBERS.search(library)
+        if match is None or "musl" in library:
+            return ""
+        return match[0]
 
 
 def read_look(text: str) -> ContainerView:
     """Read the output of the script."""
-    said: dict[str, str] = {}
+    answers: dict[str, str] = {}
     libraries = []
     for line in text.splitlines():
         key, _, value = line.partition(" ")
-        if key == "mpi" and (known := identify(value)):
-            libraries.append(known)
+        library = identify(value) if key == "mpi" else None
+        if library:
+            libraries.append(library)
         elif key:
-            said.setdefault(key.strip(), value.strip())
-    return ContainerView(said, tuple(libraries))
+            answers.setdefault(key.strip(), value.strip())
+    return ContainerView(answers, tuple(libraries))
 
 
 def check_mpi(
@@ -61,37 +65,56 @@ def check_mpi(
     Ranks inside talk to a launcher outside, and programs were built against its library: both
     change between minor versions.
     """
-    title, started = LAUNCHERS[mpi.flavour].title, f"and ranks are started by {mpi.title}"
-    own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
+    title = LAUNCHERS[mpi.flavour].title
+    launcher = f"and ranks are started by {mpi.title}"
+    versions = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
     wanted = f"{title} {_minor(mpi.version)}"
-    own_pmix, other_pmix = (look.said.get("pmix", "") for look in (inside, outside))
-    # The part of the version that callers depend on: ``2`` of libpmix.so.2.5.2.
-    majors = {pmix.partition(".so.")[2].partition(".")[0] for pmix in (own_pmix, other_pmix)}
-    if not own:
-        others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
-        what = f"the image has {others or 'no MPI library'}, {started}"
+    inside_pmix = inside.answers.get("pmix", "")
+    outside_pmix = outside.answers.get("pmix", "")
+    if not versions:
+        others = [f"{LAUNCHERS[name].title} {version}" for name, version in inside.libraries]
+        text = f"the image has {', '.join(others) or 'no MPI library'}, {launcher}"
         hint = f"install {wanted} in the image, or choose another `mpi`"
-    elif _minor(own[0]) != _minor(mpi.version):
-        what = f"the image has {title} {own[0]}, {started}"
-        hint = f"use an image with {wanted}, or install {own[0]} outside and give its path as `mpi`"
-    elif mpi.flavour == "openmpi" and own_pmix and other_pmix and len(majors) > 1:
-        what = f"the image's PMIx is {own_pmix}, and the launcher outside talks by {other_pmix}"
+    elif _minor(versions[0]) != _minor(mpi.version):
+        version = versions[0]
+        text = f"the image has {title} {version}, {launcher}"
+        hint = (
+            f"use an image with {wanted}, or install {version} outside and give its path as `mpi`"
+        )
+    elif mpi.flavour == "openmpi" and _are_other_pmix(inside_pmix, outside_pmix):
+        text = (
+            f"the image's PMIx is {inside_pmix}, and the launcher outside talks by {outside_pmix}"
+        )
         hint = "use an image with the same PMIx"
     else:
         return
-    raise PlatformError(what, where=where, hint=hint)
+    raise PlatformError(text, where=where, hint=hint)
+
+
+def _are_other_pmix(inside: str, outside: str) -> bool:
+    """Whether two names like libpmix.so.2.5.2 have other major versions; "" is unknown."""
+    if not inside or not outside:
+        return False
+    return _pmix_major(inside) != _pmix_major(outside)
+
+
+def _pmix_major(name: str) -> str:
+    """Return the part of the version that callers depend on: ``2`` of libpmix.so.2.5.2."""
+    _, _, version = name.partition(".so.")
+    major, _, _ = version.partition(".")
+    return major
 
 
 def check_libc(inside: ContainerView, needed: str, where: str) -> None:
     """Refuse an image whose C library is older than bareline's own programs need."""
     if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
-    what = f"the image has another C library than glibc, of which programs need {needed}"
+    text = f"the image has another C library than glibc, of which programs need {needed}"
     hint = "use an image of Debian, Ubuntu, a RedHat or SUSE"
     if inside.libc:
-        what = f"the image has glibc {inside.libc}, and bareline's programs need {needed}"
+        text = f"the image has glibc {inside.libc}, and bareline's programs need {needed}"
         hint = "use a newer image, or run bareline on a system as old as the image's"
-    raise PlatformError(what, where=where, hint=hint)
+    raise PlatformError(text, where=where, hint=hint)
 
 
 def _minor(version: str) -> str:
@@ -114,24 +137,28 @@ def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> li
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
     """Return the facts of the container's inside, and its differences from the outside."""
-    own = inside.said
-    other = outside.said
-    kinds = _own_namespaces(own, other)
+    answers = inside.answers
+    other = outside.answers
+    kinds = _own_namespaces(answers, other)
     facts: dict[str, Scalar] = {
         "container.namespaces": ", ".join(_KINDS[kind] for kind in kinds) or "none",
         "container.userns": f"per-{share}" if "user" in kinds else "none",
         "container.rootless": "user" in kinds or other.get("uid") != "0",
     }
-    if seccomp := _SECCOMP.get(own.get("Seccomp", "")):
+    seccomp = _SECCOMP.get(answers.get("Seccomp", ""))
+    if seccomp:
         facts["container.seccomp"] = seccomp
-    limits = {name: own.get(f"cgroup.{name}.max", "") for name in ("cpu", "memory", "pids")}
-    limited = [f"{name} {limit}" for name, limit in limits.items() if limit not in _UNLIMITED]
+    limited = []
+    for name in ("cpu", "memory", "pids"):
+        limit = answers.get(f"cgroup.{name}.max", "")
+        if limit not in _UNLIMITED:
+            limited.append(f"{name} {limit}")
     facts["container.limits"] = ", ".join(limited) or "none"
     # The view of programs counts: the image's system, and gVisor's own kernel.
-    if own.get("os"):
-        facts["os.name"] = own["os"]
+    if answers.get("os"):
+        facts["os.name"] = answers["os"]
     if inside.libc:
         facts["library.libc"] = f"glibc {inside.libc}"
-    if own.get("kernel") and own["kernel"] != other.get("kernel"):
-        facts["kernel.release"] = own["kernel"]
+    if answers.get("kernel") and answers["kernel"] != other.get("kernel"):
+        facts["kernel.release"] = answers["kernel"]
     return facts

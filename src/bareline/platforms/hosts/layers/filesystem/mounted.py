@@ -65,10 +65,10 @@ def _remove(folder: Path) -> None:
 def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
     """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
-    done = run(["sh", "-s", "--", *arguments], text)
+    ended = run(["sh", "-s", "--", *arguments], text)
     hint = "`bareline doctor` lists the missing programs"
-    done.must("the file system cannot be mounted", where="filesystem", hint=hint)
-    lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
+    ended.must("the file system cannot be mounted", where="filesystem", hint=hint)
+    lines = (line.partition(" ")[::2] for line in ended.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
 
 
