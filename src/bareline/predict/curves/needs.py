@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from bareline.profile.model import Profile
@@ -27,6 +28,8 @@ BESIDE = "mpi.beside_compute"
 BETWEEN = f"{BESIDE} between"
 ALONE = f"{BESIDE} alone"
 IO_KINDS = ("mpi-io", "posix-io")
+#: The probes whose curves point-to-point calls are looked up on.
+_MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
@@ -197,11 +200,8 @@ def _keys_of(
     kind = row["kind"]
     comm_size = row["comm_size"]
     if kind in POINT_TO_POINT and row["peer"] != "none":
-        for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING):
-            if ranks > 2 or not spread:
-                yield (probe, 2, False), row["size_high"]
-            if spread:
-                yield (probe, 2, True), row["size_high"]
+        for probe, between in product(_MESSAGES, _places(ranks, spread=spread)):
+            yield (probe, 2, between), row["size_high"]
     elif kind == "collective" and comm_size > 1:
         collective = collective_of(row["call"])
         if collective is not None:
@@ -211,19 +211,26 @@ def _keys_of(
         yield ("mpi.allreduce", comm_size, True), 8
 
 
+def _places(ranks: int, *, spread: bool) -> list[bool]:
+    """Return whether two ranks are on two nodes, for each place where they may send messages."""
+    if not spread:
+        return [False]
+    return [False, True] if ranks > 2 else [True]
+
+
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
     """Join the needs of several applications: each curve has the largest values of all."""
-    found: dict[tuple[str, int, bool], CurveNeed] = {}
+    joined: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
-        other = found.get(key, need)
-        found[key] = replace(
+        other = joined.get(key, need)
+        joined[key] = replace(
             need,
             largest=max(need.largest, other.largest),
             share=max(need.share, other.share),
             rate=max(need.rate, other.rate),
         )
-    return sorted(found.values(), key=lambda need: (need.probe, need.ranks))
+    return sorted(joined.values(), key=lambda need: (need.probe, need.ranks))
 
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:

@@ -250,9 +250,9 @@ def published_points(
     for name in dict.fromkeys(names):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
-            own = _cast_in(study, cast)
-            ratios = [*published_ratios(study), *_ratios_across(study, own, baseline)]
-            yield from _points_of_study(study, own, ratios)
+            study_cast = _cast_in(study, cast)
+            ratios = [*published_ratios(study), *_ratios_across(study, study_cast, baseline)]
+            yield from _points_of_study(study, study_cast, ratios)
 
 
 def _cast_in(study: PublishedStudy, cast: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

@@ -84,15 +84,21 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
     wanted = measured
     if spec.probe or spec.where:
         wanted = [cell for cell in select(document, spec) if cell.median]
-    lines: list[RatioLine] = []
-    for point in document.published:
-        if spec.published and point.ratio.part not in spec.published:
-            continue
-        bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
-        ratios = list(_ratios_at(point, wanted, bases))
-        if ratios:
-            lines.append(RatioLine.of(point, ratios))
-    return lines
+    lines = [_line(point, wanted, measured) for point in _points(document, spec)]
+    return [line for line in lines if line.comparisons]
+
+
+def _points(document: Document, spec: ExhibitSpec) -> list[PublishedPoint]:
+    """Return the published ratios, only of the parts that an exhibit names, if any."""
+    if not spec.published:
+        return list(document.published)
+    return [point for point in document.published if point.ratio.part in spec.published]
+
+
+def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row]) -> RatioLine:
+    """Return a published ratio with the values of some cells, over the values of its baseline."""
+    bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
+    return RatioLine.of(point, _ratios_at(point, wanted, bases))
 
 
 def _ratios_at(

@@ -176,9 +176,7 @@ def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ())
     counting = [comparison for comparison in comparisons if comparison.counts]
     ranges = [comparison for comparison in counting if not comparison.is_bound]
     bounds = [comparison for comparison in counting if comparison.is_bound]
-    ends = [end for end in printed if end > 0]
-    for comparison in ranges:
-        ends += [end for end in (comparison.low, comparison.high) if end]
+    ends = [*_ends(ranges), *(end for end in printed if end > 0)]
     least = min(ends, default=1.0)
     most = max(ends, default=1.0)
     off = statistics.median(comparison.off for comparison in ranges) if ranges else 1.0
@@ -194,6 +192,13 @@ def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ())
         least=least,
         most=most,
     )
+
+
+def _ends(ranges: Iterable[RangeComparison]) -> list[float]:
+    ends: list[float] = []
+    for comparison in ranges:
+        ends += [end for end in (comparison.low, comparison.high) if end]
+    return ends
 
 
 def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:

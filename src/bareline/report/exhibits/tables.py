@@ -181,21 +181,31 @@ def _printed_of_others(document: Document, spec: ExhibitSpec) -> list[_OtherSyst
     cast = _cast(document)
     baselines = {name for name, platforms in cast.items() if document.baseline in platforms}
     cells = select(document, spec)
-    probes = {cell.place.probe for cell in cells}
-    others = []
+    others: list[_OtherSystem] = []
     for study in publications().values():
         for ratio in (*printed_ratios(study), *computed_ratios(study)):
             has_platform = f"{study.id}:{ratio.platform}" in cast
             is_row = has_platform and f"{study.id}:{ratio.baseline}" in baselines
-            if ratio.part not in spec.published or is_row:
-                continue
-            alike = [ratio, *likewise(study, ratio)]
-            here = [one for one in alike if any(map(one.measured_by, probes))]
-            for one in here:
-                probe = one.probe if len(here) > 1 else ""
-                measured = _measured_of_others(document, spec, cells, one)
-                others.append(_OtherSystem(study, one, probe or "", measured))
+            if ratio.part in spec.published and not is_row:
+                others += _other_systems(document, spec, cells, study, ratio)
     return others
+
+
+def _other_systems(
+    document: Document,
+    spec: ExhibitSpec,
+    cells: Sequence[Row],
+    study: PublishedStudy,
+    ratio: PublishedRatio,
+) -> Iterator[_OtherSystem]:
+    """Yield a printed ratio for each probe here that measures its benchmark."""
+    probes = {cell.place.probe for cell in cells}
+    printings = [ratio, *likewise(study, ratio)]
+    measured_here = [printing for printing in printings if any(map(printing.measured_by, probes))]
+    for printing in measured_here:
+        probe = printing.probe if len(measured_here) > 1 else ""
+        measured = _measured_of_others(document, spec, cells, printing)
+        yield _OtherSystem(study, printing, probe or "", measured)
 
 
 def _measured_of_others(
