@@ -99,9 +99,7 @@ def test_what_is_no_regular_file_of_a_run_is_refused(finished, bounded, name, ma
     return None
 
 
-@pytest.mark.parametrize(
-    ("name", "code"), [("facts", "BL-VOCABULARY-599"), ("raw", "BL-STORE-508")]
-)
+@pytest.mark.parametrize(("name", "code"), [("facts", "BL-STORE-259"), ("raw", "BL-STORE-508")])
 def test_a_folder_of_a_run_that_is_a_link_is_not_read(finished, name, code):
     moved = finished.path.parent / "moved"
     (finished.path / name).rename(moved)

@@ -91,11 +91,11 @@ class TestMpi(MpiContract):
 
 #: Where types are tried that need more than this machine has at once, or have no hosts.
 ELSEWHERE = {
-    "ssh": "cluster/test_ssh_contract.py",
-    "job": "cluster/test_job.py",
-    "slurm": "cluster/test_slurm_contract.py",
-    "openstack": "openstack/test_contract.py",
-    "vm": "vm/test_guests.py",
+    "ssh": "reached/test_ssh_contract.py",
+    "job": "reached/test_job.py",
+    "slurm": "reached/test_slurm_contract.py",
+    "openstack": "made/openstack/test_contract.py",
+    "vm": "made/vm/test_guests.py",
     "sim": "sim/test_simulated.py",
     "null": "../session/test_runner.py",
 }

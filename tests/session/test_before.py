@@ -13,6 +13,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.document import document_of
 from bareline.report.page.files import write_report
+from bareline.session import machine
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
@@ -36,7 +37,9 @@ def run(request, tmp_path):
 
 
 @pytest.fixture
-def planted(tmp_path):
+def planted(tmp_path, monkeypatch):
+    """Return a run of 0.1.0 that goes on without the question for another version of bareline."""
+    monkeypatch.setattr(machine, "__version__", "0.1.0")
     shutil.copytree(RUNS / "planted", tmp_path / "planted")
     return Run.open(tmp_path / "planted")
 
