@@ -294,7 +294,7 @@ class _Load:
         lines = tail.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         return PlatformError(
-            f"{self._name} {clause}{reason}; the trial was not measured next to it",
+            f"{self._name} {clause}{reason}; the trial was not measured next to a busy neighbour",
             hint="measure it again with `bareline continue`",
         )
 
