@@ -61,7 +61,7 @@ class Neighbours(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Neighbours:
         if self.load in ("idle", "same") and (self.workers or self.cores):
-            raise ValueError(f'neighbours of load = "{self.load}" have no workers or cores to give')
+            raise ValueError(f'neighbours of load = "{self.load}" take neither workers nor cores')
         return self
 
     @property
