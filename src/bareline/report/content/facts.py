@@ -80,7 +80,7 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
 
 
 class Fact(TypedDict):
-    """``show --facts``: what a platform is, what changes from hour to hour, what names it."""
+    """``show --facts``: a property, a changing state or a name of a platform."""
 
     key: str
     label: str
@@ -124,7 +124,7 @@ def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | N
 
 
 def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
-    """Format a platform's value, and those of its other nodes that differ; of many, most."""
+    """Format a platform's value, and the differing values of its other nodes; of many, most."""
     nodes_by_text = grouped_by(sorted(cell.keys() - {0}), lambda node: format_fact(key, cell[node]))
     groups = list(nodes_by_text.items())
     named = groups

@@ -21,7 +21,7 @@ from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
 
 #: The meaning of a diamond.
-_PRINTED = f"Diamonds: what the publication lost, pale where it was {PALE}"
+_PRINTED = f"Diamonds: the publication's loss, pale where it was {PALE}"
 
 
 def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:

@@ -65,9 +65,9 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         spec,
         title="Share of the machine's limit",
         notes=[
-            "The time that peak arithmetic or triad bandwidth would need for what the program "
-            "does, whichever is longer, over the time measured; paired by block. Above 100 % "
-            "the caches held its data."
+            "The time that peak arithmetic or triad bandwidth would need for the program's work, "
+            "whichever is longer, over the time measured; paired by block. Above 100 % "
+            "its data were in the caches."
         ],
         layer=_cell(rows[0]).layer,
         summary=f"Share of the limit: {listing(_summaries(document, rows, names))}.",

@@ -189,7 +189,7 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]
 
 
 def _named_lines(document: Document, cells: Sequence[Row], x: str) -> dict[str, list[TableRow]]:
-    """Return the cells of each line by its title: the probe and what distinguishes its cases."""
+    """Return the cells of each line by its title: the probe and the parameters that differ."""
     names = varying_without(cells, x)
     rows = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in cells]
     return grouped_by(rows, lambda row: row.title)

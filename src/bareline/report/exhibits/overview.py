@@ -103,8 +103,8 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
     probes = grouped_by(rows, lambda row: row[0].probe)
     worst = [max(group, key=_weight) for group in probes.values()]
     return worst, (
-        f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
-        "platform. The table below has all shown values, the sections the rest."
+        f"Of {len(rows)} rows one is shown for each probe: the row with the largest difference on "
+        "any platform. The table below has all shown values, the sections the rest."
     )
 
 

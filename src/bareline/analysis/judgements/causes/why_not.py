@@ -60,8 +60,7 @@ class AnswerRow(_Row):
 
     - `word`: null where the cause is not named.
     - `reason`: why the cause is not named, or its words.
-    - `figures`: its share of the extra time, and the causes that have the others; empty without a
-      share.
+    - `figures`: its share of the extra time, and the causes of the rest; empty without a share.
     """
 
     kind: Literal["answer"]
