@@ -16,6 +16,7 @@ import numpy as np
 
 from bareline.predict.scaling.grid import Grid
 from bareline.predict.scaling.laws import fitted
+from bareline.predict.scaling.messages import basis
 from bareline.predict.scaling.pattern import program_of
 from bareline.predict.scaling.ranks import MOST_UNCHECKED, Grown, Scaled
 from bareline.profile.period import ProgramPeriod
@@ -99,6 +100,7 @@ class GrownRanks:
     - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
     - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
       `assumed_even_share`: of the bytes, the share that depends on one.
+    - `assumptions`: the assumptions of the period, a sentence each.
     """
 
     program: str
@@ -126,6 +128,7 @@ class GrownRanks:
     unchecked_time_share: float
     assumed_even: tuple[int, ...]
     assumed_even_share: float
+    assumptions: tuple[str, ...]
     sizes_off: float
     calls_beside: int
     notes: list[str]
@@ -236,6 +239,7 @@ def _point(
         unchecked_time_share=unchecked.time_share,
         assumed_even=tuple(side + 1 for side in grown.assumed_even),
         assumed_even_share=grown.even_share,
+        assumptions=tuple(basis(own, grown)),
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,
