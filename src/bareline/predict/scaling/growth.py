@@ -203,16 +203,23 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
         yield ranks
 
 
+def _with_computing(grown: Grown, law: Computing) -> Trace:
+    """Return the made period in which each rank computes as long as the law says.
+
+    The time is spread over its calls as on the largest profile.
+    """
+    mean_s = float(np.mean([stream.compute_s.sum() for stream in grown.trace.streams])) or 1.0
+    return _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0)
+
+
 def _point(
     own: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
 ) -> GrownRanks:
-    # Each rank takes the law's time, over its calls as it was on the largest profile.
-    mean_s = float(np.mean([one.compute_s.sum() for one in grown.trace.streams])) or 1.0
-    trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
-    period_s, parts = _replayed(trace, run)
+    trace = _with_computing(grown, law)
+    period_s, parts = _replayed(trace, on.run)
     speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
     largest, unchecked = own.largest, grown.unchecked
-    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
+    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, on.run)
     return GrownRanks(
         program=program_of(largest),
         platform=on.name,
