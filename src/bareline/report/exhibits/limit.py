@@ -15,10 +15,11 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant, titled
+from bareline.report.exhibits.base import Exhibit, figure_of, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import listing, percent_tenths

@@ -19,7 +19,7 @@ from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import said_again, sentence_case
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
@@ -31,6 +31,7 @@ from bareline.report.figures.predictions import (
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, whole
 
 _WORDS = {

@@ -24,7 +24,6 @@ from bareline.report.exhibits.base import (
     TableRow,
     by_unit,
     figure_of,
-    grouped_by,
     select,
     titled,
 )
@@ -32,6 +31,7 @@ from bareline.report.exhibits.columns import cells_table, columns
 from bareline.report.exhibits.rules import rule_text, ruled_ratio, ruled_value, worse_by_rule
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
