@@ -97,7 +97,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
     if not separate:
         return ""
     return (
-        f" Without common blocks ({listing(separate)}) only a difference above "
+        f" Without common blocks ({listing(separate)}) only what lies farther apart than "
         f"{stats.APART_SPREADS:g} times the spread of launches is certain."
     )
 

@@ -300,7 +300,7 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         data: list[Mapping[str, Any]] = []
         for strip in strips:
             data += strip.rows()
-        where = f"{outside} are beyond it" if outside else "all are within the measured range"
+        where = f"{outside} lie beyond it" if outside else "all are within the measured range"
         yield figure_of(
             ExhibitSpec(kind=spec.kind),
             title=f"{application}: sizes used and sizes measured",
