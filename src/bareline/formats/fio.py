@@ -174,13 +174,13 @@ def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
     """Return options with numbers where they are such; of one given twice fio takes the last."""
-    found: dict[str, Scalar] = {}
+    options: dict[str, Scalar] = {}
     for name, value in given.items():
         text = str(value[-1] if isinstance(value, SeveralValues) else value)
-        found[name] = text
+        options[name] = text
         with suppress(UsageError, ValueError):
-            found[name] = parse_size(text) if name in _SIZES else int(text)
-    return found
+            options[name] = parse_size(text) if name in _SIZES else int(text)
+    return options
 
 
 def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:

@@ -204,15 +204,15 @@ def _options(text: str) -> dict[str, str]:
     Before 2017 roots moved on and nothing was synchronised unless an option requested it.
     """
     old = _year(text) < _SYNCHRONISED_SINCE
-    found = {"root_shift": "on", "sync": "off"} if old else {}
+    options = {"root_shift": "on", "sync": "off"} if old else {}
     line = _CALL.search(text)
     words = line[1].split() if line else []
     for word, value in pairwise(words):
         name = word.removeprefix("-")
         if _OPTION.fullmatch(word) and name not in _LABELS:
             given = "on" if _OPTION.fullmatch(value) else value.lower()
-            found[name] = _SWITCHES.get(given, given)
-    return found
+            options[name] = _SWITCHES.get(given, given)
+    return options
 
 
 def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:

@@ -94,8 +94,8 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
         yield _reading("write", {}, unread(error))
         return
     for way in dict.fromkeys(name for name, _ in rows):
-        own = [row for name, row in rows if name == way]
-        read = partial(_samples, own, options, text, way)
+        cells = [row for name, row in rows if name == way]
+        read = partial(_samples, cells, options, text, way)
         reading = _reading(way, params, outcome_of(_METRICS, read), ranks)
         yield replace(
             reading,
@@ -149,16 +149,16 @@ def _setting(name: str, text: str) -> Scalar:
     return text
 
 
-def _size(text: str, what: str) -> int:
+def _size(text: str, subject: str) -> int:
     try:
         return parse_size(text.removesuffix(" bytes"))
     except UsageError as error:
-        raise ParseError(f"{what}: '{text}' is not a size") from error
+        raise ParseError(f"{subject}: '{text}' is not a size") from error
 
 
-def _whole(text: str, what: str) -> int:
+def _whole(text: str, subject: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,8}", text):
-        raise ParseError(f"{what}: '{text}' is not a number")
+        raise ParseError(f"{subject}: '{text}' is not a number")
     return int(text)
 
 
@@ -168,15 +168,15 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
         raise ParseError("there are no results")
     names = titles[0].split()
     end = _SUMMARY.search(test)
-    found = []
+    rows = []
     for match in _ROW.finditer(test, titles.end(), end.start() if end else len(test)):
         cells = match[2].split()
         if len(cells) != len(names) - 1:
             raise ParseError(f"the row of {match[1]} has not as many columns as there are titles")
-        found.append((match[1], dict(zip(names[1:], cells, strict=True))))
-    if not found:
+        rows.append((match[1], dict(zip(names[1:], cells, strict=True))))
+    if not rows:
         raise ParseError("the results have no row: the test did not end")
-    return found
+    return rows
 
 
 def _samples(
@@ -243,7 +243,7 @@ def _bandwidth(
 def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
     figures = [number(cell, "summary") for cell in summary.split()[:3]]
     return len(figures) == 3 and all(
-        abs(one - end) <= off + 0.006 for one, end in zip(figures, ends, strict=True)
+        abs(figure - end) <= off + 0.006 for figure, end in zip(figures, ends, strict=True)
     )
 
 

@@ -126,8 +126,8 @@ def _latency_samples(text: str) -> Iterable[Sample]:
     summary = _LATENCY.findall(text)
     if len(summary) != 1:
         raise ParseError("there is no summary: the run did not end")
-    (what, mean_text), means = summary[0], _MEAN.findall(text)
-    scale = 0.5e-6 if what == "Round trip" else 1e-6
+    (quantity, mean_text), means = summary[0], _MEAN.findall(text)
+    scale = 0.5e-6 if quantity == "Round trip" else 1e-6
     mean_us = number(mean_text, "latency")
     slack = 1.01 * rounding(mean_text)
     if means and abs(number(means[0], "avg-latency") - mean_us) > slack:

@@ -40,8 +40,8 @@ class Transfer:
     @property
     def values(self) -> dict[str, float]:
         """The known values, in the order of the metrics."""
-        found = {name: self.said.get(name) for name in METRICS}
-        return {name: value for name, value in found.items() if value is not None}
+        by_metric = {name: self.said.get(name) for name in METRICS}
+        return {name: value for name, value in by_metric.items() if value is not None}
 
 
 def transfer_reader(

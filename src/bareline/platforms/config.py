@@ -215,11 +215,11 @@ def platforms_schema() -> dict[str, Any]:
     """Return the schema of a file such as `load_platforms` reads, plug-ins' types included."""
     types = load_platform_types()
     models = [(platform.options, "validation") for platform in types.values()]
-    found, shared = models_json_schema(models)  # type: ignore[arg-type]
+    schemas, shared = models_json_schema(models)  # type: ignore[arg-type]
     definitions = shared.get("$defs", {})
     tables, common = [], _Common.model_json_schema()["properties"]
     for name, platform in types.items():
-        place = found[platform.options, "validation"]["$ref"].rpartition("/")[2]
+        place = schemas[platform.options, "validation"]["$ref"].rpartition("/")[2]
         options, kind = definitions[place], {"type": {"const": name}}
         definitions[f"type-{name}"] = {
             **options,
@@ -227,11 +227,13 @@ def platforms_schema() -> dict[str, Any]:
             "required": [*options.get("required", []), "type"],
         }
         tables.append({"$ref": f"#/$defs/type-{name}"})
-    one = {"patternProperties": {f"^{PLATFORM_NAME.pattern}$": {"oneOf": tables}}}
+    named_tables = {"patternProperties": {f"^{PLATFORM_NAME.pattern}$": {"oneOf": tables}}}
     return {
         "title": "platforms",
         "type": "object",
-        "properties": {"platform": {"type": "object", **one, "additionalProperties": False}},
+        "properties": {
+            "platform": {"type": "object", **named_tables, "additionalProperties": False}
+        },
         "additionalProperties": False,
         "$defs": definitions,
     }

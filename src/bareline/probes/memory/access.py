@@ -193,10 +193,13 @@ class MemoryLatency(Nodebench[LatencyParams]):
         return native("nodebench", "latency", "--sizes", sizes, *words)
 
     def samples(self, params: LatencyParams, report: Report) -> Iterable[Sample]:
-        said = [*(point.at for point in report.points), *(cut.get("point") for cut in report.cut)]
-        asked = params.points()
-        if sorted(map(_key, said)) != sorted(map(_key, asked)):
-            raise ParseError(f"{len(said)} points instead of the {len(asked)} asked for")
+        measured = [
+            *(point.at for point in report.points),
+            *(cut.get("point") for cut in report.cut),
+        ]
+        requested = params.points()
+        if sorted(map(_key, measured)) != sorted(map(_key, requested)):
+            raise ParseError(f"{len(measured)} points instead of the {len(requested)} asked for")
         for point in report.points:
             yield from spread_samples(point, "time", "latency", point.at)
             mean = point.positive("loop_mean")

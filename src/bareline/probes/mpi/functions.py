@@ -182,7 +182,7 @@ def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
     """
     times = {}
     for name in ("between", "alone"):
-        low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
+        low, middle, high = (point.quantile(name, quartile) for quartile in ("q1", "median", "q3"))
         times[name] = positive((low + 2 * middle + high) / 4, name, point)
     yield Sample("ratio", times["between"] / times["alone"])
     for name, time in times.items():

@@ -178,8 +178,8 @@ class Insistence:
         waited_s, failures = 0.0, 0
         while True:
             try:
-                if failures and done is not None and (found := done()) is not None:
-                    return found
+                if failures and done is not None and (result := done()) is not None:
+                    return result
                 return act()
             except Busy as error:
                 failures += 1

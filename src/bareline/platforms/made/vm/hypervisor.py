@@ -135,9 +135,9 @@ class Hypervisor:
                 )
         for name in ("etc", "lib", "log"):
             (self.folder / name).mkdir()
-        known = self.cache_folder / "vm" / "libvirt"
-        known.mkdir(parents=True, exist_ok=True)
-        (self.folder / "cache").symlink_to(known)
+        capabilities = self.cache_folder / "vm" / "libvirt"
+        capabilities.mkdir(parents=True, exist_ok=True)
+        (self.folder / "cache").symlink_to(capabilities)
         replace_file(
             self.folder / "etc" / "libvirtd.conf", _DAEMON.format(folder=self.folder), durable=False
         )

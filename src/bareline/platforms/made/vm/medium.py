@@ -65,8 +65,8 @@ def built_medium(
         files = settings_files(options, guest, guests, keys)
         files["init"] = File(guest_script("init"), 0o755)
         initrd = folder / f"{guest.name}.initrd"
-        own = archive({f"bareline/{name}": file for name, file in files.items()})
-        replace_file(initrd, common + own, mode=0o600, durable=False)
+        packed = archive({f"bareline/{name}": file for name, file in files.items()})
+        replace_file(initrd, common + packed, mode=0o600, durable=False)
         boot = Boot(kernel=str(image.kernel), initrd=str(initrd), command_line=command_line)
         return disk, boot, None
 
@@ -190,8 +190,8 @@ def _seed_files(
 
 
 def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, object]:
-    known = {"match": {"macaddress": mac}, "set-name": name, "addresses": [f"{address}/24"]}
-    return {**known, **more}
+    settings = {"match": {"macaddress": mac}, "set-name": name, "addresses": [f"{address}/24"]}
+    return {**settings, **more}
 
 
 def _make_seed_medium(folder: Path, medium: Path) -> None:

@@ -114,9 +114,9 @@ def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
 
 def read_topology(text: str) -> dict[str, str]:
     """Read the switches that have nodes out of ``scontrol show topology``."""
-    found = {}
+    switches = {}
     for name, nodes in _SWITCH.findall(text):
         with suppress(ValueError):
             if unfold(nodes):
-                found[name] = nodes
-    return found
+                switches[name] = nodes
+    return switches

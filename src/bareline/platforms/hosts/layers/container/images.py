@@ -121,10 +121,10 @@ def _refusal(error: BaseException, archive: Path) -> PlatformError:
 
 
 def _digest_of(file: BinaryIO) -> str:
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     while data := file.read(_CHUNK_BYTES):
-        found.update(data)
-    return found.hexdigest()
+        checksum.update(data)
+    return checksum.hexdigest()
 
 
 #: The folder that becomes the root, below its place while it is made.

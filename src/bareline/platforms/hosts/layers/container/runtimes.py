@@ -331,6 +331,6 @@ _ROWS = (
 @cache
 def runtimes() -> Mapping[str, Runtime]:
     """Return every runtime by its name in platform files, including runtimes of plug-ins."""
-    own = ((__name__, one) for one in _ROWS)
-    found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
-    return named("container runtime", found, lambda runtime: runtime.name)
+    rows = ((__name__, row) for row in _ROWS)
+    entries = chain(rows, checked("container runtime", brought("bareline.runtimes"), Runtime))
+    return named("container runtime", entries, lambda runtime: runtime.name)
