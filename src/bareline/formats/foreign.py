@@ -68,7 +68,8 @@ def figure(
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:
-        label, base = f"{label}_{plain_name(unit) or 'unit'}", "1"
+        label = f"{label}_{plain_name(unit) or 'unit'}"
+        base = "1"
     direction = better or _DIRECTIONS.get(base, "none")
     return ForeignFigure(label, Metric(base, direction, detail=detail), factor)
 

@@ -238,7 +238,8 @@ def _summary(text: str) -> dict[str, str]:
 
 def _imported(group: _Group, values: Mapping[str, str], text: str) -> Reading:
     metrics = {name: metric for name, metric, _ in group.known(values).values()}
-    ranks, params = UNKNOWN_RANKS, dict[str, Scalar]()
+    ranks = UNKNOWN_RANKS
+    params = dict[str, Scalar]()
     try:
         for name, key in group.params.items():
             if key in values:

@@ -129,7 +129,8 @@ def read(text: str) -> Iterable[Reading]:
     title = TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of the Intel MPI Benchmarks")
-    parts, listed = _parts(text), _listed(text)
+    parts = _parts(text)
+    listed = _listed(text)
     launch = ImbLaunch(
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,

@@ -254,20 +254,24 @@ def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
     """Return the positions of rows whose rate contradicts their size and time or rate."""
-    sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
+    sizes = table.integers("#bytes")
+    rates = table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
     wrong = []
     rows = zip(sizes, rates, others, strict=True)
     for position, (size, rate_text, other_text) in enumerate(rows):
-        rate, slack = float(rate_text), 1.01 * rounding(rate_text)
+        rate = float(rate_text)
+        slack = 1.01 * rounding(rate_text)
         off = 1.01 * rounding(other_text)
-        least, most = float(other_text) - off, float(other_text) + off
+        least = float(other_text) - off
+        most = float(other_text) + off
         scale = size * factor / mega
         if timed:
             low = scale * 1e6 / most
             high = scale * 1e6 / least if least > 0 else float("inf")
         else:
-            low, high = scale * least, scale * most
+            low = scale * least
+            high = scale * most
         if not low - slack <= rate <= high + slack:
             wrong.append(position)
     return wrong

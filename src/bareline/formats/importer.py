@@ -93,7 +93,8 @@ def lost_titles(
     starts: list[int] = []
     has_begun = False
     for offset, order in sorted(marks):
-        is_title, is_last = order == 0, order == 2
+        is_title = order == 0
+        is_last = order == 2
         if not is_title and not has_begun:
             starts.append(offset)
         has_begun = not is_last

@@ -121,7 +121,8 @@ def _check_launch(text: str) -> tuple[str, ...]:
 
 def _options_of(test: str) -> dict[str, str]:
     """Return the options of a test, which are between a title and the results."""
-    begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
+    begin = _OPTIONS_BEGIN.search(test)
+    end = _TITLES.search(test)
     first = begin.end() if begin else 0
     last = end.start() if end else len(test)
     return {key: value.strip() for key, value in _OPTION.findall(test[first:last])}
@@ -225,8 +226,10 @@ def _bandwidth(
     row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
 ) -> tuple[float, float]:
     """Return a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
-    text, total = row.get("bw(MiB/s)", ""), row.get("total(s)", "")
-    rate, time_s = number(text, "bw(MiB/s)"), number(total, "total(s)")
+    text = row.get("bw(MiB/s)", "")
+    total = row.get("total(s)", "")
+    rate = number(text, "bw(MiB/s)")
+    time_s = number(total, "total(s)")
     if not rate or not time_s:
         raise ParseError("nothing was transferred")
     slack = rounding(text) / rate + rounding(total) / time_s + 1e-3

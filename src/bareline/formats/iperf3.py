@@ -210,7 +210,8 @@ def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
 
 def _is_receivers(test: _Test) -> bool:
     """Whether the server printed an output: it does not know the sent rate."""
-    sent, received = test.end.sum_sent, test.end.sum_received
+    sent = test.end.sum_sent
+    received = test.end.sum_received
     accepted = test.start.accepted_connection is not None
     return accepted and not sent.bytes and bool(received.bytes)
 
@@ -242,7 +243,9 @@ def _there(part: _Sum | None, name: str) -> _Sum:
 
 
 def _datagrams(received: _Received) -> tuple[float, float]:
-    lost, sent, percent = received.lost_packets, received.packets, received.lost_percent
+    lost = received.lost_packets
+    sent = received.packets
+    percent = received.lost_percent
     if lost is None or sent is None or percent is None or received.jitter_ms is None:
         raise ParseError("the receiver's datagrams are not all reported")
     if not sent or abs(percent - 100 * lost / sent) > 0.01:

@@ -391,7 +391,8 @@ def _check_overlap(table: PrintedTable) -> None:
         whole_us, compute_us, pure_us = times
         # The part that is not hidden; two of the three times are rounded in the numerator.
         least, most = quotient_range(whole_us - compute_us, pure_us, 0.0102)
-        low, high = max(0.0, 100 - 100 * most), max(0.0, 100 - 100 * least)
+        low = max(0.0, 100 - 100 * most)
+        high = max(0.0, 100 - 100 * least)
         if not low - 0.006 <= percent <= high + 0.006:
             raise ParseError(f"line {line.number}: Overlap contradicts the times")
 

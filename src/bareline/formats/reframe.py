@@ -293,7 +293,8 @@ def _variables(case: _Case) -> Iterable[_Variable]:
 
 
 def _lines(text: str) -> list[str]:
-    rows, titles = [], ""
+    rows = []
+    titles = ""
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):
             titles = line

@@ -55,7 +55,8 @@ def transfer_reader(
             transfer = read(text)
             outcome = Measured(tuple(Sample(*pair) for pair in transfer.values.items()))
         except ParseError as error:
-            transfer, outcome = Transfer(udp=is_udp(text), said={}), unread(error)
+            transfer = Transfer(udp=is_udp(text), said={})
+            outcome = unread(error)
         yield Reading(
             probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
             title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",

@@ -116,7 +116,8 @@ def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
         option, equals, value = words[index].partition("=")
         short = not option.startswith("--") and option.startswith("-")
         if short and len(option) > 2:
-            option, value = option[:2], option[2:] + equals + value
+            value = option[2:] + equals + value
+            option = option[:2]
         elif (
             short and not equals and index + 1 < len(words) and not words[index + 1].startswith("-")
         ):

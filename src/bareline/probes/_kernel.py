@@ -82,7 +82,8 @@ class Kernel(Probe[Any]):
         if reported != params.problem_class:
             raise ParseError(f"class {reported} instead of {params.problem_class}")
         point = report.point
-        iterations, unverified = self.iterations_asked(params), _unverified(point)
+        iterations = self.iterations_asked(params)
+        unverified = _unverified(point)
         if iterations and point.number("iterations") != iterations:
             raise ParseError(f"{point.number('iterations'):g} iterations instead of {iterations}")
         if not iterations and "iterations" in unverified:
@@ -96,7 +97,8 @@ class Kernel(Probe[Any]):
         communication, communication_mean = _spread(point, "communication_s", time)
         imbalance = point.positive("imbalance")
         _check_equal(imbalance * compute_mean, compute, "imbalance by mean", "largest computation")
-        most, means = (compute, communication), (compute_mean, communication_mean)
+        most = (compute, communication)
+        means = (compute_mean, communication_mean)
         values = (time, rate, *most, *means, imbalance)
         return [Sample(*pair) for pair in zip(KERNEL_METRICS, values, strict=True)]
 

@@ -131,7 +131,8 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
     if not lines:
         raise ParseError("the output is empty")
     rows = [read_object(line, number) for number, line in enumerate(lines, 1)]
-    header, end = rows[0], rows[-1]
+    header = rows[0]
+    end = rows[-1]
     if header.get("bareline") != _PROTOCOL:
         raise ParseError("the first line is not the header of a bareline program")
     source = (header.get("program"), header.get("benchmark"))

@@ -44,7 +44,8 @@ def serving(
     - `clean`: removes the lines that the way to the node adds to the server's output.
     - `hold`: it ends by itself with its standard input; see `holding`.
     """
-    problem, start = "", holding if hold else spawn
+    problem = ""
+    start = holding if hold else spawn
     for _ in range(3):
         taken = ports.taken()
         free = [number for number in _PORTS if number not in taken]

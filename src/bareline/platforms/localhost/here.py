@@ -68,7 +68,8 @@ class HerePlatform(Platform[O_co]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[Any]) -> Availability:
-        availability, choice = super().available(spec), spec.options.mpi
+        availability = super().available(spec)
+        choice = spec.options.mpi
         try:
             if availability.ok:
                 find_mpi(choice)

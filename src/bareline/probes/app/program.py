@@ -240,7 +240,8 @@ class ProgramProbe(Probe[Any]):
 
     def _in_folder(self, layout: Layout, params: Any) -> Command:
         """Return the program as it runs in a folder of the node: no script is timed with it."""
-        program, fillings = self.program, _known(params, layout)
+        program = self.program
+        fillings = _known(params, layout)
         argv = [_filled(word, fillings) for word in program.command]
         return Command(
             argv=("sh", "-c", _IN_FOLDER, program.folder, *argv),

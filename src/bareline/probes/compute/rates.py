@@ -200,7 +200,8 @@ def solved_order(point: MeasuredPoint) -> int:
 
     Raises ParseError: it did not pass, or the order is missing.
     """
-    residual, order = point.number("residual"), point.at.get("n")
+    residual = point.number("residual")
+    order = point.at.get("n")
     if not 0 <= residual < _MOST_RESIDUAL:
         raise ParseError(f"the residual {residual:g} is not below {_MOST_RESIDUAL:g}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:

@@ -93,7 +93,8 @@ class Sequential(Probe[SequentialParams]):
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
     block_bytes = int(str(point.at["block_bytes"]))
     whole_bytes = params.file_bytes // block_bytes * block_bytes
-    written_bytes, sync_s = point.number("written_bytes"), point.number("sync_s")
+    written_bytes = point.number("written_bytes")
+    sync_s = point.number("sync_s")
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     unread = point.number("cached_before_read_bytes") > 0
     ways = (
@@ -184,7 +185,8 @@ class Create(Probe[CreateParams]):
     def parse(self, params: CreateParams, output: Output) -> Iterable[Sample]:
         """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
         points = read_report(output, "iobench", "create").points
-        phases, requested = [point.at.get("phase") for point in points], list(params.calls)
+        phases = [point.at.get("phase") for point in points]
+        requested = list(params.calls)
         if phases != requested:
             raise ParseError(f"phases {phases} instead of {requested}")
         by_phase = dict(zip(requested, points, strict=True))

@@ -65,7 +65,8 @@ def _phase_samples(
     Raises ParseError: its figures contradict each other.
     """
     name = "phase" if phase else metric.removesuffix("_rate")
-    field, ranks = f"loop_{'rate' if phase else metric}", f"{name}_rank_time"
+    field = f"loop_{'rate' if phase else metric}"
+    ranks = f"{name}_rank_time"
     time_s = point.positive(f"{name}_time_s")
     rate = point.positive(field)
     slowest_s = point.positive(ranks, "max")
@@ -90,7 +91,8 @@ def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) ->
     """Name whose memory may have answered instead of a device."""
     if point.number("cached_before_read_bytes") > 0:
         yield "page-cache"
-    remote, own_readers = report.header.get("remote"), report.header.get("own_readers")
+    remote = report.header.get("remote")
+    own_readers = report.header.get("own_readers")
     # No page cache shows the data that a network file system's client keeps; the platform has the
     # caveat about the memory of servers.
     if remote is not False and own_readers != 0 and read_bytes < report.count("memory_bytes"):
@@ -182,7 +184,8 @@ class Parallel(Probe[ParallelParams]):
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
-        point, ranks = report.point, report.count("ranks")
+        point = report.point
+        ranks = report.count("ranks")
         written_bytes = point.number("written_bytes")
         each_bytes = written_bytes / ranks
         is_all = each_bytes == params.rank_bytes

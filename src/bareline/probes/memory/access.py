@@ -128,7 +128,8 @@ class RandomAccess(Nodebench[RandomAccessParams]):
 
     def samples(self, params: RandomAccessParams, report: Report) -> Iterable[Sample]:
         point = report.point
-        errors, size_bytes = point.number("errors"), point.at.get("size_bytes")
+        errors = point.number("errors")
+        size_bytes = point.at.get("size_bytes")
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.

@@ -198,7 +198,8 @@ def _times(detail: str) -> Mapping[str, Metric]:
 _TIME = Metric("s", "lower")
 _TIME_AND_RATE = {**latency_metrics(), **rate_metrics()}
 
-_function, _sizeless = partial(declared, MpiFunction), partial(declared, SizelessFunction)
+_function = partial(declared, MpiFunction)
+_sizeless = partial(declared, SizelessFunction)
 PROBES = (
     _function(
         "mpi.pingpong",

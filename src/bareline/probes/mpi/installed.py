@@ -53,7 +53,8 @@ done
 say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
 """
 
-_OSU_FOLDER, _IMB_FOLDER = "BARELINE_OSU_FOLDER", "BARELINE_IMB_FOLDER"
+_OSU_FOLDER = "BARELINE_OSU_FOLDER"
+_IMB_FOLDER = "BARELINE_IMB_FOLDER"
 #: Benchmarks of IMB between two ranks, which print one time instead of least, greatest and mean.
 _PAIRS = ("PingPong", "PingPing")
 _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)

@@ -70,7 +70,8 @@ class Sockperf(Probe[SockperfParams]):
     }
 
     def command(self, params: SockperfParams, layout: Layout) -> Command:
-        size, length = ("-m", str(params.size_bytes)), ("-t", str(params.duration_s))
+        size = ("-m", str(params.size_bytes))
+        length = ("-t", str(params.duration_s))
         where = ("-i", "{server_host}", "-p", "{server_port}")
         return Command(
             argv=("sockperf", "ping-pong", "--tcp", *where, *size, *length),
@@ -96,7 +97,8 @@ class Sockperf(Probe[SockperfParams]):
         yield Sample("messages_lost", lost)
         order = [f"latency{part}" for part in ("_min", "_q1", "", "_q3", "_p99", "_p99_9", "_max")]
         figures = [values[name] for name in order if name in values]
-        low, high = values["latency_min"], values["latency_max"]
+        low = values["latency_min"]
+        high = values["latency_max"]
         if figures != sorted(figures) or not low <= values["latency_mean"] <= high:
             raise ParseError("the percentiles are not in their order")
 

@@ -53,7 +53,8 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
     """Describe the part that has changed since the build; nothing when none has."""
-    recorded, seen = read_record(folder / _CHECKED), {}
+    recorded = read_record(folder / _CHECKED)
+    seen = {}
     for name, built in parts.items():
         path = folder / name
         try:
@@ -103,7 +104,8 @@ def _content_hash(path: Path) -> str:
 def _hash_data(file: Path, digest: Any) -> None:
     """Hash the blocks that are not all zeros, each with its place; holes are not even read."""
     with file.open("rb") as opened:
-        end, place = os.fstat(opened.fileno()).st_size, 0
+        end = os.fstat(opened.fileno()).st_size
+        place = 0
         while place < end:
             try:
                 place = os.lseek(opened.fileno(), place, os.SEEK_DATA)

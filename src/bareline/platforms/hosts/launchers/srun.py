@@ -27,7 +27,8 @@ def srun_argv(
     - `binds`: whether the cluster can bind tasks to cores; otherwise it refuses the option.
     - `before`: words before each rank's command, which load its modules.
     """
-    layout, pinning = job.layout, job.pinning
+    layout = job.layout
+    pinning = job.pinning
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
     if job.oversubscribed:

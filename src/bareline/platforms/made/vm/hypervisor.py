@@ -209,7 +209,8 @@ class Hypervisor:
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
-        popen, self._popen = self._popen, None
+        popen = self._popen
+        self._popen = None
         if popen is not None:
             assert popen.stdin is not None
             popen.stdin.close()

@@ -118,14 +118,16 @@ def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys
     ``user-data`` and ``network-config``.
     """
     base = Path(image.path).expanduser().resolve()
-    kind, boot = image.format or _format_of(base), None
+    kind = image.format or _format_of(base)
+    boot = None
     if image.kernel:
         words = f"console=ttyS0 {image.kernel_args} {options.kernel_args}".strip()
         boot = Boot(kernel=image.kernel, initrd=image.initrd, command_line=words)
 
     def prepare(guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path]:
         disk = _overlay(base, kind, folder / f"{guest.name}.qcow2")
-        seed, medium = folder / f"{guest.name}-seed", folder / f"{guest.name}.iso"
+        seed = folder / f"{guest.name}-seed"
+        medium = folder / f"{guest.name}.iso"
         shutil.rmtree(seed, ignore_errors=True)
         seed.mkdir(mode=0o700)
         for name, text in _seed_files(options, guest, guests, keys).items():

@@ -90,7 +90,8 @@ def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
     """Return the nodes, their switches and the excluded nodes; `switches`: nodes by switch."""
-    used, listing = set(names), []
+    used = set(names)
+    listing = []
     for switch, listed in switches.items():
         if nodes := [node for node in unfold(listed) if node in used]:
             listing.append(f"{switch}: {fold(nodes)}")

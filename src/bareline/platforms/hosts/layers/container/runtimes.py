@@ -91,7 +91,8 @@ class Box:
 
 
 #: In the place of the options that show folders, and of the words for the image.
-SHOWN, IMAGE = "{folders}", "{image}"
+SHOWN = "{folders}"
+IMAGE = "{image}"
 #: Of a file its content; of a root folder names, sizes and modes, but not of the places
 #: where the node's own folders are seen.
 _HASH = """\

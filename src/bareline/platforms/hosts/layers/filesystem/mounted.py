@@ -99,7 +99,8 @@ def private_mounts() -> Iterator[Mounts]:
 
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
     """Mount one on a node."""
-    place, size = str(folder), str(chosen.size_bytes)
+    place = str(folder)
+    size = str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):
         run_script(run, "volume", "tmpfs", place, size, chosen.options)
         return Mounted(place, {"fs.layer": chosen.type})
