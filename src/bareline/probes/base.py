@@ -105,10 +105,10 @@ class Probe(ABC, Generic[P]):
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
-        """Return the bytes of each array whose rate is to be memory's, by how its metrics begin.
+        """Return the size in bytes of each array, by the prefix of the metrics that it belongs to.
 
-        Where one fits into the platform's last-level cache, those metrics get the caveat
-        `in-cache`.
+        The metrics of an array that fits into the platform's last-level cache get the caveat
+        `in-cache`, because their rate is not the rate of memory.
         """
         return {}
 
@@ -245,7 +245,7 @@ def load_probes() -> Mapping[str, Probe[Any]]:
 
 
 def is_probe(name: str) -> bool:
-    """Whether a probe has this name; of bareline's own only those of its layer are imported."""
+    """Whether a probe has this name; of bareline's own probes, only its layer is imported."""
     if load_probes.cache_info().currsize or has_plugins(_PACKAGE):
         return name in load_probes()
     family = f"{_PACKAGE}.{name.partition('.')[0]}"

@@ -84,7 +84,7 @@ def with_variants(
     alike = len({replace(spec, name="", title="") for spec in specs}) == 1
     names = [spec.name for spec in specs]
     noun = "build" if a or b else "variant"
-    note = f"{listing(names)} are one {noun}: what differs between them is chance" if alike else ""
+    note = f"{listing(names)} are one {noun}: a difference between them is chance" if alike else ""
     standing = study.asking_also(base.name, names)
     baseline = study.baseline if study.baseline in names else names[0]
     changed = {"baseline": baseline, "variants": {}}
@@ -95,9 +95,7 @@ def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any
     """Return the settings of both builds of the command line, by name: ``a`` and ``b``."""
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
-        raise UsageError(
-            "a build is compared with another one", hint=f"add {lacking} PATH or KEY=VALUE"
-        )
+        raise UsageError("a second build is necessary", hint=f"add {lacking} PATH or KEY=VALUE")
     return {name: _settings(f"--build-{name}", given) for name, given in (("a", a), ("b", b))}
 
 

@@ -43,7 +43,7 @@ class PointRow(TypedDict):
 
 
 class MeanOfPoints(Bounds):
-    """What the points of a finding say together."""
+    """The mean ratio of the points of a finding, and its verdict."""
 
     verdict: Verdict
 
@@ -112,7 +112,7 @@ def _point_row(finding: Finding, point: Row) -> PointRow:
 
 
 class ShareRow(TypedDict):
-    """An extra time over the baseline's time; 0.5 is half of it more; null bounds are open."""
+    """An extra time as a share of the baseline's time: 0.5 is 50 % more; null bounds are open."""
 
     value: float
     lo: float | None
@@ -135,7 +135,7 @@ class NamedCause(TypedDict):
 
 
 class TermRow(TypedDict):
-    """A term of the sum: what it adds, the probe that measured it, and its causes' names."""
+    """A term of the sum: its share, the probe that measured it, and its causes' names."""
 
     term: str
     share: ShareRow

@@ -110,7 +110,7 @@ class Maker:
         if template is None:
             raise AnalysisError(
                 f"{program_of(self.pattern.period)} cannot be made anew for {self.grid}: "
-                f"no profiled rank lies {place_words(place)}",
+                f"no profiled rank is {place_words(place)}",
                 where=str(self.pattern.period.trace.path),
             )
         spent = self._times[place][1]
@@ -125,7 +125,7 @@ class Maker:
                 self._find_laws(call, place)
                 call.why = self._whole_side.why_unchecked(place, at)
                 if not template.is_checked(place):
-                    call.why = f"a single rank shows what is called {place_words(place)}"
+                    call.why = f"a single rank shows the calls {place_words(place)}"
             # Calls that follow the same laws are worked out once.
             first = alike.setdefault(call.laws, call)
             if first is not call:

@@ -26,9 +26,11 @@ class MessageRow:
     - `partners`: to how many ranks a rank sends or from how many it receives, fewest and most.
     - `communicators`: the sizes of the communicators that it is called on.
     - `times_largest`: how many times the ranks of the largest profile these are.
-    - `unchecked_share`, `unchecked_byte_share`: of all calls, what rests on unchecked laws.
+    - `unchecked_share`, `unchecked_byte_share`: the shares of all calls and of their bytes that
+      rest on unchecked laws.
     - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
       the bytes, the share that depends on one.
+    - `assumptions`: the assumptions of the whole period, a sentence each.
     """
 
     program: str
@@ -47,6 +49,7 @@ class MessageRow:
     unchecked_byte_share: float
     assumed_even: tuple[int, ...]
     assumed_even_share: float
+    assumptions: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -83,6 +86,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
     made = _functions(grown.trace)
     profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
     ranks = grown.grid.ranks
+    assumptions = tuple(basis(own, grown))
     for call, function in sorted(made.items(), key=lambda one: (-one[1].sent, one[0])):
         calls = [function.calls.get(rank, 0) for rank in range(ranks)]
         partners = [len(function.partners.get(rank, ())) for rank in range(ranks)]
@@ -107,6 +111,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
             unchecked_byte_share=grown.unchecked.byte_share,
             assumed_even=tuple(side + 1 for side in grown.assumed_even),
             assumed_even_share=grown.even_share,
+            assumptions=assumptions,
         )
 
 
@@ -122,7 +127,7 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
     if times > FAR:
         yield (
             f"{grown.grid.ranks} ranks are {times:g} times the {own.largest.ranks} of the largest "
-            f"profile: what starts beyond {own.largest.ranks} ranks is not seen"
+            f"profile: an effect that starts beyond {own.largest.ranks} ranks is not seen"
         )
     for side in grown.assumed_even:
         lengths = sorted({grid.sides[side] for grid in own.known})

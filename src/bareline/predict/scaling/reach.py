@@ -42,7 +42,7 @@ def measured(
     several = any(layout.nodes > 1 for layout in layouts)
     most = per_node or max((one.ranks_per_node for one in layouts), default=1)
     known: dict[int, Ladder] = {}
-    factor, notes = 1.0, ["processors are taken to be those of the profiles"]
+    factor, notes = 1.0, ["processors are assumed to be the same as in the profiles"]
     if base is not None:
         a, b = (read_ladder(records, one, Layout(1, 1)) for one in (base, name))
         found = factor_between(a, b, records, calibration)

@@ -46,7 +46,7 @@ class MpiParams:
     - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
       there.
     - `sizes_bytes`: these message sizes instead, ascending and with commas between them, such as
-      "8,65536": those of an application. ``--sizes``.
+      "8,65536": the sizes of an application. ``--sizes``.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0
@@ -187,7 +187,7 @@ class MpiFunction(Probe[Any]):
         ]
         requested = params.sizes(self.smallest_bytes)
         if sorted(measured, key=str) != sorted(requested, key=str):
-            raise ParseError(f"sizes {measured} instead of {requested}")
+            raise ParseError(f"the output has the sizes {measured} instead of {requested}")
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:

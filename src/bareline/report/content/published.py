@@ -32,7 +32,7 @@ _PLACEMENTS = {"intra_node": False, "inter_node": True}
 _ROUNDED = 0.02
 #: Conditions that name the place in a system where a figure was measured.
 _WHERE = ("ranks", "nodes", "placement", "streams")
-#: Those of them that are numbers, as an exhibit writes them next to a figure of another place.
+#: The numeric conditions among them, as an exhibit writes them next to a figure of another place.
 _NUMBERS = ("ranks", "nodes", "streams")
 
 
@@ -307,8 +307,8 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios, each number once.
 
-    Ratios for its ranks or for its place, else ratios that name no ranks, else all; none of a case
-    that the authors did not complete.
+    These are the ratios for the cell's ranks or place; if there are none, the ratios that name no
+    ranks, or else all. A case that the authors did not complete has none.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]
@@ -323,7 +323,7 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
 
 def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
-    """Return what the authors of published ratios did not complete, of a cell's case."""
+    """Return a cell's measurements that the authors of published ratios did not complete."""
     found: list[NotCompleted] = []
     for publication, platform in dict.fromkeys(
         (point.ratio.publication, point.ratio.platform)

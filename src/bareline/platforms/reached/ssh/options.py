@@ -158,8 +158,8 @@ def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
 class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh.
 
-    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to all
-      others, or ``here``, on this machine, which the hosts must be able to reach.
+    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to every
+      other host, or ``here``, on this machine, which the hosts must be able to reach.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
       ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
       their name.
@@ -187,7 +187,7 @@ class SshOptions(ReachedOptions):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every host's name for ssh, but those that are left out."""
+        """The names for ssh of all hosts that are not left out."""
         left_out = set(self.excluded)
         return tuple(name for name in self._named if name not in left_out)
 
