@@ -142,9 +142,9 @@ def time_split(profile: Profile) -> list[TimeShare]:
     )
     total = float(wall.mean()) or 1.0
 
-    def share(what: str, values: npt.NDArray[np.float64]) -> TimeShare:
+    def share(name: str, values: npt.NDArray[np.float64]) -> TimeShare:
         mean = float(values.mean())
-        return TimeShare(what, mean / total, mean, float(values.min()), float(values.max()))
+        return TimeShare(name, mean / total, mean, float(values.min()), float(values.max()))
 
     split = [share("computing", compute)]
     if profile.mode == "split":
@@ -157,7 +157,11 @@ def time_split(profile: Profile) -> list[TimeShare]:
     return [
         *split,
         calls,
-        *(TimeShare(of, calls.share * part, calls.mean_s * part) for of, part in parts if part > 0),
+        *(
+            TimeShare(call_kind, calls.share * part, calls.mean_s * part)
+            for call_kind, part in parts
+            if part > 0
+        ),
     ]
 
 

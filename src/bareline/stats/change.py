@@ -275,9 +275,9 @@ def _counts(n: int) -> IntArray:
 
 def _lengths(n: int) -> list[int]:
     """Return the lengths of excursions that leave a level of enough runs on both sides."""
-    found = []
+    lengths = []
     length = LEAST_RUNS
     while length <= n - 2 * LEAST_RUNS:
-        found.append(length)
+        lengths.append(length)
         length = max(length + 1, int(length * _GROWTH))
-    return found
+    return lengths

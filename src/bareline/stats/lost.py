@@ -58,10 +58,10 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
     lost = np.isnan(values) & (beyond != 0)
     if not lost.any():
         return values, values
-    known = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
-    highest = np.where(np.isfinite(known), known, -_FAR)
-    known = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
-    lowest = np.where(np.isfinite(known), known, _FAR)
+    extreme = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
+    highest = np.where(np.isfinite(extreme), extreme, -_FAR)
+    extreme = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
+    lowest = np.where(np.isfinite(extreme), extreme, _FAR)
     least = np.where(lost, np.where(beyond > 0, highest, -_FAR), values)
     most = np.where(lost, np.where(beyond > 0, _FAR, lowest), values)
     return least, most
@@ -96,16 +96,16 @@ def paired_bounds(
     ends = _differences(first, second, beyond, beyond_baseline, floor)
     if groups is not None:
         ends = collapsed(ends[0], groups), collapsed(ends[1], groups)
-    least, most = (np.sort(found, axis=-1) for found in ends)
+    least, most = (np.sort(end, axis=-1) for end in ends)
     n = count_launches(least)
     rank, level = np.zeros_like(n), np.full(n.shape, np.nan)
     p = np.full(n.shape, np.nan)
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
-        null, own = null_distribution.sign(size), n == size
-        rank[own] = null.interval_rank(confidence)
-        level[own] = null.level(int(rank[own][0]))
-        above, below = (least[own] > 0).sum(axis=-1), (most[own] < 0).sum(axis=-1)
-        p[own] = null.two_sided_p(size - np.maximum(above, below))
+        null, of_size = null_distribution.sign(size), n == size
+        rank[of_size] = null.interval_rank(confidence)
+        level[of_size] = null.level(int(rank[of_size][0]))
+        above, below = (least[of_size] > 0).sum(axis=-1), (most[of_size] < 0).sum(axis=-1)
+        p[of_size] = null.two_sided_p(size - np.maximum(above, below))
     middle = np.stack(((n + 1) // 2, n // 2 + 1), axis=-1)
     shift, nearest = _centre(*(pick(end, middle).mean(axis=-1) for end in (least, most)))
     lo = pick(least, rank[:, None])[:, 0]
@@ -156,11 +156,11 @@ def _differences(
     first_least, first_most = extremes(first, beyond)
     second_least, second_most = extremes(second, beyond_baseline)
     least, most = first_least - second_most, first_most - second_least
-    own, other = np.isnan(first), np.isnan(second)
-    up = np.where(own, beyond, 0) - np.where(other, beyond_baseline, 0)
-    known = (floor > 0) & (own != other)  # where both were lost nothing is known
-    least = np.where(known & (up > 0), np.fmax(least, floor), least)
-    most = np.where(known & (up < 0), np.fmin(most, -floor), most)
+    first_lost, second_lost = np.isnan(first), np.isnan(second)
+    up = np.where(first_lost, beyond, 0) - np.where(second_lost, beyond_baseline, 0)
+    bounded = (floor > 0) & (first_lost != second_lost)  # where both were lost nothing is known
+    least = np.where(bounded & (up > 0), np.fmax(least, floor), least)
+    most = np.where(bounded & (up < 0), np.fmin(most, -floor), most)
     return least, most
 
 

@@ -91,7 +91,7 @@ def paired_shift(
     def pairwise(ranks: IntArray) -> Pairwise:
         return walsh_averages(rows, ranks, tie)
 
-    found = _infer(
+    shift = _infer(
         n,
         n,
         lambda k, _: null_distribution.signed_rank(k),
@@ -99,7 +99,7 @@ def paired_shift(
         confidence=confidence,
         tie=tie,
     )
-    return _reshape(found, first.shape[:-1])
+    return _reshape(shift, first.shape[:-1])
 
 
 def unpaired_shift(
@@ -127,8 +127,8 @@ def unpaired_shift(
     def pairwise(ranks: IntArray) -> Pairwise:
         return differences(rows, baseline_rows, ranks, tie)
 
-    found = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence=confidence, tie=tie)
-    return _reshape(found, first.shape[:-1])
+    shift = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence=confidence, tie=tie)
+    return _reshape(shift, first.shape[:-1])
 
 
 def _infer(
@@ -155,15 +155,15 @@ def _infer(
     total = np.array([null.size for null in nulls], dtype=np.int64)[which]
     middle = np.where(total > 0, total // 2 + 1, 0)
     ranks = (k, (total + 1) // 2, middle, np.where(k > 0, total + 1 - k, 0))
-    found = pairwise(np.stack(ranks, axis=-1))
-    at = np.where(np.abs(found.at) <= tie[:, None], 0.0, found.at)
+    statistics = pairwise(np.stack(ranks, axis=-1))
+    shifts = np.where(np.abs(statistics.at) <= tie[:, None], 0.0, statistics.at)
 
     p = np.full(n.shape, np.nan)
-    tail = np.minimum(found.not_above, found.not_below)
+    tail = np.minimum(statistics.not_above, statistics.not_below)
     for i in np.flatnonzero(enough).tolist():
         p[which == i] = nulls[i].two_sided_p(tail[which == i])
-    centre = (at[:, 1] + at[:, 2]) / 2.0
-    return Shift(centre, at[:, 0], at[:, 3], p, n, m, size_level[which])
+    centre = (shifts[:, 1] + shifts[:, 2]) / 2.0
+    return Shift(centre, shifts[:, 0], shifts[:, 3], p, n, m, size_level[which])
 
 
 def rounding_of(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -180,5 +180,5 @@ def _given_or_default(given: ArrayLike | None, first: FloatArray, second: FloatA
     return np.broadcast_to(np.asarray(given, dtype=np.float64), first.shape[:-1]).reshape(-1)
 
 
-def _reshape(found: Shift, shape: tuple[int, ...]) -> Shift:
-    return Shift(*(getattr(found, field.name).reshape(shape) for field in fields(Shift)))
+def _reshape(shift: Shift, shape: tuple[int, ...]) -> Shift:
+    return Shift(*(getattr(shift, field.name).reshape(shape) for field in fields(Shift)))

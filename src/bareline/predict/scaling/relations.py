@@ -79,8 +79,8 @@ class End:
     def also(self, other: End) -> End:
         """Return the relations that also fit calls of another place with the same `chosen`."""
         sides = tuple(
-            tuple(one for one in own if one in others)
-            for own, others in zip(self.sides, other.sides, strict=False)
+            tuple(relation for relation in relations if relation in others)
+            for relations, others in zip(self.sides, other.sides, strict=False)
         )
         return End(
             sides,
@@ -93,10 +93,10 @@ class End:
         if not self.sides:
             other = self.rank if self.rank is not None else grid.ranks - 1 - (self.from_last or 0)
             return other if 0 <= other < grid.ranks else None
-        at = grid.at(rank)
+        origin = grid.at(rank)
         coordinates = []
         for side, relations in enumerate(self.sides):
-            there = relations[0].coordinate(at, side, grid.sides)
+            there = relations[0].coordinate(origin, side, grid.sides)
             if there is None:
                 return None
             coordinates.append(there)
@@ -109,21 +109,21 @@ class End:
             return False
         if self.from_last is not None and 0 <= grid.ranks - 1 - self.from_last != chosen:
             return False
-        at = grid.at(rank)
+        coordinates = grid.at(rank)
         for side, relations in enumerate(self.sides):
-            there = (one.coordinate(at, side, grid.sides) for one in relations)
-            if len({one for one in there if one is not None}) > 1:
+            there = (relation.coordinate(coordinates, side, grid.sides) for relation in relations)
+            if len({coordinate for coordinate in there if coordinate is not None}) > 1:
                 return False
         return True
 
     def alternatives(self) -> str:
         """Describe the relations that the counts do not distinguish, for a message."""
-        shown = []
+        parts = []
         for side, relations in enumerate(self.sides, start=1):
             if len(relations) > 1:
-                names = [_relation_words(one) for one in relations]
-                shown.append(f"along side {side} {' or '.join(names)}")
-        return "; ".join(shown) or "rank by number"
+                names = [_relation_words(relation) for relation in relations]
+                parts.append(f"along side {side} {' or '.join(names)}")
+        return "; ".join(parts) or "rank by number"
 
 
 def _relation_words(relation: Relation) -> str:
@@ -166,17 +166,17 @@ class OtherEnds:
         fixed = (self.others == first).all(axis=0)
         from_last = (self.ranks[:, None] - 1 - self.others == last).all(axis=0)
         # Only several counts distinguish a fixed rank from a neighbour.
-        found = []
+        ends = []
         for call in range(self.others.shape[1]):
             relations = tuple(tuple(side[call]) for side in by_side)
-            found.append(
+            ends.append(
                 End(
                     relations if all(relations) else (),
                     int(first[call]) if fixed[call] else None,
                     int(last[call]) if from_last[call] else None,
                 )
             )
-        return found
+        return ends
 
     def _there(self, side: int) -> _Numbers:
         below = self.sides[:, :side].prod(axis=1)
@@ -187,12 +187,12 @@ class OtherEnds:
         """Return, for each call, the relations of one side that fit."""
         there, here = self._there(side), self.at[:, side, None]
         length = self.sides[:, side, None]
-        found: list[list[Relation]] = [[] for _ in range(there.shape[1])]
+        fitting: list[list[Relation]] = [[] for _ in range(there.shape[1])]
 
         def add(holds: npt.NDArray[np.bool_], kind: str, by: _Numbers | int = 0) -> None:
             numbers = np.broadcast_to(by, holds.shape)
             for call in np.flatnonzero(holds).tolist():
-                found[call].append(Relation(kind, int(numbers[call])))
+                fitting[call].append(Relation(kind, int(numbers[call])))
 
         # The longest side distinguishes steps best.
         base = int(np.argmax(length))
@@ -212,4 +212,4 @@ class OtherEnds:
         add((there == low).all(axis=0), "low", low)
         add((length - 1 - there == high).all(axis=0), "high", high)
         add((there == length // 2).all(axis=0), "middle")
-        return found
+        return fitting
