@@ -99,7 +99,8 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
     content = text.encode() if isinstance(text, str) else text
     lines = list(_parse(path, content.split(b"\n")))
-    header, end = _header(path, lines[0]), lines[-1]
+    header = _header(path, lines[0])
+    end = lines[-1]
     if end.get("type") != "end":
         raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
     if end.get("lines") != len(lines) - 1:
@@ -238,7 +239,8 @@ def _has_half(line: Mapping[str, Any]) -> bool:
 
 
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:
-    schema, version = line.get("schema"), line.get("version")
+    schema = line.get("schema")
+    version = line.get("version")
     if schema != SCHEMA or line.get("type") != "profile":
         reason = "is not a bareline profile"
         raise ProfileError(

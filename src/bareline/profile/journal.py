@@ -227,7 +227,8 @@ def _call_rows(
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
     calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
     named = calls < len(names)
-    rows, calls = rows[named], calls[named]
+    rows = rows[named]
+    calls = calls[named]
     classes = record["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
     places = (rows["what"] >> np.uint64(16) & np.uint64(0xFF)).astype(np.int64)
     binned = rows["size"] >= np.uint64(layout.BIN)
@@ -336,7 +337,8 @@ def _rank_row(file: mmap.mmap, offset: int, record: Record, names: list[list[str
 def _sends(
     file: mmap.mmap, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
 ) -> pl.DataFrame:
-    count, sent = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+    count = Counter[tuple[int, int]]()
+    sent = Counter[tuple[int, int]]()
     for offset, record in slices:
         row = int(record["rank"]) // ranks_per_cell
         for place in (int(sheet["cells_at"]) for sheet, _ in _sheets(file, offset, record)):

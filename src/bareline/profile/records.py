@@ -13,8 +13,10 @@ import numpy.typing as npt
 MOST_BYTES = 512 << 20
 _MOST_CALLS = 32 << 20
 _MOST_SHAPES = 1 << 20
-#: As ranks of a call: MPI_PROC_NULL (or no such argument), any or an unknown one.
-NOBODY, ANYBODY = -2, -1
+#: As the rank of a call: MPI_PROC_NULL, or no such argument.
+NOBODY = -2
+#: As the rank of a call: any or an unknown one.
+ANYBODY = -1
 #: Kinds of calls that move messages between two ranks.
 POINT_TO_POINT = ("send", "receive", "send-receive")
 #: Kinds of records that are not calls: the end of the program, and computing alone.
@@ -112,7 +114,8 @@ def decode(
     shapes: list[Shape] = []
     numbers = array("i")
     codes = array("H")
-    offset, end = 0, len(stream)
+    offset = 0
+    end = len(stream)
 
     def number() -> int:
         nonlocal offset

@@ -104,7 +104,9 @@ def _cuts(trace: Trace) -> Cuts:
     anchors = [_collectives(stream, trace.ranks) for stream in trace.streams]
     aligned = list(zip(anchors, _in_step(anchors, stretches), strict=True))
     passed = max(int(np.searchsorted(anchor, stretch.begin)) for anchor, stretch in aligned)
-    cuts, repeats, inside = [], [], set()
+    cuts = []
+    repeats = []
+    inside = set()
     for anchor, stretch in aligned:
         begin = int(anchor[passed]) + 1 if passed < len(anchor) else stretch.end
         if not _count(anchor, stretch.begin, stretch.lag):
@@ -160,7 +162,8 @@ def _longest(stream: CallStream) -> _Stretch | None:
         differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
         edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
         longest = int(np.argmax(np.diff(edges)))
-        begin, end = int(edges[longest]) + 1, int(edges[longest + 1]) + lag
+        begin = int(edges[longest]) + 1
+        end = int(edges[longest + 1]) + lag
         if end - begin >= 2 * lag and (best is None or end - begin > best.length):
             best = _Stretch(begin, end, lag)
     if best is None:

@@ -160,7 +160,8 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if len(content) < layout.PIECE_BYTES:
         raise _refused(path, "the trace is cut off")
     head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
-    version, ranks = int(head["version"]), int(head["ranks"])
+    version = int(head["version"])
+    ranks = int(head["ranks"])
     if version not in VALUES_BY_VERSION:
         reason = f"the trace is of version {version}, this bareline reads up to {LATEST_VERSION}"
         raise _refused(path, reason)

@@ -249,7 +249,8 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
 
     - `phi`: shape (..., 1); the result has shape (..., groups).
     """
-    inside, outside = _repetitions(count, phi), _repetitions(n - count, phi)
+    inside = _repetitions(count, phi)
+    outside = _repetitions(n - count, phi)
     independent = 1.0 / count + 1.0 / (n - count)
     dependent = inside / count + outside / (n - count)
     # Levels of few runs follow their runs, which look less spread for it.

@@ -54,7 +54,8 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
       one that ended, the share for a boot; NaN where nothing was launched.
     """
-    first, second = as_stack(over), as_stack(over_baseline, "baseline")
+    first = as_stack(over)
+    second = as_stack(over_baseline, "baseline")
     p = np.full(first.shape[0], np.nan)
     least = p.copy()
     lost = (np.nansum(first, axis=-1) + np.nansum(second, axis=-1)) > 0
@@ -82,7 +83,8 @@ def _test(values: FloatArray, base: FloatArray) -> tuple[float, float]:
 
 def _counted(values: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the possible distances of both shares, and their probabilities, by whole launches."""
-    n, m = values.size, base.size
+    n = values.size
+    m = base.size
     total = int(values.sum() + base.sum())
     counts = np.arange(max(0, total - m), min(n, total) + 1)
     ways = [comb(total, lost) * comb(n + m - total, n - lost) for lost in counts.tolist()]

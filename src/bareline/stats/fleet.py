@@ -29,8 +29,12 @@ import numpy as np
 from bareline.stats.stack import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: The number of draws, of draws at a time, and of the most extreme draws, which fit the tail.
-_DRAWS, _PIECE, _TAIL = 200_000, 100_000, 400
+#: The number of draws.
+_DRAWS = 200_000
+#: The number of draws at a time.
+_PIECE = 100_000
+#: The number of the most extreme draws, which fit the tail.
+_TAIL = 400
 #: The smallest p-value that the draws can resolve.
 _SMALLEST_P = 1e-9
 #: Up to this number of units, each is compared with the median of the remaining units, not of all.
@@ -80,7 +84,8 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
         units = enough & (n == count)
         scale = _scale(spread[units], typical)
         width = tail.reaches(alpha / tests) * scale
-        lo[units], hi[units] = shift[units] - width, shift[units] + width
+        lo[units] = shift[units] - width
+        hi[units] = shift[units] + width
         with np.errstate(divide="ignore", invalid="ignore"):
             beyond = np.where(shift[units] > fence, (shift[units] - fence) / scale, 0.0)
         p[units] = tail.p(np.nan_to_num(beyond))
@@ -102,7 +107,8 @@ def _median(values: FloatArray) -> FloatArray:
 
 
 def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    shift, spread = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    shift = np.full(len(rows), np.nan)
+    spread = np.full(len(rows), np.nan)
     ordered = np.sort(rows, axis=1)  # absent ones come last
     for count in np.unique(n[n > 1]):
         units = n == count

@@ -193,7 +193,8 @@ class _Statistic:
         """Write the statistics of some rows into `statistics`."""
         mean = self._values[part] @ flips
         mean /= self._n[part]
-        mean_square, zones = self._mean_square[part], self._zones[part]
+        mean_square = self._mean_square[part]
+        zones = self._zones[part]
         np.square(mean, out=statistics)
         variance = mean_square - statistics
         # Sums of equal figures leave rounding, not spread.

@@ -70,7 +70,8 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
     """
-    first, second = summarize(values), summarize(baseline)
+    first = summarize(values)
+    second = summarize(baseline)
     spread = np.fmax(first.iqr_over_median, second.iqr_over_median)
     finite = spread[~np.isnan(spread)]
     typical = np.median(finite) if finite.size else 0.0

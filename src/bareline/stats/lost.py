@@ -98,13 +98,16 @@ def paired_bounds(
         ends = collapsed(ends[0], groups), collapsed(ends[1], groups)
     least, most = (np.sort(end, axis=-1) for end in ends)
     n = count_launches(least)
-    rank, level = np.zeros_like(n), np.full(n.shape, np.nan)
+    rank = np.zeros_like(n)
+    level = np.full(n.shape, np.nan)
     p = np.full(n.shape, np.nan)
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
-        null, of_size = null_distribution.sign(size), n == size
+        null = null_distribution.sign(size)
+        of_size = n == size
         rank[of_size] = null.interval_rank(confidence)
         level[of_size] = null.level(int(rank[of_size][0]))
-        above, below = (least[of_size] > 0).sum(axis=-1), (most[of_size] < 0).sum(axis=-1)
+        above = (least[of_size] > 0).sum(axis=-1)
+        below = (most[of_size] < 0).sum(axis=-1)
         p[of_size] = null.two_sided_p(size - np.maximum(above, below))
     middle = np.stack(((n + 1) // 2, n // 2 + 1), axis=-1)
     shift, nearest = _centre(*(pick(end, middle).mean(axis=-1) for end in (least, most)))
@@ -155,8 +158,10 @@ def _differences(
     """Return the least and the most that each block's difference can be."""
     first_least, first_most = extremes(first, beyond)
     second_least, second_most = extremes(second, beyond_baseline)
-    least, most = first_least - second_most, first_most - second_least
-    first_lost, second_lost = np.isnan(first), np.isnan(second)
+    least = first_least - second_most
+    most = first_most - second_least
+    first_lost = np.isnan(first)
+    second_lost = np.isnan(second)
     up = np.where(first_lost, beyond, 0) - np.where(second_lost, beyond_baseline, 0)
     bounded = (floor > 0) & (first_lost != second_lost)  # where both were lost nothing is known
     least = np.where(bounded & (up > 0), np.fmax(least, floor), least)
@@ -166,8 +171,10 @@ def _differences(
 
 def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the estimate between its ends, and the end that is known of one that is open."""
-    least, most = _opened(least), _opened(most)
-    above, below = np.isposinf(most), np.isneginf(least)
+    least = _opened(least)
+    most = _opened(most)
+    above = np.isposinf(most)
+    below = np.isneginf(least)
     unknown = above & below
     shift = np.where(unknown, np.nan, np.where(unknown, 0.0, least) + np.where(unknown, 0.0, most))
     shift /= 2.0

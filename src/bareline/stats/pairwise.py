@@ -86,7 +86,8 @@ class _Search:
         """Return the value at `rank`, to 2^-60 of the range."""
         if rank < 1:
             return math.nan
-        below, above = self.lowest, self.highest
+        below = self.lowest
+        above = self.highest
         if self.count(below) >= rank:
             return below
         for _ in range(60):

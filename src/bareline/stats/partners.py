@@ -44,9 +44,11 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 
     Raises ValueError: the stacks have unlike shapes.
     """
-    stack, base_stack = as_stack(values), as_stack(baseline, "baseline")
+    stack = as_stack(values)
+    base_stack = as_stack(baseline, "baseline")
     require_same_blocks(stack, base_stack)
-    own_at, base_at = _launched(stack, groups), _launched(base_stack, groups)
+    own_at = _launched(stack, groups)
+    base_at = _launched(base_stack, groups)
     differences = np.full(base_stack.shape, np.nan)
     pairs = min(own_at.size, base_at.size)
     if not pairs:
@@ -72,7 +74,8 @@ def within_noise(
     different that happen to spread little: so a row's spread counts as at least the middle one of
     its kind, or of all rows where its kind has fewer than four.
     """
-    means, base_means = collapsed(values, groups), collapsed(baseline, groups)
+    means = collapsed(values, groups)
+    base_means = collapsed(baseline, groups)
     own_low, own_middle, own_high = _quartiles(means)
     base_low, base_middle, base_high = _quartiles(base_means)
     spread = np.fmax(own_high - own_low, base_high - base_low)

@@ -104,7 +104,8 @@ def unpaired_ratio(
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     ratio = _ratio(first, second, unpaired_shift, confidence, groups)
     lost = (beyond, beyond_baseline)
     return _with_lost(ratio, (first, second), lost, 0.0, unpaired_bounds, confidence, groups)
@@ -126,14 +127,19 @@ def _ratio(
         rounding=ROUNDING,
         groups=groups,
     )
-    ratio, p, level = np.asarray(np.exp(shift.shift)), shift.p.copy(), shift.level.copy()
-    n, n_baseline = shift.n.copy(), shift.n_baseline.copy()
+    ratio = np.asarray(np.exp(shift.shift))
+    p = shift.p.copy()
+    level = shift.level.copy()
+    n = shift.n.copy()
+    n_baseline = shift.n_baseline.copy()
     off = ~on_logs
     if off.any():
         plain = shift_of(first[off], second[off], confidence=confidence, groups=groups)
         ratio[off] = _quotient_of_medians(first[off], second[off])
-        p[off], level[off] = plain.p, np.nan
-        n[off], n_baseline[off] = plain.n, plain.n_baseline
+        p[off] = plain.p
+        level[off] = np.nan
+        n[off] = plain.n
+        n_baseline[off] = plain.n_baseline
     return Ratio(
         ratio=ratio,
         lo=np.where(on_logs, np.exp(shift.lo), np.nan),
@@ -172,9 +178,12 @@ def _with_lost(
     with np.errstate(over="ignore"):
         changed.ratio[affected] = np.exp(bounds.shift)
         changed.nearest[affected] = np.exp(bounds.nearest)
-        changed.lo[affected], changed.hi[affected] = np.exp(bounds.lo), np.exp(bounds.hi)
-    changed.p[affected], changed.level[affected] = bounds.p, bounds.level
-    changed.n[affected], changed.n_baseline[affected] = bounds.n, bounds.n_baseline
+        changed.lo[affected] = np.exp(bounds.lo)
+        changed.hi[affected] = np.exp(bounds.hi)
+    changed.p[affected] = bounds.p
+    changed.level[affected] = bounds.level
+    changed.n[affected] = bounds.n
+    changed.n_baseline[affected] = bounds.n_baseline
     return changed
 
 
@@ -222,7 +231,8 @@ def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return both stacks with NaN wherever either is NaN, except for launches lost to a limit."""
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     no_first = np.isnan(first) & (np.asarray(beyond) == 0)
     no_second = np.isnan(second) & (np.asarray(beyond_baseline) == 0)
@@ -239,6 +249,7 @@ def _logarithm(stack: FloatArray) -> FloatArray:
 
 
 def _quotient_of_medians(first: FloatArray, second: FloatArray) -> FloatArray:
-    above, below = summarize(first).median, summarize(second).median
+    above = summarize(first).median
+    below = summarize(second).median
     defined = (above > 0) & (below > 0)
     return np.divide(above, below, out=np.full_like(above, np.nan), where=defined)

@@ -48,7 +48,8 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
         of_size = np.flatnonzero(n == size)
         present = np.argsort(np.isnan(rows[of_size]), axis=-1, kind="stable")[:, :size]
         series = np.take_along_axis(rows[of_size], present, axis=-1)
-        drifting, dependent = _drifts(series, least), _depends(series, least)
+        drifting = _drifts(series, least)
+        dependent = _depends(series, least)
         if size < _FEWEST:
             traits[1][of_size] = dependent | drifting
             continue
@@ -97,7 +98,8 @@ def _critical(n: int) -> tuple[float, float]:
         # Under independence the autocorrelation's mean is -1/n and its variance about 1/n.
         return _CRITICAL / math.sqrt(n - 1), _CRITICAL / math.sqrt(n) - 1 / n
     orders = np.array(list(permutations(range(n)))) - (n - 1) / 2
-    trend, neighbours = np.sort(_trend(orders)), np.sort(_neighbours(orders))
+    trend = np.sort(_trend(orders))
+    neighbours = np.sort(_neighbours(orders))
     return _reached_by_few(trend), _reached_by_few(neighbours)
 
 

@@ -80,7 +80,8 @@ def paired_shift(
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     rows = as_rows(first - second)
     if groups is not None:
@@ -116,13 +117,17 @@ def unpaired_shift(
     - `rounding`: as in `paired_shift`.
     - `groups`: as in `paired_shift`, of either side: n and m are one number then.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_cases(first, second)
-    rows, baseline_rows = as_rows(first), as_rows(second)
+    rows = as_rows(first)
+    baseline_rows = as_rows(second)
     if groups is not None:
-        rows, baseline_rows = collapsed(rows, groups), collapsed(baseline_rows, groups)
+        rows = collapsed(rows, groups)
+        baseline_rows = collapsed(baseline_rows, groups)
     tie = _given_or_default(rounding, first, second)
-    n, m = count_launches(rows), count_launches(baseline_rows)
+    n = count_launches(rows)
+    m = count_launches(baseline_rows)
 
     def pairwise(ranks: IntArray) -> Pairwise:
         return differences(rows, baseline_rows, ranks, tie)

@@ -114,7 +114,8 @@ class OrderTest:
 
     def _test_group(self, group: Sequence[Stretch], most_orders: int | None) -> list[Tested]:
         """Test stretches of the same runs."""
-        runs, drifts = group[0].runs, group[0].drifts
+        runs = group[0].runs
+        drifts = group[0].drifts
         orders = np.argsort(self._keys[:most_orders, runs], axis=1)
         rows = np.stack([self.values(stretch) for stretch in group])
         if drifts:
@@ -128,7 +129,8 @@ class OrderTest:
         null = self._shuffled_scores(rows, orders, drifts=drifts)
         tested = []
         for number, stretch in enumerate(group):
-            begin, end = int(model.begin[number]), int(model.end[number])
+            begin = int(model.begin[number])
+            end = int(model.end[number])
             cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
             floor = 2.0 / math.comb(len(runs), end - begin)
             tested.append(

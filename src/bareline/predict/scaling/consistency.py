@@ -159,7 +159,8 @@ def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
 def _unlike(model: Sequence[_Call], calls: Sequence[_Call]) -> Fault | None:
     """Return the first collective in which two members of a communicator differ."""
     for expected, other in zip(model, calls, strict=False):
-        a, b = expected.shape, other.shape
+        a = expected.shape
+        b = other.shape
         where = f"where rank {expected.rank} calls"
         if a.call != b.call:
             return other.fault(f"stands {where} {a.call}")
@@ -206,7 +207,8 @@ class _Run:
         return first.fault("waits for ranks that wait for it")
 
     def _advance(self, rank: int) -> bool:
-        calls, moved = self._calls[rank], False
+        calls = self._calls[rank]
+        moved = False
         while self._next[rank] < len(calls) and self._may_pass(calls[self._next[rank]]):
             self._next[rank] += 1
             moved = True

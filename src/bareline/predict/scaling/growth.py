@@ -39,7 +39,8 @@ class Target:
     notes: list[str] = field(default_factory=list)
 
 
-COMPUTING, MESSAGES = "computing", "messages between two ranks"
+COMPUTING = "computing"
+MESSAGES = "messages between two ranks"
 #: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
 _PERIODS = 3
 #: Programs that compute nothing are divided by this.
@@ -209,10 +210,12 @@ def _point(
 ) -> GrownRanks:
     # Each rank takes the law's time, over its calls as it was on the largest profile.
     mean_s = float(np.mean([stream.compute_s.sum() for stream in grown.trace.streams])) or 1.0
-    trace, run = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0), on.run
+    trace = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0)
+    run = on.run
     period_s, parts = _replayed(trace, run)
     speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
-    largest, unchecked = program.largest, grown.unchecked
+    largest = program.largest
+    unchecked = grown.unchecked
     lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
     return GrownRanks(
         program=program_of(largest),

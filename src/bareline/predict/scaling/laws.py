@@ -122,7 +122,8 @@ class Law:
 
         - `rows`: the values of all terms.
         """
-        terms, first_growing = np.array(self.terms), 2**sides
+        terms = np.array(self.terms)
+        first_growing = 2**sides
         if terms.max() < first_growing:
             # A share that is subtracted makes sizes grow with the sides.
             return not (self.is_through_points and (self.factors[terms > 0] < 0).any())
@@ -235,7 +236,8 @@ def may_be_padding(
     - `samples`: as for `laws_of`; `there`: the terms' values on the new grid.
     """
     _, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    size, new = values[0], np.array(list(there))
+    size = values[0]
+    new = np.array(list(there))
     if not size or (values != size).any():
         return False
     shares = [term for (term,) in next(_families(sides, along)) if term != 0]
@@ -251,7 +253,8 @@ def may_be_padding(
 def _is_padding_checked(shares: _Floats, values: _Floats, counts: _Floats, block: int) -> bool:
     """Whether the other counts alone give the sizes of some count."""
     for count in set(counts.tolist()):
-        rest, left = counts != count, counts == count
+        rest = counts != count
+        left = counts == count
         whole = _range_of_whole(shares[rest], values[rest], block) if rest.any() else None
         if whole is None:
             continue
@@ -288,7 +291,8 @@ def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, li
     """
     errors = []
     for count in sorted(set(counts.tolist())):
-        rest, left = counts != count, counts == count
+        rest = counts != count
+        left = counts == count
         if np.linalg.matrix_rank(rows[rest]) == rows.shape[1]:
             factors = np.linalg.lstsq(rows[rest], values[rest], rcond=None)[0]
             mean = float(values[left].mean())

@@ -257,7 +257,8 @@ class Maker:
         remaining = sizes
         if len(remaining) > 1:
             # If a side was never cut otherwise: the size of a face, and one size for all ranks.
-            along, sides = call.key.along, range(len(self.grid.sides))
+            along = call.key.along
+            sides = range(len(self.grid.sides))
             others = tuple(side for side in sides if side != along)
             likely = 0 if along is None else 1 + products(len(sides)).index(others)
             faces = [law for law in laws if likely in law.terms]

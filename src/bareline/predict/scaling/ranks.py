@@ -256,7 +256,8 @@ def _first_unlike(job: JobCalls, other: JobCalls) -> str:
 def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
     """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
     model = pattern.counts[-1][1]
-    collectives, others = collectives_of(model), collectives_of(job)
+    collectives = collectives_of(model)
+    others = collectives_of(job)
     unlike = sorted(
         call for call in collectives.keys() | others.keys() if collectives[call] != others[call]
     )

@@ -42,7 +42,8 @@ def measured(
     several = any(layout.nodes > 1 for layout in layouts)
     most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
     ladders: dict[int, Ladder] = {}
-    factor, notes = 1.0, ["processors are taken to be those of the profiles"]
+    factor = 1.0
+    notes = ["processors are taken to be those of the profiles"]
     if base is not None:
         a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
         estimate = factor_between(a, b, records, calibration)
@@ -51,10 +52,8 @@ def measured(
                 f"for {name} only bounds of the computing speed are known: {estimate.source}",
                 hint="measure one rank of the program on both platforms: --calibrate RUN",
             )
-        factor, notes = (
-            estimate.value,
-            [f"computing takes {estimate.value:.3g} times: {estimate.source}"],
-        )
+        factor = estimate.value
+        notes = [f"computing takes {estimate.value:.3g} times: {estimate.source}"]
 
     def run(trace: Trace) -> float:
         if trace.ranks not in ladders:

@@ -33,7 +33,8 @@ class Relation:
 
     def coordinate(self, at: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
         """Return the coordinate, None where the grid has no such rank."""
-        length, here = sides[side], at[side]
+        length = sides[side]
+        here = at[side]
         match self.kind:
             case "shift":
                 return (here + self.by) % length
@@ -162,7 +163,8 @@ class OtherEnds:
         """Return the relations that fit each call; an end that is false where none fits."""
         count = self.at.shape[1]
         by_side = [self._relations(side) for side in range(count)]
-        first, last = self.others[0], self.ranks[0] - 1 - self.others[0]
+        first = self.others[0]
+        last = self.ranks[0] - 1 - self.others[0]
         fixed = (self.others == first).all(axis=0)
         from_last = (self.ranks[:, None] - 1 - self.others == last).all(axis=0)
         # Only several counts distinguish a fixed rank from a neighbour.
@@ -185,7 +187,8 @@ class OtherEnds:
 
     def _relations(self, side: int) -> list[list[Relation]]:
         """Return, for each call, the relations of one side that fit."""
-        there, here = self._there(side), self.at[:, side, None]
+        there = self._there(side)
+        here = self.at[:, side, None]
         length = self.sides[:, side, None]
         fitting: list[list[Relation]] = [[] for _ in range(there.shape[1])]
 
@@ -198,7 +201,8 @@ class OtherEnds:
         base = int(np.argmax(length))
         forth = (there[base] - here[base]) % length[base]
         back = forth - length[base]
-        near, far = np.where(-back < forth, back, forth), np.where(-back < forth, forth, back)
+        near = np.where(-back < forth, back, forth)
+        far = np.where(-back < forth, forth, back)
         steps = there - here
         add(((steps - near) % length == 0).all(axis=0), "shift", near)
         # Half-way round both ways are as long; else the shorter one is meant.
@@ -208,7 +212,8 @@ class OtherEnds:
         for other in range(self.at.shape[1]):
             if other != side and (self.sides[:, other, None] == length).all():
                 add((there == self.at[:, other, None]).all(axis=0), "copy", other)
-        low, high = there[base], length[base] - 1 - there[base]
+        low = there[base]
+        high = length[base] - 1 - there[base]
         add((there == low).all(axis=0), "low", low)
         add((length - 1 - there == high).all(axis=0), "high", high)
         add((there == length // 2).all(axis=0), "middle")
