@@ -9,6 +9,9 @@
  * device, in every mode: the fsync at the end belongs to it. A rate that ends when the last
  * write() returns would be that of the memory in which the page cache lies.
  *
+ * Without direct I/O the file is read once more at the end, after the comparison brought it into
+ * the page cache: the rate of the cache itself, and not of the device.
+ *
  * The buffers are in large pages: direct I/O hands the device one piece for each stretch of
  * contiguous memory, and the rate of large blocks would follow from how fragmented it is.
  */
@@ -184,6 +187,15 @@ static void check_all(struct sequential *s, uint64_t size_bytes)
     }
 }
 
+/* Prints the pass that the page cache served; `kept_bytes` of the file were in it before. */
+static void report_cached(struct bl_json *json, const struct pass *cached, uint64_t kept_bytes)
+{
+    bl_io_report_series(json, "cached_read_time", cached->time_s, cached->calls);
+    bl_json_number(json, "loop_cached_read_rate", (double)cached->bytes / cached->sum_s);
+    bl_json_integer(json, "cached_read_bytes", (int64_t)cached->bytes);
+    bl_json_integer(json, "kept_bytes", (int64_t)kept_bytes);
+}
+
 static void report(const struct sequential *s, struct bl_json *json, const struct pass *written,
                    double sync_s, const struct pass *got, uint64_t cached_after_write_bytes,
                    uint64_t cached_before_read_bytes)
@@ -203,7 +215,6 @@ static void report(const struct sequential *s, struct bl_json *json, const struc
     bl_json_integer(json, "read_bytes", (int64_t)got->bytes);
     bl_json_integer(json, "cached_after_write_bytes", (int64_t)cached_after_write_bytes);
     bl_json_integer(json, "cached_before_read_bytes", (int64_t)cached_before_read_bytes);
-    bl_json_write(json, stdout);
 }
 
 static void measure(struct sequential *s, size_t block_bytes, size_t largest_bytes,
@@ -220,6 +231,14 @@ static void measure(struct sequential *s, size_t block_bytes, size_t largest_byt
     check_last(s, got.bytes);
     check_all(s, written.bytes);
     report(s, json, &written, sync_s, &got, cached_after_write_bytes, cached_before_read_bytes);
+    if (s->options->mode != BL_IO_DIRECT) {
+        const uint64_t kept_bytes = bl_cached_bytes(s->file, written.bytes);
+        struct pass cached = read_file(s, written.bytes);
+        check_last(s, cached.bytes);
+        report_cached(json, &cached, kept_bytes);
+        free(cached.time_s);
+    }
+    bl_json_write(json, stdout);
     free(written.time_s);
     free(got.time_s);
     close(s->file);

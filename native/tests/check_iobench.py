@@ -55,6 +55,10 @@ def check_sequential(program: str, folder: str) -> None:
             assert (point["sync_s"] > 0) == (mode != "synced"), point
             assert point["loop_write_rate"] <= whole / point["sync_s"] if point["sync_s"] else True
             assert 0 <= point["cached_before_read_bytes"] <= whole + 65536, point
+            assert ("loop_cached_read_rate" in point) == (mode != "direct"), point
+            if mode != "direct":
+                assert point["cached_read_bytes"] == whole, point
+                assert 0 <= point["kept_bytes"] <= whole + 65536, point
 
 
 def check_budget(program: str, folder: str) -> None:

@@ -1,7 +1,7 @@
-"""What does a platform cost an MPI application: measure, compare, explain.
+"""Measure, compare and explain the loss of an MPI application on a platform.
 
-`read` and `trials` give the results of runs to programs; everything else that they may rely on is
-what the command line does (docs/reference/stability.md).
+`read` and `trials` give the results of runs to programs. Apart from these two, programs may rely
+only on the command line (docs/reference/stability.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read(*runs: str | PathLike[str]) -> pl.DataFrame:
     Raises
     ------
     BarelineError
-        What is given is no run, is damaged, or has no records yet.
+        A path is not a run, is damaged, or has no records yet.
     """
     from bareline.analysis.numbers.tidy import tidy_samples
 
@@ -49,8 +49,8 @@ def read(*runs: str | PathLike[str]) -> pl.DataFrame:
 def trials(*runs: str | PathLike[str]) -> pl.DataFrame:
     """Read the trials of runs, failed ones among them, as one tidy table.
 
-    Parameters and errors are those of `read`; ``status``, ``stage`` and ``reason`` say how each of
-    them ended.
+    Takes the same parameters as `read` and raises the same errors. The columns ``status``,
+    ``stage`` and ``reason`` describe how each trial ended.
     """
     from bareline.analysis.numbers.tidy import tidy_trials
 

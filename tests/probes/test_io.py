@@ -48,6 +48,33 @@ def test_a_cached_read_is_never_shown_without_its_caveat():
     assert caveats(samples, "write_rate") == set()
 
 
+def with_cached_read(row, kept_share=1.0):
+    """Add a second reading at 4 GB/s to a point of iobench."""
+    calls = row["written_bytes"] / row["point"]["block_bytes"]
+    mean_s = row["written_bytes"] / 4e9 / calls
+    row["cached_read_time"] = {**row["read_time"], "mean": mean_s}
+    row.update(loop_cached_read_rate=4e9, cached_read_bytes=row["written_bytes"])
+    row["kept_bytes"] = int(kept_share * row["written_bytes"])
+
+
+def test_a_reading_from_the_page_cache_has_a_metric_of_its_own():
+    samples = read("io.sequential", with_cached_read)
+    cached = [sample for sample in samples if sample.metric == "cached_read_rate"]
+    assert len(cached) == 6 and {sample.value for sample in cached} == {4e9}
+    assert caveats(samples, "read_rate") == set()
+    partly = read("io.sequential", lambda row: with_cached_read(row, kept_share=0.9))
+    assert "cached_read_rate" not in {sample.metric for sample in partly}
+
+
+def test_a_cached_reading_that_contradicts_itself_is_refused():
+    def double(row):
+        with_cached_read(row)
+        row["loop_cached_read_rate"] *= 2
+
+    with raises(ParseError, "BL-PROBES-600"):
+        read("io.sequential", double)
+
+
 def test_direct_io_through_the_cache_is_told():
     samples = read(
         "io.sequential", lambda row: row.update(cached_after_write_bytes=4096), mode="direct"

@@ -59,7 +59,7 @@ _WHOLE = 1000
 
 
 def import_verbs() -> None:
-    """Import the modules of all verbs: each declares what its verbs print."""
+    """Import the modules of all verbs: each declares the output of its verbs."""
     for verbs in TASKS.values():
         for module in verbs.values():
             import_module(f"bareline.cli.{module}")

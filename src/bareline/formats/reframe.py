@@ -6,7 +6,7 @@ with a caveat: to drop slow cases would flatter their platform.
 
 References
 ----------
-V. Karakasis and others, "Enabling continuous testing of HPC systems using ReFrame", Tools and
+V. Karakasis et al., "Enabling continuous testing of HPC systems using ReFrame", Tools and
 Techniques for High Performance Computing, 2020, doi:10.1007/978-3-030-44728-1_3.
 """
 

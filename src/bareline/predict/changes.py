@@ -17,11 +17,11 @@ _SAME_CALLS = "mpi.bandwidth"
 
 
 class CallChange(TypedDict):
-    """What a kind of calls takes on both platforms, at the largest size that the program uses.
+    """The time of a kind of calls on both platforms, at the largest size that the program uses.
 
     - `rate`: calls of a rank in a second of the program where it was profiled.
     - `base_s`, `time_s`: one call, on the base and on the platform that is asked for.
-    - `adds`: what the calls add to the program at most, as a share of its time: the rate times the
+    - `adds`: the most that the calls add to the program, as a share of its time: the rate times the
       difference. Calls that overlap add less, which the replay knows.
     """
 

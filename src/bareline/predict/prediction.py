@@ -53,7 +53,7 @@ _DRAWN = math.log(1.25)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """``predict``: what an application will take.
+    """``predict``: the expected time of an application.
 
     - `base`, `platform`: where the profile was taken, and where the time is meant for.
     - `base_s`: time on the base by the application's own clock, as a median; of a profile without

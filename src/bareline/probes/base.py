@@ -243,7 +243,7 @@ def load_probes() -> Mapping[str, Probe[Any]]:
 
 
 def is_probe(name: str) -> bool:
-    """Whether a probe has this name; of bareline's own only those of its layer are imported."""
+    """Whether a probe has this name; of bareline's own probes, only its layer is imported."""
     if load_probes.cache_info().currsize or has_plugins(_PACKAGE):
         return name in load_probes()
     family = f"{_PACKAGE}.{name.partition('.')[0]}"

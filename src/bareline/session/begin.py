@@ -152,7 +152,7 @@ def _alone(
     why = list(dict.fromkeys(one.reason for one in lacking.values()))
     return UsageError(
         f"{len(taken)} of {len(study.roles)} roles can be measured here "
-        f"({'; '.join(why[:2]) or 'the others have no platform'}): nothing would be "
+        f"({'; '.join(why[:2]) or 'the other roles have no platform'}): nothing would be "
         "compared",
         where=f"study '{study.name}'",
         hint=", or ".join([*steps, "go on with --anyway"]),

@@ -41,7 +41,7 @@ class PlatformCounts(TypedDict):
 
 
 class RunStatus(TypedDict):
-    """``run``, ``continue`` and ``status``: how a run stands."""
+    """``run``, ``continue`` and ``status``: the progress of a run."""
 
     run: str
     study: str

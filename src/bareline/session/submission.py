@@ -62,7 +62,7 @@ class Submission:
 
 
 class Submitting(TypedDict):
-    """``submit --dry-run``: what would be handed over."""
+    """``submit --dry-run``: the script that would be handed over, and its plan."""
 
     run: str
     system: str

@@ -84,7 +84,7 @@ def with_variants(
     alike = len({replace(spec, name="", title="") for spec in specs}) == 1
     names = [spec.name for spec in specs]
     noun = "build" if a or b else "variant"
-    note = f"{listing(names)} are one {noun}: what differs between them is chance" if alike else ""
+    note = f"{listing(names)} are one {noun}: a difference between them is chance" if alike else ""
     standing = study.asking_also(base.name, names)
     baseline = study.baseline if study.baseline in names else names[0]
     changed = {"baseline": baseline, "variants": {}}

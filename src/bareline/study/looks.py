@@ -12,7 +12,7 @@ def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the content of a study with its looks, and with the launches until the last one.
 
     A study that gives `launches` alone is looked at once, at the end. Raises ValueError: the looks
-    are impossible, or are not those of the launches.
+    are impossible, or do not fit the launches.
     """
     looks = content.get("looks")
     launches = content.get("launches")

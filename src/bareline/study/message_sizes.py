@@ -28,7 +28,7 @@ class SizedStudy:
     exhibits: tuple[str, ...]
 
     def lines(self) -> Iterator[str]:
-        """Describe what a reader of the results would miss."""
+        """Describe the gaps that a reader of the results would miss."""
         if not self.probes:
             yield f"the study '{self.study.name}' measures no function by message size"
         if self.out_of_range:

@@ -1,4 +1,4 @@
-"""Words in a run's events that are counted again: what happened to its platforms."""
+"""Words in the events of platforms, by which a report counts starts and replacements."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class Replication:
     def _loss(self, platform: str, other: str, place: Place, against: str) -> PlaceLoss:
         """Return the ratio of a platform to another one at a place, or why there is none."""
         if platform == other:
-            return PlaceLoss(place, None, f"{platform} stands for both", against)
+            return PlaceLoss(place, None, f"{platform} has both roles", against)
         if other == THE_PEAK:
             return below_peak(self._shares[platform, place], against)
         rows = []

@@ -74,7 +74,7 @@ class Members:
         return [self._with_ratio[number] for number in self._averaged]
 
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
-        """Append to the values of points those of the means, which a function returns."""
+        """Append to the values of points the values of the means, by a function of points."""
         values = [mean(averaged) for averaged in self._averaged_points]
         means = np.array(values, dtype=np.float64)
         return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])

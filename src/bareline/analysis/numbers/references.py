@@ -40,7 +40,7 @@ _KEYS = "probe, metric, value, unit, and lower or upper"
 
 
 class ReferenceValue(BaseModel):
-    """A reference value of a metric, and how far a median may lie from it."""
+    """A reference value of a metric, and how far a median may be from it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 

@@ -48,7 +48,7 @@ def _in_percent(share: PlatformShare) -> list[Piece]:
 #: By rule: the lead of a sentence, its continuation, and its words for a platform.
 _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
     "share of peak": (
-        "Share of peak", "DGEMM reaches, of what one core's instructions can do,", _in_percent,
+        "Share of peak", "DGEMM reaches, of the peak of one core,", _in_percent,
     ),
     "HPL": (
         "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,", "",

@@ -27,6 +27,6 @@ def exclusion_words(seen: Disturbed) -> str:
     if used:
         parts.append(
             f"{used} used, since fewer than six launches of their cases are left without them: "
-            "intervals are as wide as they spread, and may miss what a quiet machine does"
+            "intervals are as wide as they spread, and may miss the value of a quiet machine"
         )
     return f"{words}: {'; '.join(parts)}"

@@ -55,7 +55,7 @@ def promise(
     certainty = _promise(judged, pairs, rows)
     controlled = [control_text(control) for control in controls]
     if certainty and not all(control.honest for control in controls):
-        controlled[0] = f"that holds for chance alone, and {controlled[0]}"
+        controlled[0] = f"that is true of chance alone, and {controlled[0]}"
     return " ".join([certainty, *map(_sentence, controlled)]).strip()
 
 
@@ -97,7 +97,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
     if not separate:
         return ""
     return (
-        f" Without common blocks ({listing(separate)}) only what lies farther apart than "
+        f" Without common blocks ({listing(separate)}) only a difference above "
         f"{stats.APART_SPREADS:g} times the spread of launches is certain."
     )
 

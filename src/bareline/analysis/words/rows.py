@@ -43,7 +43,7 @@ class PointRow(TypedDict):
 
 
 class MeanOfPoints(Bounds):
-    """What the points of a finding say together."""
+    """The mean ratio of the points of a finding, and its verdict."""
 
     verdict: Verdict
 
@@ -135,7 +135,7 @@ class NamedCause(TypedDict):
 
 
 class TermRow(TypedDict):
-    """A term of the sum: what it adds, the probe that measured it, and its causes' names."""
+    """A term of the sum: its share, the probe that measured it, and its causes' names."""
 
     term: str
     share: ShareRow

@@ -66,7 +66,7 @@ class Wording:
         return [" on ", *platforms_named(finding.platform for finding in findings)]
 
     def subjects_by_platforms(self, findings: Sequence[Finding]) -> list[Piece]:
-        """List the subjects of findings; those of the same platforms share their names."""
+        """List the subjects of findings; subjects of the same platforms share their names."""
         subjects_on: dict[Sentence, list[str]] = {}
         for subject, group in grouped_by(findings, lambda finding: finding.subject).items():
             subjects_on.setdefault(sentence(*self.on(group)), []).append(subject)

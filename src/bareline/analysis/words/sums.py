@@ -22,7 +22,7 @@ _NOUNS = {
     Term.COMPUTING: "its computing",
     Term.MESSAGES: "its messages",
     Term.ALGORITHMS: "the algorithms of its collectives",
-    Term.MODEL: "what its model was given",
+    Term.MODEL: "the parameters of its model",
 }
 
 

@@ -259,12 +259,12 @@ def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
         sentinel = CurveNeed(CROSSING, 2, True, _SMALLEST_LARGEST, 0)
         blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
     program = profile.title
-    head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.
+    head = f'''# Measurements for a prediction of {_plain(program)} on {profile.ranks} ranks.
 
 [study]
 name = "{name}"
 title = "The ladder of {_plain(program)}"
-description = "Written by `bareline predict --plan`: what the application asks of MPI, no more."
+description = "Written by `bareline predict --plan`: only the calls that the application uses."
 launches = 8
 precision = 0
 '''

@@ -70,7 +70,7 @@ def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> Non
 
 @dataclass(frozen=True, slots=True)
 class CallLack:
-    """What a replay of the base lacks, or has too much, of one function's calls.
+    """The error of a replay of the base in the time of one function's calls.
 
     - `size_bytes`: the largest; sizes up to the power of two above are taken together.
     - `calls`, `traced_s`, `replayed_s`: of a rank.
@@ -120,6 +120,6 @@ class _CallSum:
     replayed_s: float = 0.0
 
     def lack(self, call: str, time_s: float) -> CallLack:
-        """Return what the replay lacks, as a share of the application's time."""
+        """Return the error of the replay, as a share of the application's time."""
         share = (self.replayed_s - self.traced_s) / time_s
         return CallLack(call, self.size_bytes, self.calls, self.traced_s, self.replayed_s, share)

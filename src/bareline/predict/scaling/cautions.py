@@ -1,6 +1,6 @@
 """Assumptions of a period for more ranks that the profiles neither show nor contradict.
 
-A side that the profiles cut into 2 and 4 parts leaves open what differs from 5 parts on: which
+Profiles that cut a side into 2 and 4 parts leave three questions open for 5 parts and more: which
 way round a partner is, whether a part of the side calls more or its end alone, and how many blocks
 a padded message has. The simplest assumption is made, and reported with the calls that rest on it.
 """
@@ -119,8 +119,8 @@ def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
         return None
     first = min(names)
     text = (
-        f"{calls:,} calls ({first} among them) are made at an end of a side and not inside; they "
-        "are taken to be those of the last rank alone, and not of a part of the side"
+        f"{calls:,} calls ({first} among them) are made at an end of a side and not inside; it is "
+        "assumed that only the last rank makes them, and not a part of the side"
     )
     return Caution("calls", tuple(sorted(sides)), calls, text)
 

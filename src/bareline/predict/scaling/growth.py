@@ -88,14 +88,14 @@ def computing(periods: Sequence[ProgramPeriod]) -> Computing:
 
 @dataclass(frozen=True, slots=True)
 class GrownRanks:
-    """``predict --ranks``: what a program takes on a number of ranks.
+    """``predict --ranks``: the time of a program on a number of ranks.
 
     - `period_s`: replayed, between the bounds that computing, sizes and unchecked calls allow.
     - `period_measured_s`: of a profile whose ranks had a core each.
     - `efficiency`: of the smallest count's speed for each rank.
     - `shares`: of a period, by computing, messages, and each collective function.
     - `scaling_ends`: the count up to which more ranks bring something; None: all that are shown.
-    - `ended_by`: what takes more from there on.
+    - `ended_by`: the part whose time grows from there on.
     - `times_largest`: how many times the ranks of the largest profile.
     - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
     - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;

@@ -127,7 +127,7 @@ class Maker:
                 self._find_laws(call, place)
                 call.why = self._whole_side.why_unchecked(place, number)
                 if not template.is_checked(place):
-                    call.why = f"a single rank shows what is called {place_words(place)}"
+                    call.why = f"a single rank shows the calls {place_words(place)}"
             # Calls that follow the same laws are worked out once.
             first = alike.setdefault(call.laws, call)
             if first is not call:

@@ -26,7 +26,8 @@ class MessageRow:
     - `partners`: to how many ranks a rank sends or from how many it receives, fewest and most.
     - `communicators`: the sizes of the communicators that it is called on.
     - `times_largest`: how many times the ranks of the largest profile these are.
-    - `unchecked_share`, `unchecked_byte_share`: of all calls, what rests on unchecked laws.
+    - `unchecked_share`, `unchecked_byte_share`: the shares of all calls and of their bytes that
+      rest on unchecked laws.
     - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
       the bytes, the share that depends on one.
     """
@@ -122,7 +123,7 @@ def basis(own: Scaled, grown: Grown) -> Iterator[str]:
     if times > FAR:
         yield (
             f"{grown.grid.ranks} ranks are {times:g} times the {own.largest.ranks} of the largest "
-            f"profile: what starts beyond {own.largest.ranks} ranks is not seen"
+            f"profile: an effect that starts beyond {own.largest.ranks} ranks is not seen"
         )
     for side in grown.assumed_even:
         lengths = sorted({grid.sides[side] for grid in own.known})

@@ -43,7 +43,7 @@ def measured(
     most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
     ladders: dict[int, Ladder] = {}
     factor = 1.0
-    notes = ["processors are taken to be those of the profiles"]
+    notes = ["processors are assumed to be the same as in the profiles"]
     if base is not None:
         a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
         estimate = factor_between(a, b, records, calibration)

@@ -100,7 +100,7 @@ class _Campaign:
             self.refuse(f"{base.name}, {base.platform} to {target.platform}", str(error))
 
     def lacking(self) -> Iterator[Lacking]:
-        """Yield what the replay of each base lacks."""
+        """Yield the errors of the replay of each base."""
         for (name, platform), base in self._bases.items():
             if base.is_replayed:
                 yield Lacking(name, platform, base.lacks)
@@ -256,7 +256,7 @@ def _computing(case: PredictionCase, target: Application, log_error: float) -> I
     moved = -math.log(measured / expected) * share
     # Only in the direction of the error.
     if moved * log_error > 0:
-        text = f"computing took {measured / expected:.2f} times what it took on {case.a.platform}"
+        text = f"computing took {measured / expected:.2f} times as long as on {case.a.platform}"
         yield abs(moved), f"{text}, which no curve shows"
 
 

@@ -64,7 +64,7 @@ class LackingCall(CallLack, _OfBase):
 
 
 class Refused(TypedDict):
-    """``predict --validate``: what could not be predicted, and why."""
+    """``predict --validate``: a case that could not be predicted, and why."""
 
     type: Literal["refused"]
     case: str

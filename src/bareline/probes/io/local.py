@@ -2,8 +2,8 @@
 
 Sequential access is the job of Nebula's SRW. Writing ends when the data is on the device, in every
 mode, and the file is taken out of the page cache before it is read; a part that is still cached is
-a caveat of the rate. Making files is the job of fs_mark: N files of a size, made by T threads in S
-directories.
+a caveat of the rate. A second reading, which the page cache serves, has a metric of its own. Making
+files is the job of fs_mark: N files of a size, made by T threads in S directories.
 """
 
 from __future__ import annotations
@@ -68,10 +68,15 @@ class Sequential(Probe[SequentialParams]):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "write_rate": Metric("B/s", "higher"),
         "read_rate": Metric("B/s", "higher"),
+        "cached_read_rate": Metric("B/s", "higher", detail=True),
         "sync_share": Metric("1", "none", detail=True),
         **{f"write_call_{name}": Metric("s", "lower", detail=True) for name in _CALL},
         **{f"read_call_{name}": Metric("s", "lower", detail=True) for name in _CALL},
     }
+
+    def delivers(self, params: SequentialParams) -> Mapping[str, Metric]:
+        """Leave out the reading from the page cache: it is missing where the file is not there."""
+        return {name: self.metrics[name] for name in self.metrics if name != "cached_read_rate"}
 
     def command(self, params: SequentialParams, layout: Layout) -> Command:
         blocks = ",".join(map(str, params.blocks_bytes))
@@ -113,6 +118,25 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
             value = point.quantile(f"{way}_time", name)
             yield Sample(f"{way}_call_{name}", value, point.at, (*caveats, *short))
     yield Sample("sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.at)
+    yield from _cached_samples(point, written_bytes)
+
+
+def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Sample]:
+    """Yield the rate of the reading that the page cache served, where it held the whole file.
+
+    Earlier programs have no such reading, direct I/O has none.
+    """
+    if "loop_cached_read_rate" not in point.fields:
+        return
+    rate = point.positive("loop_cached_read_rate")
+    block_bytes = int(str(point.at["block_bytes"]))
+    read_bytes = point.number("cached_read_bytes")
+    calls_s = point.quantile("cached_read_time", "mean") * read_bytes / block_bytes
+    is_whole = 0 < read_bytes <= written_bytes
+    if not is_whole or not math.isclose(rate * calls_s, read_bytes, rel_tol=0.01):
+        raise ParseError("cached read: rate, amount and time contradict each other")
+    if point.number("kept_bytes") >= written_bytes:
+        yield Sample("cached_read_rate", rate, point.at)
 
 
 @dataclass(frozen=True, slots=True)

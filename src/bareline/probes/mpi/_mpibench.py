@@ -46,7 +46,7 @@ class MpiParams:
     - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
       there.
     - `sizes_bytes`: these message sizes instead, ascending and with commas between them, such as
-      "8,65536": those of an application. ``--sizes``.
+      "8,65536": the sizes of an application. ``--sizes``.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bareline.report.blocks import Rows, Table
 from bareline.store.header import CalibrationKeys
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import coordinate
 
@@ -83,9 +84,7 @@ def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
 
 def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
     """Group the points of a probe on the same ranks."""
-    groups: dict[tuple[str, int], list[CalibrationPoint]] = {}
-    for point in points:
-        groups.setdefault((point.probe, point.ranks), []).append(point)
+    groups = grouped_by(points, lambda point: (point.probe, point.ranks))
     return [CalibrationPoints(*case, group) for case, group in groups.items()]
 
 

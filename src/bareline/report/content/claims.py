@@ -179,7 +179,7 @@ class _Judge:
             yield self._with_results(ratio, self._ratio_row(ratio))
         for result in own_bases(self._study):
             words = f"{result.benchmark}, {result.metric}: {result.words} than itself"
-            base = self._row(words, result.part, None, "the others are divided by it: 1 always")
+            base = self._row(words, result.part, None, "the divisor of the other rows: 1 always")
             yield replace(base, printed="1", results=(result.id,))
 
     def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:

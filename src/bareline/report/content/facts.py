@@ -20,6 +20,7 @@ from bareline.vocabulary.facts import (
     same_value,
     split_nodes,
 )
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
@@ -79,7 +80,7 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
 
 
 class Fact(TypedDict):
-    """``show --facts``: what a platform is, what changes from hour to hour, what names it."""
+    """``show --facts``: a property, a changing state or a name of a platform."""
 
     key: str
     label: str
@@ -123,10 +124,8 @@ def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | N
 
 
 def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
-    """Format a platform's value, and those of its other nodes that differ; of many, most."""
-    nodes_by_text: dict[str, list[int]] = {}
-    for node in sorted(cell.keys() - {0}):
-        nodes_by_text.setdefault(format_fact(key, cell[node]), []).append(node)
+    """Format a platform's value, and the differing values of its other nodes; of many, most."""
+    nodes_by_text = grouped_by(sorted(cell.keys() - {0}), lambda node: format_fact(key, cell[node]))
     groups = list(nodes_by_text.items())
     named = groups
     if len(groups) > _MOST_VALUES:

@@ -81,7 +81,7 @@ def method_words(survey: Survey) -> str:
     """Describe how certain the list is."""
     return (
         f"{survey.tests:,} nodes, links and switches were judged; the chance that any healthy one "
-        "is named is at most 5 %, and intervals hold for all of them at once"
+        "is named is at most 5 %, and the intervals are valid for all of them at once"
     )
 
 
@@ -107,7 +107,7 @@ def remedy(survey: Survey) -> str:
 
 
 class Deviation(TypedDict):
-    """``nodes``: a node, link or switch held against the others of its cluster."""
+    """``nodes``: a node, link or switch compared with the rest of its cluster."""
 
     platform: str
     kind: Literal["node", "link", "uplink", "switch"]

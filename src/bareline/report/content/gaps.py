@@ -42,7 +42,7 @@ def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     events: list[str] = []
     for run in document.records.runs:
         events += [f"{event.time} {event.platform}: {event.event}" for event in run.events()]
-    return [*blocks, *_listed("What happened to platforms", events)]
+    return [*blocks, *_listed("Events of platforms", events)]
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[Section]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from bareline.report.content.wording import slug
 
 _OPEN = "The interval has both a difference that matters and none: more trials would decide."
-_EQUAL = "The whole interval lies within the margin: no difference that matters."
+_EQUAL = "The whole interval is within the margin: no difference that matters."
 #: Term, as it is in heads of columns, captions and sentences, and its meaning.
 TERMS: Mapping[str, str] = MappingProxyType(
     {
@@ -17,10 +17,10 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Interval with the true value in 95 of 100 such experiments; it needs six trials."
         ),
         "bandwidth": "Bytes per second; MB/s is 10^6 bytes per second.",
-        "baseline": "The platform that the others are compared with.",
+        "baseline": "The platform that every other platform is compared with.",
         "block": (
             "A round in which every case ran once on every platform, in random order; of a file, "
-            "what one call reads or writes."
+            "the data that one call reads or writes."
         ),
         "busy machine": "Other programs used the processors while the trial ran.",
         "cannot tell": _OPEN,
@@ -41,15 +41,15 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "equivalent": _EQUAL,
         "exchanges of names": (
             "In each block (or pair of launches of two runs) the names of the platforms are "
-            "exchanged, in every way: what chance alone makes is as large with exchanged names."
+            "exchanged, in every way: a difference by chance is as large with exchanged names."
         ),
         "factor": "How many times worse than the baseline, as the publication gives it.",
         "failed": "The trial ran and gave no number; its reason is given.",
         "false discovery rate": "Expected share of wrong ones among the rows that are called.",
         "faster": "Better than the baseline beyond chance, whatever the metric's direction.",
         "Holm": (
-            "Holm's correction asks more of each of several comparisons, so that all of them hold "
-            "together."
+            "Holm's correction asks more of each of several comparisons, so that all of them are "
+            "right together."
         ),
         "inconclusive": _OPEN,
         "interval": (
@@ -61,7 +61,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Time of one message, one way: half of a round trip. Of memory, time of one load that "
             "waits for the load before it."
         ),
-        "launch": "One start of a program with its MPI job; what counts as one trial.",
+        "launch": "One start of a program with its MPI job; it counts as one trial.",
         "layout": "Nodes, ranks per node and threads per rank.",
         "margin": "Difference that does not matter, declared by the study.",
         "median": "The value in the middle of all trials.",
@@ -85,7 +85,9 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "simulated": "Time of a simulated machine, never of a clock; drawn hollow.",
         "shared memory": "Memory that ranks on one node exchange messages through.",
         "slower": "Worse than the baseline beyond chance, whatever the metric's direction.",
-        "steal time": "Processor time that a hypervisor gave to others while a rank wanted it.",
+        "steal time": (
+            "Processor time that a hypervisor gave to other guests while a rank wanted to run."
+        ),
         "trial": "One launch of one probe with one set of parameters on one platform.",
         "verdict": "The conclusion that the interval of the ratio allows, against the margin.",
     }

@@ -18,6 +18,7 @@ from bareline.report.content.wording import (
     sentence_case,
     verdict_word,
 )
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -286,9 +287,7 @@ def shade(finding: Finding) -> str:
 
 def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
     """Tabulate the worst finding of each layer, applications first, on each platform."""
-    by_place: dict[tuple[Layer, str], list[Finding]] = {}
-    for finding in findings:
-        by_place.setdefault((finding.layer, finding.platform), []).append(finding)
+    by_place = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     rows = []
     for layer in reversed(glance.layers):
         fields = [Field(layer.words, link=layer_anchor(layer))]

@@ -30,7 +30,7 @@ def method(document: Document) -> Iterator[Block]:
         "six trials. A ratio is the Hodges–Lehmann estimate on logarithms, with the interval from "
         "inverting Wilcoxon's signed-rank test; above 1 is always worse than "
         f"{document.baseline}, whatever the metric's direction. “Equivalent” means that the whole "
-        f"interval lies within {margin}.{promise}",
+        f"interval is within {margin}.{promise}",
     ))  # fmt: skip
     yield _method_table(document, margin)
     if len(runs) > 1:

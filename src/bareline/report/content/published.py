@@ -32,7 +32,7 @@ _PLACEMENTS = {"intra_node": False, "inter_node": True}
 _ROUNDED = 0.02
 #: Conditions that name the place in a system where a figure was measured.
 _WHERE = ("ranks", "nodes", "placement", "streams")
-#: Those of them that are numbers, as an exhibit writes them next to a figure of another place.
+#: The numeric conditions among them, as an exhibit writes them next to a figure of another place.
 _NUMBERS = ("ranks", "nodes", "streams")
 
 
@@ -323,7 +323,7 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
 
 def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
-    """Return what the authors of published ratios did not complete, of a cell's case."""
+    """Return a cell's measurements that the authors of published ratios did not complete."""
     cases: list[NotCompleted] = []
     for publication, platform in dict.fromkeys(
         (point.ratio.publication, point.ratio.platform)

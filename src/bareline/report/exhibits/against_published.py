@@ -271,6 +271,6 @@ def _foot(whole: RangeScore) -> tuple[Field, ...]:
 
 EXHIBIT = Exhibit(
     "against-published",
-    "published ratios, the run's own at the same places, and how many lie inside",
+    "published ratios, the run's own at the same places, and how many are inside",
     _figures,
 )

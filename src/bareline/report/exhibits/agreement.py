@@ -16,11 +16,12 @@ from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Paired, block_ratio
 from bareline.report.content.wording import metric_name, verdict_word
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, select
+from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.collectives import SIZED
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place, parameter_value, varying
 from bareline.vocabulary.units import format_size, listing, percent_tenths, plain, significant

@@ -17,14 +17,7 @@ from bareline.report.content.wording import (
     value_words,
     verdict_word,
 )
-from bareline.report.exhibits.base import (
-    Chosen,
-    Exhibit,
-    TableRow,
-    by_unit,
-    grouped_by,
-    select,
-)
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_unit, select
 from bareline.report.exhibits.columns import cells_table, in_table_order
 from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
 from bareline.report.figures.grammar import Drawing
@@ -32,6 +25,7 @@ from bareline.report.figures.rows import Bar, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict

@@ -31,6 +31,7 @@ from bareline.report.figures.grammar import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.plugins import brought, checked, named, own
 
@@ -187,14 +188,6 @@ def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool 
         parts.append(metric_name(cell.place.metric))
     parts.append(cell.place.words_of(names))
     return ", ".join(filter(None, parts))
-
-
-def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Group the items of the same key, in the order in which they come."""
-    groups: dict[K, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
 
 
 def by_metric(cells: Sequence[Row]) -> Iterator[tuple[tuple[str, str], list[Row]]]:

@@ -72,7 +72,7 @@ def _figure(
         )
     return figure_of(
         spec,
-        title=f"How far {name} lies from its calibration",
+        title=f"How far {name} is from its calibration",
         what=(name,),
         notes=[
             f"{capital(calibration.source)}. Left: measured times "

@@ -258,7 +258,7 @@ def _instance_types(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 EXHIBITS = (
     Exhibit(
         "characteristics",
-        "what the platforms are, beside what the publication says of its own",
+        "characteristics of the platforms, with the publication's own platforms",
         _characteristics,
     ),
     Exhibit(

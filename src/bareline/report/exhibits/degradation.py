@@ -10,17 +10,18 @@ from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import metric_name, verdict_word
 from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, grouped_by, select, titled
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.rules import lost, rule_text, ruled_ratio
 from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar
 from bareline.report.figures.scales import signed_ticks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
 
 #: The meaning of a diamond.
-_PRINTED = f"Diamonds: what the publication lost, pale where it was {PALE}"
+_PRINTED = f"Diamonds: the publication's loss, pale where it was {PALE}"
 
 
 def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:

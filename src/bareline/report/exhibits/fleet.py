@@ -86,8 +86,8 @@ def _map(fleet_survey: Survey, node_map: NodeMap, spec: ExhibitSpec) -> Figure:
     note = ""
     if not spec.caption:
         note = (
-            "A cell is a node, darker the worse it is than the median of the others; a frame "
-            "says that it deviates certainly. Healthy nodes differ by up to "
+            "A cell is a node, darker the worse it is than the median of the other nodes; a "
+            "frame marks a certain deviation. Healthy nodes differ by up to "
             f"{plain(node_map.fence)} times."
         )
     return figure_of(
@@ -99,7 +99,7 @@ def _map(fleet_survey: Survey, node_map: NodeMap, spec: ExhibitSpec) -> Figure:
         drawing=both_widths(_draw, fleet_survey, node_map),
         summary=(
             f"{count(len(ratios), 'node')}; the worst is {plain(worst)} times worse than the "
-            "median of the others."
+            "median of the other nodes."
         ),
         data=(),
     )
@@ -153,12 +153,12 @@ def _cell(fleet_survey: Survey, node_map: NodeMap, node: int) -> dict[str, Any]:
         "colour": colour(word),
         "opacity": round(share**0.7, 3),
         "bad": deviates(fleet_survey, node_map, name),
-        "tip": f"{name}: {plain(ratio)} times the others, above 1 is worse [{low}, {high}]",
+        "tip": f"{name}: {plain(ratio)} times the other nodes, above 1 is worse [{low}, {high}]",
     }
 
 
 EXHIBIT = Exhibit(
     "fleet",
-    "every node of a cluster a cell, by switch: how much worse it is than the others",
+    "every node of a cluster a cell, by switch: how much worse it is than the other nodes",
     _figures,
 )

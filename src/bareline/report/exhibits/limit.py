@@ -15,10 +15,11 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.dots import block_ratio
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant, titled
+from bareline.report.exhibits.base import Exhibit, figure_of, meant, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import listing, percent_tenths
@@ -64,9 +65,9 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         spec,
         title="Share of the machine's limit",
         notes=[
-            "The time that peak arithmetic or triad bandwidth would need for what the program "
-            "does, whichever is longer, over the time measured; paired by block. Above 100 % "
-            "the caches held its data."
+            "The time that peak arithmetic or triad bandwidth would need for the program's work, "
+            "whichever is longer, over the time measured; paired by block. Above 100 % "
+            "its data were in the caches."
         ],
         layer=_cell(rows[0]).layer,
         summary=f"Share of the limit: {listing(_summaries(document, rows, names))}.",

@@ -30,21 +30,14 @@ from bareline.report.exhibits.along import (
     parameter_words,
     placed,
 )
-from bareline.report.exhibits.base import (
-    Chosen,
-    Exhibit,
-    TableRow,
-    by_metric,
-    grouped_by,
-    select,
-    titled,
-)
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, select, titled
 from bareline.report.exhibits.columns import cells_table, columns
 from bareline.report.exhibits.jumps import jumps_note, printed_jumps
 from bareline.report.figures.grammar import Channel, Chart, Drawing
 from bareline.report.figures.marks import dots
 from bareline.report.figures.theme import MarkLook, line_looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, listing
 
 
@@ -196,7 +189,7 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]
 
 
 def _named_lines(document: Document, cells: Sequence[Row], x: str) -> dict[str, list[TableRow]]:
-    """Return the cells of each line by its title: the probe and what distinguishes its cases."""
+    """Return the cells of each line by its title: the probe and the parameters that differ."""
     names = varying_without(cells, x)
     rows = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in cells]
     return grouped_by(rows, lambda row: row.title)

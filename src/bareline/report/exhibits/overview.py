@@ -15,7 +15,7 @@ from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss
 from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.exhibits.columns import graded
 from bareline.report.figures.grammar import MARK, Channel, Chart, Style, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
@@ -23,6 +23,7 @@ from bareline.report.figures.rows import absence, rule_at, value_axis, written, 
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
@@ -102,8 +103,8 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], 
     probes = grouped_by(rows, lambda row: row[0].probe)
     worst = [max(group, key=_weight) for group in probes.values()]
     return worst, (
-        f"Of {len(rows)} rows one is shown for each probe: the one that differs most on any "
-        "platform. The table below has all shown values, the sections the rest."
+        f"Of {len(rows)} rows one is shown for each probe: the row with the largest difference on "
+        "any platform. The table below has all shown values, the sections the rest."
     )
 
 

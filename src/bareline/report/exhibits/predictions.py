@@ -19,7 +19,7 @@ from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import said_again, sentence_case
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by
+from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
@@ -31,6 +31,7 @@ from bareline.report.figures.predictions import (
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, whole
 
 _WORDS = {
@@ -78,7 +79,7 @@ def _best_model(document: Document, spec: ExhibitSpec, validation: Validation) -
     trials = [trial for trial in validation.trials if trial.model == best.model]
     summary = f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}"
     if best.coverage is not None:
-        summary += f"; {best.coverage:.0%} lie in their intervals"
+        summary += f"; {best.coverage:.0%} are in their intervals"
     return figure_of(
         spec,
         title="Predicted against measured",
@@ -185,7 +186,7 @@ def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
     rows = _trial_rows(trials[:12])
     rows.number("error", lambda trial: trial.error, "{:+.1%}".format)
-    rows.text("what is large enough to explain it", reasons, wrap=True)
+    rows.text("effects that can explain it", reasons, wrap=True)
     yield figure_of(
         spec,
         title="The worst predictions",
@@ -299,7 +300,7 @@ def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         data: list[Mapping[str, Any]] = []
         for strip in strips:
             data += strip.rows()
-        where = f"{outside} lie beyond it" if outside else "all lie within the measured range"
+        where = f"{outside} are beyond it" if outside else "all are within the measured range"
         yield figure_of(
             ExhibitSpec(kind=spec.kind),
             title=f"{application}: sizes used and sizes measured",
@@ -345,12 +346,12 @@ EXHIBITS = (
     ),
     Exhibit(
         "worst-predictions",
-        "the predictions that are furthest off, each with what is large enough to explain it",
+        "the predictions that are furthest off, each with the effects that can explain it",
         _worst,
     ),
     Exhibit(
         "upgrades",
-        "which upgrade helps most: what each would save of each application's time, ranked",
+        "which upgrade helps most: the time that each would save each application, ranked",
         _upgrades,
     ),
     Exhibit(

@@ -146,7 +146,7 @@ class RangeScore:
     def words(self) -> str:
         """Return the text in sentences."""
         parts = [
-            f"{self.inside} of {self.counted} points lie inside what was printed, "
+            f"{self.inside} of {self.counted} points are inside the printed range, "
             f"{self.counted - self.inside} outside."
         ]
         if self.counted:

@@ -31,7 +31,7 @@ def rule_text(rule: str, baseline: str) -> str:
 def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> float | None:
     """Return a cell's value by a rule; its median without one, None where no value is known.
 
-    - `is_base`: whether others are compared with it, of which a rule may want the best trial.
+    - `is_base`: whether other cells are compared with it; a rule may want its best trial.
     """
     if rule not in RULES or cell.value is None:
         return cell.median

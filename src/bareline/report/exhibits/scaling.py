@@ -28,7 +28,7 @@ from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.along import RATIO_HEIGHT_PX, Along, diamonds_note, placed
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, grouped_by, select
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
 from bareline.report.figures.grammar import Channel, Chart, Drawing, layer
@@ -37,6 +37,7 @@ from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 from bareline.stats import paired_ratio
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer, Scalar, format_point, parse_point
 from bareline.vocabulary.units import count, listing
 

@@ -13,13 +13,14 @@ from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, summed_up
 from bareline.report.exhibits.along import Along, is_within, parameter_words, placed
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, grouped_by, select, titled
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.figures.grammar import Channel, Chart, Drawing
 from bareline.report.figures.marks import AxesStrip, dashes, diamonds, spans
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import plain
 
 

@@ -10,16 +10,10 @@ from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.wording import distinct_parts, summed_up
 from bareline.report.exhibits.bars import PARTS, Parts, amount_words, medians
-from bareline.report.exhibits.base import (
-    Chosen,
-    Exhibit,
-    TableRow,
-    grouped_by,
-    labelled,
-    select,
-)
+from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, labelled, select
 from bareline.report.exhibits.columns import cells_table
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 
 #: The sum of the parts, up to the ranks' different ends.

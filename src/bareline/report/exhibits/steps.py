@@ -20,7 +20,7 @@ from bareline.report.content.wording import (
     verdict_tone,
     verdict_word,
 )
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, select
+from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.report.figures.grammar import (
     NO_DRAWING,
@@ -35,6 +35,7 @@ from bareline.report.figures.marks import marks, spans, y_axis
 from bareline.report.figures.scales import Scale, log_ticks, unit_scale
 from bareline.report.figures.theme import MarkLook, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
 

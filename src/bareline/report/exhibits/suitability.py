@@ -85,13 +85,13 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     rows.number("read and written", lambda line: line.file_bytes, format_size)
     yield figure_of(
         spec,
-        title="What the applications ask",
+        title="The applications' use of the platform",
         notes=[
             "Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over the "
             "trials. Of the first trial: the calls with their message sizes that most time went "
             "to, each with its number in a rank and its share of the time of all calls that move "
-            "data; the memory of the rank with most; what all ranks read from files and wrote to "
-            "them."
+            "data; the memory of the rank with most; the bytes that all ranks read from files and "
+            "wrote to them."
         ],
         table=rows.table(),
     )
@@ -112,12 +112,12 @@ def _calls_words(calls: Dominant) -> str:
 EXHIBITS = (
     Exhibit(
         "suitability",
-        "what the platforms suit: classes of applications against platforms, with reasons",
+        "classes of applications that suit each platform, with reasons",
         _suitability,
     ),
     Exhibit(
         "profile",
-        "what applications ask: shares of time, dominant calls and sizes, memory, files",
+        "the applications' shares of time, dominant calls and sizes, memory, files",
         _asked,
     ),
 )

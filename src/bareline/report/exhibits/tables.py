@@ -24,7 +24,6 @@ from bareline.report.exhibits.base import (
     TableRow,
     by_unit,
     figure_of,
-    grouped_by,
     select,
     titled,
 )
@@ -32,6 +31,7 @@ from bareline.report.exhibits.columns import cells_table, columns
 from bareline.report.exhibits.rules import rule_text, ruled_ratio, ruled_value, worse_by_rule
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
@@ -44,7 +44,7 @@ def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 #: Label of the table of values that the run measured and the publication does not print.
-_NOT_PRINTED = "what is not printed"
+_NOT_PRINTED = "values that are not printed"
 _FACTOR_COLUMNS = (
     "benchmark platforms factor verdict printed lost_share printed_percent baseline compared "
     "printed_values n"
@@ -154,7 +154,7 @@ class _OtherSystem:
     """A printed ratio of two systems that are not a platform of the run and its baseline.
 
     - `probe`: named where several measure the benchmark.
-    - `measured`: the same ratio of the platforms that stand for both, by the exhibit's rule.
+    - `measured`: the same ratio of the platforms in the roles of both, by the exhibit's rule.
     """
 
     study: PublishedStudy
@@ -254,12 +254,12 @@ def _others_figure(spec: ExhibitSpec, others: Sequence[_OtherSystem]) -> Figure:
     rows.figure("published ratio", lambda other: str(other.ratio.span))
     rows.text("printed", lambda other: other.ratio.text)
     notes = [
-        "Ratios that the publication prints of two systems other than those of a platform here and "
-        "of its baseline."
+        "Ratios that the publication prints of two systems, other than the systems of a platform "
+        "here and of its baseline."
     ]
     if any(other.measured for other in others):
         rows.figure("measured here", lambda other: other.measured)
-        notes.append("Measured: the same ratio of the platforms that stand for both.")
+        notes.append("Measured: the same ratio of the platforms in the roles of both.")
         notes.append(rule_text(spec.rule, "the second system"))
     return figure_of(
         spec,

@@ -24,13 +24,14 @@ from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.along import ALL_LARGE
-from bareline.report.exhibits.base import Exhibit, figure_of, grouped_by, meant
+from bareline.report.exhibits.base import Exhibit, figure_of, meant
 from bareline.report.figures.grammar import Channel, Chart, Drawing, Style, layer
 from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Grade, Verdict

@@ -51,7 +51,7 @@ def refuse_too_little_room() -> None:
 
     Raises ReportError: the address space is limited to little more than the process uses.
     """
-    if reason := _too_few(1 << 30, "a report takes 1024 MiB more than what is in use"):
+    if reason := _too_few(1 << 30, "a report takes 1024 MiB more than the memory in use"):
         raise ReportError(reason, hint=_LIFT)
 
 

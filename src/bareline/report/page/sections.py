@@ -113,7 +113,7 @@ def _characteristics(document: Document) -> Iterator[Block]:
     equal = [fact for fact in document.fact_rows if fact.equal]
     if equal:
         title = f"{count(len(equal), 'characteristic')} the same on every platform"
-        yield Folded(title, table(equal, "What is the same on every platform"))
+        yield Folded(title, table(equal, "Characteristics that are the same on every platform"))
 
 
 def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
@@ -158,7 +158,7 @@ def _layer_blocks(
 
 
 def _silent_probe(document: Document, probe: str) -> Section:
-    silent = Prose(("No platform gave a number; what failed says why.",))
+    silent = Prose(("No platform gave a number; the failed trials give the reasons.",))
     return _probe(document, probe, (silent,))
 
 

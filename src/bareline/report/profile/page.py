@@ -198,9 +198,9 @@ def _rank_table(profile: Profile) -> Figure:
     numbers("memory", "memory_bytes", write=format_size)
     return Figure(
         id="rank-table",
-        title="What the system knows of each rank",
+        title="The system's record of each rank",
         caption="“Queued” is the time in which a rank was ready to run while another process had "
-        "its core, “stolen” what a hypervisor gave to other guests.",
+        "its core, “stolen” is the time that a hypervisor gave to other guests.",
         layer="time",
         wide=True,
         data_table=rows.table(),
@@ -219,7 +219,7 @@ def _calls(profile: Profile) -> Figure:
     if any(call.overlap_s is not None for call in calls):
         caption = (
             "“Open for” is the time from posting a request to the call that completed it: "
-            "what communication could have overlapped with."
+            "work in this time could overlap with the communication."
         )
     return Figure(
         id="calls",

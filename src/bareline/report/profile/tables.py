@@ -25,6 +25,7 @@ from bareline.profile.summary import (
 from bareline.report.blocks import Field, Rows, Table
 from bareline.report.content.wording import call_name
 from bareline.report.figures.scales import unit_scale
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, significant
 
 
@@ -117,9 +118,7 @@ def sizes_by_call(profile: Profile) -> list[tuple[str, list[SizeSum]]]:
 
     The calls that take most time first.
     """
-    by_call: dict[tuple[str, str], list[SizeSum]] = {}
-    for size in sizes(profile):
-        by_call.setdefault((size.call, size.kind), []).append(size)
+    by_call = grouped_by(sizes(profile), lambda size: (size.call, size.kind))
     named: list[tuple[str, list[SizeSum]]] = []
     for call in top_calls(profile):
         call_sizes = by_call.get((call.call, call.kind))

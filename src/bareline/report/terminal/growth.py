@@ -1,4 +1,4 @@
-"""A program on more ranks in the terminal: its times, or its messages, and what they rest on."""
+"""A program on more ranks in the terminal: its times, or its messages, and their evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bareline.vocabulary.units import format_value
 
 
 def growth_blocks(predictions: Sequence[Growth]) -> Iterator[Block]:
-    """Yield times by the number of ranks, where scaling ends, and what limits the prediction."""
+    """Yield times by the number of ranks, where scaling ends, and the prediction's limits."""
     for prediction in predictions:
         yield Remark(_growth_words(prediction), "bold")
         last = prediction.points[-1]
@@ -94,7 +94,7 @@ def _grounds(prediction: Growth) -> Iterator[Block]:
 
 
 def message_blocks(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> Iterator[Block]:
-    """Return the calls of a period by function, and what they rest on."""
+    """Return the calls of a period by function, and the evidence for them."""
     yield Remark(_period_words(scaled, grown, rows), "bold")
     yield _message_table(rows)
     checked = 1 - grown.unchecked.byte_share

@@ -44,7 +44,7 @@ def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     yield listed(available=True).text("", title).table(whole=True)
     others = listed(available=False)
     if others.rows:
-        others.text("why, and what to do", reason)
+        others.text("reason and next step", reason)
         yield Section("not available here", (others.table(whole=True),))
 
 

@@ -236,7 +236,7 @@ def _score_table(scores: Sequence[ModelScore]) -> Table:
 
 
 def _worst_cases(validation: Validation, model: str) -> Iterator[Block]:
-    """Yield the cases with the largest errors, and what is known of the reasons."""
+    """Yield the cases with the largest errors, and their likely reasons."""
     trials = [trial for trial in validation.trials if trial.model == model]
     trials.sort(key=lambda trial: -trial.log_error)
     worst = trials[:_WORST]

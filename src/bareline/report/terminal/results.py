@@ -224,7 +224,7 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
     if comparison.glance.promise:
         yield Note(comparison.glance.promise)
     hint = (
-        "--all adds every finding and point, the launches that what is open needs, and what suits."
+        "--all adds every finding and point, the launches that open ones need, and the suitability."
     )
     yield Remark(hint, "muted")
 

@@ -8,6 +8,7 @@ from bareline.analysis.numbers.row import Row
 from bareline.report.blocks import Block, Field, Remark, Rows, Section
 from bareline.report.content.wording import metric_name, verdict_tone, verdict_word
 from bareline.report.figures.scales import Scale, unit_scale
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count
 
@@ -19,9 +20,7 @@ _OSU_DIGITS = 2
 def size_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     """Yield a table for each case, metric and platform: all of its sizes, none left out."""
     sized = [row for row in rows if _is_shown(row)]
-    tables: dict[tuple[str, tuple[object, ...]], list[Row]] = {}
-    for row in sized:
-        tables.setdefault((row.platform, row.place.series), []).append(row)
+    tables = grouped_by(sized, lambda row: (row.platform, row.place.series))
     for (platform, _), series in tables.items():
         yield Section(_title(series[0].place, platform), (_table(series).table(whole=True),))
         yield Remark()

@@ -12,6 +12,7 @@ from bareline.analysis.words.parts import Amount, sentence
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.report.content.wording import capital
 from bareline.vocabulary.facts import format_fact
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
 
@@ -67,9 +68,7 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     """Yield a line for each reason, with the number of losses that have the same one."""
-    same_reason: dict[tuple[str | None, str], list[AnswerRow]] = {}
-    for answer in answers:
-        same_reason.setdefault((answer.word, answer.reason), []).append(answer)
+    same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for (word, reason), (first, *others) in same_reason.items():
         subject = ", ".join(filter(None, [first.subject, first.point]))
         figures = f" ({first.figures})" if first.figures else ""

@@ -1,5 +1,7 @@
 """The platform type against bareline's contract, on the real thing."""
 
+import os
+
 import pytest
 from bareline_outside.niced import PLATFORM
 
@@ -7,8 +9,17 @@ from bareline.testing.bench import open_bench
 from bareline.testing.platforms import PlatformContract
 
 
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    """Bring the platform up once for all tests."""
+    with open_bench(PLATFORM, tmp_path_factory.mktemp("niced")) as bench:
+        yield bench
+
+
 class TestNiced(PlatformContract):
-    @pytest.fixture(scope="class")
-    def bench(self, tmp_path_factory):
-        with open_bench(PLATFORM, tmp_path_factory.mktemp("niced")) as bench:
-            yield bench
+    """The contract, and the test of an option."""
+
+    def test_programs_are_nice(self, bench):
+        lowest = 19
+        expected = min(os.nice(0) + 5, lowest)
+        assert int(bench.run("nice").stdout) == expected

@@ -228,7 +228,7 @@ def transport(case: LossCase) -> Cause | NoCause:
 
 
 def _way_words(way: Scalar | None) -> str:
-    return "what the library chooses" if way == "auto" else str(way)
+    return "the library's choice" if way == "auto" else str(way)
 
 
 _LAYERS = (Layer.NETWORK, Layer.MPI, *PROGRAM_LAYERS)

@@ -114,7 +114,7 @@ class _Crowd:
 
     @property
     def turns_words(self) -> str:
-        """That they take turns on the platform's cores, and what else they share."""
+        """Format that they take turns on the platform's cores, and any other shared resource."""
         text = f"{self.words} take{self.verb_end} turns with it on its cores"
         if self.reaches and self.load != "cpu":
             text += f" and use{self.verb_end} {self.resource}"
@@ -204,7 +204,7 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
     if "oversubscribed" in flags:
         words = "its ranks take turns on fewer cores than they are"
         return Cause(words, terms, caveat="oversubscribed")
-    return NoCause("its ranks do not share cores, or those of the baseline do as well")
+    return NoCause("its ranks do not share cores, or the baseline's ranks share cores as well")
 
 
 def emulated_processor(case: LossCase) -> Cause | NoCause:

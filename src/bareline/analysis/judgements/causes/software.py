@@ -124,7 +124,7 @@ def mpi_library(case: LossCase) -> Cause | NoCause:
     if library == base_library:
         return NoCause(f"both run {library}")
     return Cause(
-        f"it runs {library}, the baseline {base_library}: what differs may be the library's doing"
+        f"it runs {library}, the baseline {base_library}: the library may cause the difference"
     )
 
 

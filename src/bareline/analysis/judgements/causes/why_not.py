@@ -13,6 +13,7 @@ from bareline.analysis.judgements.causes.search import load_rules
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row, bounds
 from bareline.vocabulary.errors import UsageError, did_you_mean
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
@@ -59,8 +60,7 @@ class AnswerRow(_Row):
 
     - `word`: null where the cause is not named.
     - `reason`: why the cause is not named, or its words.
-    - `figures`: its share of the extra time, and the causes that have the others; empty without a
-      share.
+    - `figures`: its share of the extra time, and the causes of the rest; empty without a share.
     """
 
     kind: Literal["answer"]
@@ -187,9 +187,7 @@ def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[
     measured: list[tuple[str, Row | None]] = []
     for probe in probes:
         cells = [finding.worst for finding in findings if finding.probe == probe and finding.worst]
-        by_nodes: dict[int, list[Row]] = {}
-        for cell in cells:
-            by_nodes.setdefault(cell.place.ran_on, []).append(cell)
+        by_nodes = grouped_by(cells, lambda cell: cell.place.ran_on)
         measured += [(probe, max(alike, key=_ratio)) for alike in by_nodes.values()]
         if not cells:
             measured.append((probe, None))

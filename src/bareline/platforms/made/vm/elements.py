@@ -27,7 +27,7 @@ def written(top: ET.Element) -> str:
 
 
 def element_unless_empty(tag: str, inside: Sequence[ET.Element]) -> ET.Element | None:
-    """Make an element of others, None without any."""
+    """Return an element that contains these elements, None without any."""
     if not inside:
         return None
     return element(tag, *inside)

@@ -262,7 +262,7 @@ def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
 
 
 def _unpack(package: Path, place: Path) -> None:
-    """Lay out kernel and modules of a package as in an image."""
+    """Unpack the kernel and modules of a package into the same folders as in an image."""
     root, whole = place / "root", place / "whole"
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
     kernels = sorted(root.glob("boot/vmlinuz-*"))

@@ -160,7 +160,7 @@ def close_all(connections: Sequence[Connection]) -> None:
 
 
 def _safe(name: str) -> str:
-    """Replace what a path of a host should not have in a name."""
+    """Replace the characters of a name that a path of a host should not have."""
     return re.sub(r"[^\w.-]", "_", name)
 
 

@@ -158,8 +158,8 @@ def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
 class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh.
 
-    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to all
-      others, or ``here``, on this machine, which the hosts must be able to reach.
+    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to every
+      other host, or ``here``, on this machine, which the hosts must be able to reach.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
       ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
       their name.

@@ -46,7 +46,7 @@ class Interpreter(Probe[Params]):
         return Command(argv=argv, requires=("python3",))
 
     def parse(self, params: Params, output: Output) -> Iterable[Sample]:
-        """Read one JSON object."""
+        """Read one JSON object: an output that was cut is not one, and is refused."""
         try:
             found = json.loads(output.stdout)
             turns, seconds = found["turns"], found["seconds"]

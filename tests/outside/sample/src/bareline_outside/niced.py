@@ -12,7 +12,10 @@ from bareline.vocabulary.model import Layout
 
 
 class NicedOptions(LocalOptions):
-    """Options of this machine, and how nice its programs are."""
+    """Options of this machine, and how nice its programs are.
+
+    - `niceness`: lowers the priority; 19 is the lowest.
+    """
 
     niceness: Annotated[int, Field(ge=0, le=19)] = 5
 

@@ -1,4 +1,4 @@
-"""An importer: lines of ``perf stat -x,``-like timings, ``task-clock 12.5 ms``."""
+"""An importer: below the title ``# timings`` a line such as ``12.50 ms task-clock``."""
 
 from __future__ import annotations
 
