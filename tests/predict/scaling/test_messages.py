@@ -60,6 +60,7 @@ def test_messages_need_no_platform(tmp_path, fits, as_json):
         rows = json.loads(done.stdout)
         fits("predict-messages", rows)
         assert {row["call"] for row in rows} >= {"MPI_Isend", "MPI_Bcast", "MPI_Allreduce"}
+        assert all("4, 8, 16" in row["assumptions"][0] for row in rows)
     else:
         assert "A period of app on 64 ranks (8x8)" in done.stdout
         assert "Iterations are taken as constant" in done.stdout

@@ -404,6 +404,7 @@ def test_a_prediction_for_more_ranks(fits, tmp_path):
     fits("predict-ranks", rows)
     assert [row["grid"] for row in rows] == ["2x2", "2x4", "4x4", "4x8"]
     assert all(sum(row["shares"].values()) == pytest.approx(1) for row in rows)
+    assert all(row["assumptions"] for row in rows)
     said = bareline(*asked, "--per-node", "1", "--figures", "drawn")
     assert "computing, as profiled" in (tmp_path / "drawn/ranks-32.svg").read_text()
     assert "Scaling" in said.stdout and "32*" in said.stdout and "4x8" in said.stdout

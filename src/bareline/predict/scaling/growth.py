@@ -16,6 +16,7 @@ import numpy as np
 
 from bareline.predict.scaling.grid import Grid
 from bareline.predict.scaling.laws import fitted
+from bareline.predict.scaling.messages import basis
 from bareline.predict.scaling.pattern import program_of
 from bareline.predict.scaling.ranks import MOST_UNCHECKED, Grown, Scaled
 from bareline.profile.period import ProgramPeriod
@@ -100,6 +101,7 @@ class GrownRanks:
     - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
     - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
       `assumed_even_share`: of the bytes, the share that depends on one.
+    - `assumptions`: the assumptions of the period, a sentence each.
     """
 
     program: str
@@ -127,6 +129,7 @@ class GrownRanks:
     unchecked_time_share: float
     assumed_even: tuple[int, ...]
     assumed_even_share: float
+    assumptions: tuple[str, ...]
     sizes_off: float
     calls_beside: int
     notes: list[str]
@@ -205,18 +208,24 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
         yield ranks
 
 
+def _with_computing(grown: Grown, law: Computing) -> Trace:
+    """Return the made period in which each rank computes as long as the law says.
+
+    The time is spread over its calls as on the largest profile.
+    """
+    mean_s = float(np.mean([stream.compute_s.sum() for stream in grown.trace.streams])) or 1.0
+    return _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0)
+
+
 def _point(
     program: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
 ) -> GrownRanks:
-    # Each rank takes the law's time, over its calls as it was on the largest profile.
-    mean_s = float(np.mean([stream.compute_s.sum() for stream in grown.trace.streams])) or 1.0
-    trace = _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0)
-    run = on.run
-    period_s, parts = _replayed(trace, run)
+    trace = _with_computing(grown, law)
+    period_s, parts = _replayed(trace, on.run)
     speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
     largest = program.largest
     unchecked = grown.unchecked
-    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, run)
+    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, on.run)
     return GrownRanks(
         program=program_of(largest),
         platform=on.name,
@@ -243,6 +252,7 @@ def _point(
         unchecked_time_share=unchecked.time_share,
         assumed_even=tuple(side + 1 for side in grown.assumed_even),
         assumed_even_share=grown.even_share,
+        assumptions=tuple(basis(own, grown)),
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,

@@ -30,6 +30,7 @@ class MessageRow:
       rest on unchecked laws.
     - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
       the bytes, the share that depends on one.
+    - `assumptions`: the assumptions of the whole period, a sentence each.
     """
 
     program: str
@@ -48,6 +49,7 @@ class MessageRow:
     unchecked_byte_share: float
     assumed_even: tuple[int, ...]
     assumed_even_share: float
+    assumptions: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
     made = _functions(grown.trace)
     profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
     ranks = grown.grid.ranks
+    assumptions = tuple(basis(own, grown))
     for call, function in sorted(made.items(), key=lambda item: (-item[1].sent, item[0])):
         calls = [function.calls.get(rank, 0) for rank in range(ranks)]
         partners = [len(function.partners.get(rank, ())) for rank in range(ranks)]
@@ -108,6 +111,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
             unchecked_byte_share=grown.unchecked.byte_share,
             assumed_even=tuple(side + 1 for side in grown.assumed_even),
             assumed_even_share=grown.even_share,
+            assumptions=assumptions,
         )
 
 
