@@ -23,7 +23,10 @@ _BEST = (Health.OK, Health.WARN, Health.MISSING)
 
 
 def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
-    """Return the limit of each purpose: its worst requirement, by its best way; None if unknown."""
+    """Return the check that limits each purpose, None if one of its requirements is unchecked.
+
+    A requirement has the best of its checks; the worst requirement limits the purpose.
+    """
     found = {}
     for name, needs in _NEEDS.items():
         met = [check for need in needs if (check := _best(need, checks))]

@@ -169,7 +169,7 @@ def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
         whole = getattr(total, name)
         off = whole.off + math.fsum(amount.off for amount in amounts)
         if abs(whole.value - math.fsum(amount.value for amount in amounts)) > off:
-            raise ParseError(f"the {name} times of the ranks are not that of the program")
+            raise ParseError(f"the {name} times of the ranks do not add up to the program's")
     return rows
 
 

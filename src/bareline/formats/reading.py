@@ -144,12 +144,12 @@ def outcome_of(
     read: Callable[[], Iterable[Sample]],
     left_out: list[Omission] | None = None,
 ) -> Measured | Failed:
-    """Read samples and check them against the declared metrics; an unreadable output has failed.
+    """Read samples and check them against the declared metrics; `Failed` for an unreadable output.
 
     - `metrics`: exactly the metrics that must be there.
     - `read`: raises `ParseError` where the output differs from a successful one.
-    - `left_out`: collects values that are not measurements; without it one spoils all. The first of
-      `metrics` is always required.
+    - `left_out`: collects values that are not measurements; without this list, a single such value
+      makes the output unreadable. The first of `metrics` is always required.
     """
     try:
         samples = _finite(read(), left_out)

@@ -99,7 +99,7 @@ def require(
 
 
 def package_hint(debian: str) -> str:
-    """Describe how to get packages that bring no program, by Debian's names; see `install_hint`."""
+    """Return the command that installs packages without a program, by their names in Debian."""
     known = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):

@@ -105,10 +105,10 @@ class Probe(ABC, Generic[P]):
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
-        """Return the bytes of each array whose rate is to be memory's, by how its metrics begin.
+        """Return the size in bytes of each array, by the prefix of the metrics that it belongs to.
 
-        Where one fits into the platform's last-level cache, those metrics get the caveat
-        `in-cache`.
+        The metrics of an array that fits into the platform's last-level cache get the caveat
+        `in-cache`, because their rate is not the rate of memory.
         """
         return {}
 

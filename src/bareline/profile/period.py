@@ -177,7 +177,7 @@ def _check_requests(trace: Trace, stream: CallStream) -> None:
     for shape in calls_of(stream):
         if shape.kind == "done":
             if shape.to >= posts:
-                raise _open(trace, f"rank {stream.rank} completes an earlier request")
+                raise _open(trace, f"rank {stream.rank} completes a request that began before it")
             continue
         posts += shape.posts
         if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):

@@ -28,7 +28,7 @@ _LIKELIEST = 64
 _TURNS = 2
 #: The recurring part must have this share of the calls, or of the time.
 _MOST = 0.25
-_NO_PERIOD = "trace a program that repeats its steps, and more of them; --trace keeps the calls"
+_NO_PERIOD = "trace a program that repeats its steps, with more steps; --trace keeps the calls"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class ClaimCheck(_Table):
         if self.kind == "trials" and len(self.printed) != 1:
             raise ValueError("'printed' of kind = \"trials\" names one list of trials")
         if len(self.against) > 1 and self.kind != "order":
-            raise ValueError('only kind = "order" is against several platforms')
+            raise ValueError("'against' has several platforms only with kind = \"order\"")
         if self.expect != "worse" and self.kind not in ("ratio", "order"):
             raise ValueError(f'kind = "{self.kind}" is about a loss that becomes larger')
         if self.expect == "equal" and (self.ties or self.degree):

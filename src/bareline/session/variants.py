@@ -95,9 +95,7 @@ def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any
     """Return the settings of both builds of the command line, by name: ``a`` and ``b``."""
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
-        raise UsageError(
-            "a build is compared with another one", hint=f"add {lacking} PATH or KEY=VALUE"
-        )
+        raise UsageError("a second build is necessary", hint=f"add {lacking} PATH or KEY=VALUE")
     return {name: _settings(f"--build-{name}", given) for name, given in (("a", a), ("b", b))}
 
 

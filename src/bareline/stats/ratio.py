@@ -48,8 +48,8 @@ class Ratio:
     - `lo`, `hi`: its interval; NaN with fewer than 6 launches on a side, or off the log scale.
     - `p`, `n`, `n_baseline`, `level`: as of a `Shift`.
     - `on_logs`: false for cases with a value that is not positive.
-    - `nearest`: where lost launches leave the ratio open, its known bound: it is at least so
-      much, or at most where this is below 1. NaN elsewhere.
+    - `nearest`: where lost launches leave the ratio open, its known bound: a lower bound, or an
+      upper bound if it is below 1. NaN elsewhere.
     """
 
     ratio: FloatArray

@@ -71,7 +71,7 @@ def _key_words(table: str, place: Sequence[str]) -> str:
 
 
 def suggest(wrong: str, known: set[str]) -> str:
-    """Name the key that was probably meant, or all."""
+    """Return a hint with the key that was probably meant, or with all keys."""
     return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")
 
 

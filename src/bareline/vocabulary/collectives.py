@@ -53,7 +53,7 @@ class Collective:
 
     @property
     def smallest_bytes(self) -> int:
-        """The smallest message: reductions are measured with doubles; 0 where it has none."""
+        """Size of the smallest message: a double for reductions, 0 for a barrier."""
         return 0 if self.name == "barrier" else 8 if self.reduces else 1
 
     @property

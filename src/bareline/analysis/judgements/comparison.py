@@ -128,7 +128,7 @@ class JudgedComparison:
 
     @cached_property
     def judged(self) -> GradedRows:
-        """All rows that are claimed together, including rows of a ladder's steps."""
+        """All rows whose claims are corrected together, including rows of a ladder's steps."""
         if self._whole is not None:
             return self._whole.judged
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline

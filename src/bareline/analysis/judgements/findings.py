@@ -137,7 +137,7 @@ class Finding:
 
     @cached_property
     def by_mean(self) -> bool:
-        """Whether no point changes certainly by itself, but all of them do in the mean."""
+        """Whether the mean of the points changes certainly, but no single point does."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
         claims = [p for p in self.points if p.grade in (Grade.CERTAIN, Grade.LIKELY)]
@@ -178,7 +178,7 @@ class Finding:
 
     @cached_property
     def worst(self) -> Row | None:
-        """The point that weighs most: a loss, certain ones first, a gain, else the farthest."""
+        """The most important point: a loss, certain ones first, else a gain, else the farthest."""
         for verdict in (Verdict.SLOWER, Verdict.FASTER):
             if points := self.of(verdict):
                 return points[0]

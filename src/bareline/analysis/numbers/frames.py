@@ -50,7 +50,7 @@ class Frames(NamedTuple):
 
 
 def read_frames(run: Run) -> Frames:
-    """Read a run; cases are named as it names them itself."""
+    """Read the tables of a run, with the run's own names of cases."""
     trials, values = run.tables()
     machines = {number: session.machine for number, session in run.sessions().items()}
     trials = trials.with_columns(

@@ -219,7 +219,7 @@ class _LostShares(NamedTuple):
 
 
 class WithLosses(NamedTuple):
-    """The p-values of the members of each pair, and the side that lost certainly more launches."""
+    """The p-values of the members of each pair, and the side that certainly lost more launches."""
 
     p: list[FloatCube]
     by_loss: list[IntCube]

@@ -112,7 +112,7 @@ def _point_row(finding: Finding, point: Row) -> PointRow:
 
 
 class ShareRow(TypedDict):
-    """An extra time over the baseline's time; 0.5 is half of it more; null bounds are open."""
+    """An extra time as a share of the baseline's time: 0.5 is 50 % more; null bounds are open."""
 
     value: float
     lo: float | None

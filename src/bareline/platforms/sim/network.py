@@ -144,9 +144,9 @@ class SimulatedNetwork:
         return f"{stretches(points)};{self.eager_bytes}:0:0"
 
     def busy_before(self) -> str:
-        """Write for how long a sender that goes on at once is busy with a message, likewise.
+        """Format the sender's overhead by size, for messages whose sender does not wait.
 
-        Here, as in all settings of the simulated cluster, a stretch begins above its threshold.
+        As in all settings of the simulated cluster, a stretch is of sizes above its threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]

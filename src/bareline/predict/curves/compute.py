@@ -95,7 +95,7 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
     """Return the factor from one rank of the application on one node of each platform.
 
     - `program`: the application's probe and parameters; without it the run must contain one
-      application only, since no two lose the same on another processor.
+      application only, since each application has its own loss on another processor.
 
     Raises AnalysisError: no time of one rank on both, or times of several applications.
     """

@@ -135,7 +135,8 @@ class Ladder:
     def protocol(self, nodes: int) -> tuple[int, bool]:
         """Return the largest eager message, and whether the receiver fetches longer ones by itself.
 
-        As measured; else Open MPI's defaults, where latency separates shared memory from a network.
+        Both are measured, or Open MPI's defaults. The latency then shows whether the ranks use
+        shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]

@@ -110,7 +110,7 @@ class Maker:
         if template is None:
             raise AnalysisError(
                 f"{program_of(self.pattern.period)} cannot be made anew for {self.grid}: "
-                f"no profiled rank lies {place_words(place)}",
+                f"no profiled rank is {place_words(place)}",
                 where=str(self.pattern.period.trace.path),
             )
         spent = self._times[place][1]

@@ -280,9 +280,9 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     model = pattern.counts[-1][1]
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
         raise AnalysisError(
-            f"on {job.period.ranks} ranks other calls are made than on {model.period.ranks} "
+            f"the calls on {job.period.ranks} ranks differ from the calls on {model.period.ranks} "
             f"({_first_unlike(job, model)} differs first)",
             where=str(job.period.trace.path),
-            hint="leave that profile out if the program takes another way there, or profile "
-            "counts on which it takes the same",
+            hint="leave that profile out if the program works differently there, or profile "
+            "counts on which it works in the same way",
         )

@@ -90,7 +90,7 @@ class End:
         )
 
     def rank_on(self, grid: Grid, rank: int) -> int | None:
-        """Return the other end by the simplest relations; None where there is no such rank."""
+        """Return a rank's partner by the simplest relation of each side, None if it has none."""
         if not self.sides:
             other = self.rank if self.rank is not None else grid.ranks - 1 - (self.from_last or 0)
             return other if 0 <= other < grid.ranks else None

@@ -146,7 +146,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         report.check(params, "n", "nb")
         point = report.point
         if solved_order(point) != params.n:
-            raise ParseError(f"the order is not the {params.n} that was asked for")
+            raise ParseError(f"the order of the matrix is not the requested {params.n}")
         rate = point.positive("rate", "median")
         yield Sample("rate", rate)
         yield Sample("time", hpl.operations(params.n) / rate)

@@ -52,7 +52,9 @@ class FioParams:
         if self.bs > self.size:
             raise ValueError("bs is more than size")
         if self.iodepth > 1 and self.ioengine in ("psync", "sync"):
-            raise ValueError(f"iodepth > 1 needs libaio or io_uring, {self.ioengine} waits")
+            raise ValueError(
+                f"iodepth > 1 needs libaio or io_uring: {self.ioengine} waits for each request"
+            )
 
     @property
     def ways(self) -> tuple[str, ...]:

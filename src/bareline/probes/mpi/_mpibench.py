@@ -184,7 +184,7 @@ class MpiFunction(Probe[Any]):
         said += [at.get("size_bytes") if isinstance(at, dict) else None for at in cut]
         asked = params.sizes(self.smallest_bytes)
         if sorted(said, key=str) != sorted(asked, key=str):
-            raise ParseError(f"sizes {said} instead of {asked}")
+            raise ParseError(f"the output has the sizes {said} instead of {asked}")
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:

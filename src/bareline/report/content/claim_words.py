@@ -77,7 +77,7 @@ def verdict_words(outcome: Outcome) -> str:
 
 
 def marks_of(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
-    """Yield the measured ratios of a program; of a growth the first one before the last."""
+    """Yield the measured ratios of a program; of a growth, the first ratio and then the last."""
     if vote.first is not None:
         yield ClaimMark(vote.program, toward_claim(check, vote.first), begins=True)
     yield ClaimMark(vote.program, toward_claim(check, vote.own))

@@ -307,8 +307,8 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Choose a cell's published ratios, each number once.
 
-    Ratios for its ranks or for its place, else ratios that name no ranks, else all; none of a case
-    that the authors did not complete.
+    These are the ratios for the cell's ranks or place; if there are none, the ratios that name no
+    ranks, or else all. A case that the authors did not complete has none.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]

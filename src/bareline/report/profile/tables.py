@@ -50,7 +50,7 @@ def split_table(profile: Profile) -> Table:
 
 
 def regions_table(profile: Profile) -> Table | None:
-    """Divide each region's time; None without regions."""
+    """Tabulate the time of each region for computing and for calls; None without regions."""
     regions = region_split(profile)
     if not regions:
         return None

@@ -235,8 +235,8 @@ def remove_workplace(note: Path) -> None:
 def workplace(note: Path) -> Iterator[Path]:
     """Make a folder to build in, and remove the remains of a killed build.
 
-    mmdebstrap without root works as another user, who cannot reach a private cache folder: it is
-    elsewhere, and the cache has a note of it.
+    mmdebstrap without root works as another user, who cannot reach a private cache folder. The
+    folder is therefore outside of the cache, and a file in the cache contains its path.
     """
     if note.exists():
         remove_workplace(note)

@@ -61,7 +61,7 @@ class Neighbours(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Neighbours:
         if self.load in ("idle", "same") and (self.workers or self.cores):
-            raise ValueError(f'neighbours of load = "{self.load}" have no workers or cores to give')
+            raise ValueError(f'neighbours of load = "{self.load}" take neither workers nor cores')
         return self
 
     @property
@@ -294,7 +294,7 @@ class _Load:
         lines = tail.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         return PlatformError(
-            f"{self._name} {clause}{reason}; the trial was not measured next to it",
+            f"{self._name} {clause}{reason}; the trial was not measured next to a busy neighbour",
             hint="measure it again with `bareline continue`",
         )
 

@@ -187,7 +187,7 @@ class SshOptions(ReachedOptions):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every host's name for ssh, but those that are left out."""
+        """The names for ssh of all hosts that are not left out."""
         left_out = set(self.excluded)
         return tuple(name for name in self._named if name not in left_out)
 

@@ -79,7 +79,7 @@ class Mounts:
     pid: int
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line of a program that sees the mounts, and is otherwise as usual."""
+        """Return the command line that runs a program in the mount namespace alone."""
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:
