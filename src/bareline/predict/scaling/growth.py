@@ -252,7 +252,7 @@ def _point(
         unchecked_time_share=unchecked.time_share,
         assumed_even=tuple(side + 1 for side in grown.assumed_even),
         assumed_even_share=grown.even_share,
-        assumptions=tuple(basis(own, grown)),
+        assumptions=tuple(basis(program, grown)),
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,
