@@ -65,8 +65,8 @@ def use(build: Path) -> str | None:
 
 def _is_record(descriptor: int) -> bool:
     """Whether this is a file of a record's size: no pipe, folder or device has a build's record."""
-    found = os.fstat(descriptor)
-    return stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_RECORD_BYTES
+    status = os.fstat(descriptor)
+    return stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_RECORD_BYTES
 
 
 def finished(folder: Path, toolchain: str = "*") -> list[Path]:

@@ -199,7 +199,7 @@ class _Builder:
 
     def _run(self, line: Sequence[str], output: int, lock: int) -> None:
         """Run a step, which inherits the lock: after a kill the next builder waits for it."""
-        done = subprocess.run(
+        finished = subprocess.run(
             line,
             # CMake tries compilers where it was called; SimGrid's leaves a file behind there.
             cwd=self.tree,
@@ -210,7 +210,7 @@ class _Builder:
             pass_fds=(lock,),
             check=False,
         )
-        if done.returncode != 0:
+        if finished.returncode != 0:
             # CMake's cache may be the cause; the next build starts without it.
             (self.tree / "build" / "CMakeCache.txt").unlink(missing_ok=True)
             full = _full_disk_in(self.log)
@@ -258,7 +258,9 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
 
 def _error_in(log: Path) -> str:
     lines = _text(log).splitlines()
-    errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
+    errors = (
+        number for number, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)
+    )
     first = next(errors, max(0, len(lines) - _LOG_LINES))
     return "\n".join(lines[first : first + _LOG_LINES])
 
@@ -289,13 +291,13 @@ def load_library() -> ctypes.CDLL:
 
     Raises ToolMissing, BuildError: it cannot be built; the hint names the package to install.
     """
-    found = _built() or build_native(None, cache_folder()).path
+    folder = _built() or build_native(None, cache_folder()).path
     try:
-        return ctypes.CDLL(str(found / _REPLAY))
+        return ctypes.CDLL(str(folder / _REPLAY))
     except OSError as error:
         raise BuildError(
             f"the compiled replay cannot be loaded: {error}",
-            where=str(found / _REPLAY),
+            where=str(folder / _REPLAY),
             hint="build it again: `bareline build --force`",
         ) from error
 

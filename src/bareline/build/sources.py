@@ -35,8 +35,8 @@ def source_files(source: Path) -> Iterator[Path]:
     yield Path("CMakeLists.txt")
     for path in sorted((source / "native").rglob("*")):
         below = path.relative_to(source)
-        known = path.suffix in _SUFFIXES or path.name == "CMakeLists.txt"
-        if known and "tests" not in below.parts and path.is_file():
+        is_source = path.suffix in _SUFFIXES or path.name == "CMakeLists.txt"
+        if is_source and "tests" not in below.parts and path.is_file():
             yield below
 
 

@@ -114,7 +114,7 @@ def _version(*line: str) -> str:
     arguments = line if len(line) > 1 else (*line, "--version")
     plain = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(arguments, capture_output=True, text=True, env=plain, check=False)
+        finished = subprocess.run(arguments, capture_output=True, text=True, env=plain, check=False)
     except OSError:
         return ""
-    return done.stdout.strip().partition("\n")[0] if len(line) == 1 else done.stdout.strip()
+    return finished.stdout.strip().partition("\n")[0] if len(line) == 1 else finished.stdout.strip()

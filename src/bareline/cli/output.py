@@ -288,7 +288,7 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
     from bareline.store.schema import run_schemas
     from bareline.study.reading import study_schema
 
-    lines = {name: lambda one=one: one for name, one in run_schemas().items()}
+    lines = {name: lambda schema=schema: schema for name, schema in run_schemas().items()}
     written_by_people = {
         "study.toml": study_schema,
         "platforms.toml": platforms_schema,

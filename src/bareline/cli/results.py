@@ -72,13 +72,15 @@ def show(
     if is_profile(path):
         from bareline.report.profile.terminal import profile_blocks
 
-        found = read_profile(path)
-        emit_blocks(lambda: to_rows(found), lambda: profile_blocks(found, everything=everything))
+        profile = read_profile(path)
+        emit_blocks(
+            lambda: to_rows(profile), lambda: profile_blocks(profile, everything=everything)
+        )
     elif facts:
         _show_facts(path, everything=everything)
     else:
-        shown = _Shown(only.selection(), everything, sizes=False, control=control)
-        _show_summary(path, shown, reference or ())
+        view = _Shown(only.selection(), everything, sizes=False, control=control)
+        _show_summary(path, view, reference or ())
 
 
 def _show_summary(path: Path, view: _Shown, references: Sequence[Path]) -> None:
@@ -163,8 +165,8 @@ def compare(
         comparison = Comparison.of_runs(records_of(runs), baseline, margin)
         outcomes = [check(condition, comparison) for condition in conditions]
         outcomes += reference_outcomes(gates.reference or (), comparison.records)
-        shown = _Shown(only.selection(), everything, sizes, control)
-        _emit_comparison(comparison, shown)
+        view = _Shown(only.selection(), everything, sizes, control)
+        _emit_comparison(comparison, view)
         if gates.junit is not None:
             write_junit(comparison.records, outcomes, gates.junit, fails_undecided=fails)
     complain_of(outcomes, gates.undecided)
@@ -192,7 +194,7 @@ def _emit_comparison(comparison: Comparison, view: _Shown) -> None:
                 yield from headline_blocks(part)
             yield from size_blocks(read_rows(None, rows))
         elif view.selection:
-            yield from selected_blocks(rows, every, details=view.details)
+            yield from selected_blocks(rows, all_rows, details=view.details)
         else:
             for part in comparison.parts:
                 yield from _compared(part, control=view.control, details=view.details)
@@ -201,7 +203,7 @@ def _emit_comparison(comparison: Comparison, view: _Shown) -> None:
         emit_blocks(lambda: as_rows(comparison.rows_with_controls), blocks)
         return
     table = comparison.rows_with_controls
-    every = table.height
+    all_rows = table.height
     rows = view.selection.of(table, comparison.records)
     emit_blocks(lambda: as_rows(rows), blocks)
 
@@ -276,7 +278,7 @@ def _explain_application(
     from bareline.report.terminal.predictions import loss_blocks
 
     base = baseline or records.baseline
-    others = [one for one in records.platforms if one != base]
+    others = [other for other in records.platforms if other != base]
     if platform is None and len(others) != 1:
         raise UsageError(
             "several platforms were compared; name one",

@@ -138,12 +138,12 @@ def examine(*, deep: bool = False) -> list[HostCheck]:
 
 def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
     """Make one look; whatever goes wrong becomes its last finding."""
-    found: list[HostCheck] = []
+    checks: list[HostCheck] = []
     try:
-        found.extend(look())
+        checks.extend(look())
     except BarelineError as error:
-        found.append(refused(name, error))
+        checks.append(refused(name, error))
     except Exception as error:  # the doctor must survive any illness
         text = f"the check itself failed: {type(error).__name__}: {error}"
-        found.append(HostCheck(name, Health.WARN, text))
-    return [replace(check, group=area) for check in found]
+        checks.append(HostCheck(name, Health.WARN, text))
+    return [replace(check, group=area) for check in checks]

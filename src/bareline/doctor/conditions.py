@@ -15,8 +15,8 @@ _FREE_LIMIT = 0.1
 
 def conditions() -> Iterable[HostCheck]:
     """Read this machine's facts and judge them as a place to measure."""
-    done = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
-    yield from judge(parse_node(done.stdout))
+    finished = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
+    yield from judge(parse_node(finished.stdout))
 
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:

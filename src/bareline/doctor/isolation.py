@@ -57,10 +57,12 @@ def namespaces() -> Iterable[HostCheck]:
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
     yield HostCheck("namespaces", Health.OK, f"can be made as {spoken}")
-    done = ask(["unshare", *privilege.option("--map-root-user"), "--net", "--", "sh", "-c", _LINKS])
-    works = set(done.stdout.split())
+    finished = ask(
+        ["unshare", *privilege.option("--map-root-user"), "--net", "--", "sh", "-c", _LINKS]
+    )
+    works = set(finished.stdout.split())
     for word, name, module, status in _PARTS:
-        refusal = f"the kernel refuses it ({done.why})"
+        refusal = f"the kernel refuses it ({finished.why})"
         hint = f"load the kernel module as root: `modprobe {module}`"
         yield judged(name, word in works, refusal, "works", hint, ill=status)
 
@@ -163,15 +165,15 @@ def runtimes() -> Iterable[HostCheck]:
         if find_program(runtime.program) is None:
             missing.append(runtime.title)
             continue
-        found = program(runtime.program, title=runtime.title)
-        if found.status is Health.OK:
+        check = program(runtime.program, title=runtime.title)
+        if check.status is Health.OK:
             try:
                 check_runtime(runtime)
             except PlatformError as error:
                 detail = error.what.removeprefix(f"{runtime.title} ")
                 hint = error.hint or ""
-                found = HostCheck(runtime.title, Health.WARN, detail, hint)
-        yield found
+                check = HostCheck(runtime.title, Health.WARN, detail, hint)
+        yield check
     if missing:
         detail = f"not installed: {listing(missing)}"
         usual = known_runtimes()["bwrap"]

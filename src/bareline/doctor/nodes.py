@@ -29,9 +29,9 @@ def node_checks(names: list[str], platforms: Path | None = None) -> Iterator[Hos
 
 
 def _checks_of(spec: PlatformSpec) -> Iterator[HostCheck]:
-    found = availability_of(spec)
-    if not found.ok:
-        yield HostCheck("platform", Health.MISSING, found.reason, found.hint)
+    availability = availability_of(spec)
+    if not availability.ok:
+        yield HostCheck("platform", Health.MISSING, availability.reason, availability.hint)
         return
     kind = load_platform_types()[spec.type]
     try:

@@ -34,10 +34,10 @@ def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> Hos
         return HostCheck(title, Health.MISSING, detail, install_hint(name))
     if not tool or not tool.version:
         return HostCheck(title, Health.OK, path)
-    done = ask([path, tool.version])
-    if done.timed_out or done.exit_code < 0:
-        return HostCheck(title, Health.WARN, f"does not run: {done.why}")
-    match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
+    finished = ask([path, tool.version])
+    if finished.timed_out or finished.exit_code < 0:
+        return HostCheck(title, Health.WARN, f"does not run: {finished.why}")
+    match = _VERSION.search(finished.stdout) or _VERSION.search(finished.stderr)
     return HostCheck(title, Health.OK, f"{match[0]} {path}" if match else path)
 
 
@@ -50,11 +50,11 @@ def benchmarks() -> Iterable[HostCheck]:
 def fact_tools() -> Iterable[HostCheck]:
     """Look for programs that describe the nodes; facts are fewer without them."""
     for name in ("lscpu", "ethtool", "dmidecode"):
-        found = program(name)
-        if found.status is Health.MISSING:
+        check = program(name)
+        if check.status is Health.MISSING:
             detail = f"not installed: fewer {TOOLS[name].part}"
-            found = replace(found, status=Health.WARN, detail=detail)
-        yield found
+            check = replace(check, status=Health.WARN, detail=detail)
+        yield check
 
 
 def clusters() -> Iterable[HostCheck]:
@@ -72,15 +72,15 @@ def _openstack() -> HostCheck:
     from bareline.platforms.made.cloud.openstack import known_clouds
 
     try:
-        known = known_clouds()
+        clouds = known_clouds()
     except BarelineError as error:
         return refused("OpenStack", error)
-    said = f"openstacksdk {metadata.version('openstacksdk')}; "
+    version = f"openstacksdk {metadata.version('openstacksdk')}; "
     return judged(
         "OpenStack",
-        known,
-        f"{said}no clouds.yaml",
-        f"{said}clouds.yaml has {', '.join(known)}",
+        clouds,
+        f"{version}no clouds.yaml",
+        f"{version}clouds.yaml has {', '.join(clouds)}",
         "write a clouds.yaml: see docs/how-to/openstack.md",
         ill=Health.MISSING,
     )
@@ -90,12 +90,12 @@ def _slurm_controller() -> HostCheck:
     name = "Slurm controller"
     if find_program("sinfo") is None:
         return HostCheck(name, Health.MISSING, "no sinfo", install_hint("sinfo"))
-    done = ask(["sinfo", "--noheader", "--format=%R"], timeout_s=1.0)
+    finished = ask(["sinfo", "--noheader", "--format=%R"], timeout_s=1.0)
     return judged(
         name,
-        done.exit_code == 0 and not done.timed_out,
-        f"does not answer: {done.why}",
-        f"partitions {', '.join(dict.fromkeys(done.stdout.split()))}",
+        finished.exit_code == 0 and not finished.timed_out,
+        f"does not answer: {finished.why}",
+        f"partitions {', '.join(dict.fromkeys(finished.stdout.split()))}",
         "start slurmctld, or work where the cluster's configuration is",
         ill=Health.MISSING,
     )
@@ -103,9 +103,9 @@ def _slurm_controller() -> HostCheck:
 
 def simulation() -> Iterable[HostCheck]:
     """Look for SimGrid."""
-    found = program("smpicc", title="SimGrid SMPI")
-    yield found
-    if found.status is Health.OK and find_program("smpirun") is None:
+    check = program("smpicc", title="SimGrid SMPI")
+    yield check
+    if check.status is Health.OK and find_program("smpirun") is None:
         yield HostCheck("smpirun", Health.MISSING, "not installed", install_hint("smpirun"))
 
 

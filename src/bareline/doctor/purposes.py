@@ -27,12 +27,12 @@ def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
 
     A requirement has the best of its checks; the worst requirement limits the purpose.
     """
-    found = {}
+    limits = {}
     for name, needs in _NEEDS.items():
         met = [check for need in needs if (check := _best(need, checks))]
         worst = max(met, key=lambda check: _BEST.index(check.status), default=None)
-        found[name] = worst if len(met) == len(needs) else None
-    return found
+        limits[name] = worst if len(met) == len(needs) else None
+    return limits
 
 
 def _status(limit: HostCheck | None) -> Health:
@@ -50,12 +50,12 @@ def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostChec
 
 def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
     """Sum up in a few lines, each with its head."""
-    found = purposes(checks)
-    ready = [name for name, limit in found.items() if _status(limit) is Health.OK]
+    limits = purposes(checks)
+    ready = [name for name, limit in limits.items() if _status(limit) is Health.OK]
     if ready:
         yield "ready", ", ".join(ready)
     for head, status in (("with limits", Health.WARN), ("not here", Health.MISSING)):
-        for name, limit in found.items():
+        for name, limit in limits.items():
             if _status(limit) is status:
                 yield head, f"{name}: {_reason(limit)}" if limit else name
     for check in checks:  # conditions that spoil measurements of any purpose

@@ -28,16 +28,16 @@ def needs(
 ) -> Iterator[HostCheck]:
     """Check the platforms and the programs of a study; `named`: platforms by role or name."""
     wrong: dict[str, PlatformError] = {}
-    known = load_platforms(platforms, wrong)
+    defined = load_platforms(platforms, wrong)
     for role, name in named.items():
         label = name if role == name else f"{role}: {name}"
         if name in wrong:
             check = refused(label, wrong[name])
-        elif name not in known:
+        elif name not in defined:
             hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
             check = HostCheck(label, Health.MISSING, "is not defined", hint)
         else:
-            check = _availability(label, known[name])
+            check = _availability(label, defined[name])
         yield replace(check, group=Area.PLATFORMS)
     for tool, wanted in required_programs().items():
         if asking := [probe for probe in wanted if probe in probes]:

@@ -59,9 +59,9 @@ int main(int argc, char **argv)
 
 def python() -> Iterable[HostCheck]:
     """Look at the interpreter and the libraries."""
-    found = f"{__version__}, Python {platform.python_version()} in {sys.prefix}"
+    text = f"{__version__}, Python {platform.python_version()} in {sys.prefix}"
     enough = sys.version_info >= (3, 11)
-    yield judged("bareline", enough, found, found, "use Python 3.11 or later")
+    yield judged("bareline", enough, text, text, "use Python 3.11 or later")
     versions = []
     absent = []
     for name in _LIBRARIES:
@@ -111,9 +111,9 @@ def _library(name: str, modules: Iterable[str], debian: str) -> HostCheck:
         hint = install_hint("pkg-config")
         return HostCheck(name, Health.WARN, "cannot tell: no pkg-config", hint)
     for module in modules:
-        done = ask(["pkg-config", "--modversion", module])
-        if done.exit_code == 0:
-            return HostCheck(name, Health.OK, done.stdout.strip())
+        finished = ask(["pkg-config", "--modversion", module])
+        if finished.exit_code == 0:
+            return HostCheck(name, Health.OK, finished.stdout.strip())
     return HostCheck(name, Health.MISSING, "not installed", package_hint(debian))
 
 
@@ -144,7 +144,7 @@ def mpi_jobs() -> Iterable[HostCheck]:
 
 
 def _flavours(look: Callable[[MpiInstallation], HostCheck]) -> Iterator[HostCheck]:
-    found = False
+    any_found = False
     for flavour, launcher in LAUNCHERS.items():
         try:
             library = find_mpi(flavour)
@@ -152,21 +152,21 @@ def _flavours(look: Callable[[MpiInstallation], HostCheck]) -> Iterator[HostChec
             if launcher.packages:
                 yield refused(launcher.title, error)
             continue
-        found = True
+        any_found = True
         if library.mpicc is not None:
             yield look(library)
             continue
         detail = f"{library.version}, {library.mpirun}, but no compiler wrapper"
         hint = package_hint(launcher.packages) if launcher.packages else "install its compiler"
         yield HostCheck(launcher.title, Health.WARN, detail, hint)
-    if not found:
+    if not any_found:
         yield HostCheck("MPI", Health.MISSING, "no MPI library was found", install_hint("mpirun"))
 
 
 def _seen(library: MpiInstallation) -> HostCheck:
     hangs = library.flavour == "mpich" and str(library.version).startswith("4.0")
-    known = "; may hang in MPI_Finalize, about once in some hundred launches" if hangs else ""
-    text = f"{library.version}, {library.mpirun}{known}"
+    warning = "; may hang in MPI_Finalize, about once in some hundred launches" if hangs else ""
+    text = f"{library.version}, {library.mpirun}{warning}"
     return HostCheck(LAUNCHERS[library.flavour].title, Health.OK, text)
 
 
@@ -175,17 +175,17 @@ def _two_ranks(library: MpiInstallation) -> HostCheck:
     assert library.mpicc is not None
     with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:
         replace_file(Path(folder, "hello.c"), _HELLO, durable=False)
-        done = ask([library.mpicc, "-o", "hello", "hello.c"], timeout_s=_COMPILE_S, cwd=folder)
-        if done.exit_code != 0:
-            detail = f"{seen.detail}: a program does not compile: {done.why}"
+        finished = ask([library.mpicc, "-o", "hello", "hello.c"], timeout_s=_COMPILE_S, cwd=folder)
+        if finished.exit_code != 0:
+            detail = f"{seen.detail}: a program does not compile: {finished.why}"
             return HostCheck(seen.name, Health.WARN, detail, f"try `{library.mpicc} --version`")
         host = [Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))]
         line = library.argv(Job(argv=[f"{folder}/hello"], layout=Layout(1, 2), nodes=host))
-        done = ask(line, timeout_s=_JOB_S, cwd=folder)
+        finished = ask(line, timeout_s=_JOB_S, cwd=folder)
     return judged(
         seen.name,
-        re.search(r"^ranks 2 sum 1$", done.stdout, re.MULTILINE),
-        f"{seen.detail}: a job of two ranks fails: {done.why}",
-        f"{seen.detail}, two ranks ran in {done.duration_s:.1f} s",
+        re.search(r"^ranks 2 sum 1$", finished.stdout, re.MULTILINE),
+        f"{seen.detail}: a job of two ranks fails: {finished.why}",
+        f"{seen.detail}, two ranks ran in {finished.duration_s:.1f} s",
         f"try `{' '.join(line)}`",
     )

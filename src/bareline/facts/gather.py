@@ -48,9 +48,9 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
             )
         facts = parse_node(printed)
         if not facts:
-            said = complaints.strip().splitlines()
+            messages = complaints.strip().splitlines()
             raise PlatformError(
-                f"the node does not report its facts: {said[-1] if said else 'no output'}",
+                f"the node does not report its facts: {messages[-1] if messages else 'no output'}",
                 where=name,
                 hint="check that `sh` runs there",
             )
@@ -81,12 +81,14 @@ def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     differing = False
     alike: dict[tuple[str, Scalar], list[int]] = {}
     for index, facts in enumerate(nodes[1:], start=1):
-        own = {key: value for key, value in facts.items() if not same_value(first.get(key), value)}
+        unlike = {
+            key: value for key, value in facts.items() if not same_value(first.get(key), value)
+        }
         lacking = [key for key in first if key not in facts]
-        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in (*own, *lacking))
+        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in (*unlike, *lacking))
         if lacking:
-            own["missing"] = ", ".join(lacking)
-        for pair in own.items():
+            unlike["missing"] = ", ".join(lacking)
+        for pair in unlike.items():
             alike.setdefault(pair, []).append(index)
     for (key, value), sharing in alike.items():
         merged[key_of_nodes(sharing, key)] = value

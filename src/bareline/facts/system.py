@@ -150,9 +150,9 @@ def parse_software(sections: Sections) -> Facts:
     flavour, release = mpi_version(sections.get("version.mpirun", ""))
     facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
     for key, program in _COMPILERS:
-        found = compiler_version(sections.get(f"version.{program}", ""))
-        if found and key not in facts:
-            facts[key] = f"{program} {found}"
+        compiler = compiler_version(sections.get(f"version.{program}", ""))
+        if compiler and key not in facts:
+            facts[key] = f"{program} {compiler}"
     for line in sections.get("libraries", "").splitlines():
         match line.split():
             case ["installed", package, release_text]:
@@ -186,5 +186,5 @@ def mpi_version(text: str) -> tuple[str | None, str | None]:
 def compiler_version(text: str) -> str | None:
     """Return a compiler's version from the output of ``--version``, without the packager's."""
     lines = [line for line in text.splitlines() if line.strip()][:2]
-    found = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
-    return next(filter(None, found), None)
+    versions = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
+    return next(filter(None, versions), None)

@@ -110,16 +110,16 @@ def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
 
 
 def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in pairs:
-        earlier = found.get(key, value)
+        earlier = values.get(key, value)
         if isinstance(earlier, SeveralValues):
             earlier.append(value)
-        elif key in found and earlier != value:
-            found[key] = SeveralValues([earlier, value])
+        elif key in values and earlier != value:
+            values[key] = SeveralValues([earlier, value])
         else:
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 def check_quotient(rate: float, amount: float, time: float, what: str, off: float = 1e-3) -> None:

@@ -261,7 +261,7 @@ def _stripped(
             rank = label.groupdict().get("rank") or ""
             content = line[end:]
         by_rank.setdefault(rank, []).append(content)
-    whole = [line for own in by_rank.values() for line in own]
+    whole = [line for contents in by_rank.values() for line in contents]
     # Only the last line of the file has no end; it need not be the last one any more.
     text = "\n".join(whole)
     return text if lines[-1] else text.rstrip("\n") + "\n"

@@ -62,8 +62,8 @@ class FoundTrial:
 
     def _placed(self, left_out: Omission) -> str:
         """Return a reason without the number of a line of the launch at its beginning."""
-        own = f"line {left_out.line}: "
-        return left_out.reason.removeprefix(own) if left_out.line else left_out.reason
+        prefix = f"line {left_out.line}: "
+        return left_out.reason.removeprefix(prefix) if left_out.line else left_out.reason
 
 
 def read_files(
@@ -92,12 +92,12 @@ def found_in(
     some = False
     for file in _files_of(files):
         try:
-            found = read_file(file)
+            trials = read_file(file)
         except UnknownFormat as refusal:
             unknown.append(refusal)
             continue
         some = True
-        yield from found
+        yield from trials
     if unknown and not (skip_unknown and some):
         raise unknown[0] if len(unknown) == 1 else _all_unknown(unknown)
     skipped += [refusal.file for refusal in unknown]
@@ -116,10 +116,10 @@ def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
     names = [str(refusal.file) for refusal in refusals]
-    shown = ", ".join(names[:_NAMED_FILES])
+    listed = ", ".join(names[:_NAMED_FILES])
     more = f" and {len(names) - _NAMED_FILES} more" if len(names) > _NAMED_FILES else ""
     return ImportRefused(
-        f"{len(names)} files are empty or of no known format: {shown}{more}",
+        f"{len(names)} files are empty or of no known format: {listed}{more}",
         hint=f"leave them out or add --skip-unknown; known are {_known_formats()}",
     )
 
@@ -130,8 +130,8 @@ def _known_formats() -> str:
         " (bareline-contrib adds Google Benchmark, asv, github-action-benchmark, Ramble,"
         " PerfKitBenchmarker and Phoronix)"
     )
-    known = "; ".join(importer.title for importer in importers.values())
-    return known + ("" if "ramble" in importers else more)
+    titles = "; ".join(importer.title for importer in importers.values())
+    return titles + ("" if "ramble" in importers else more)
 
 
 def read_file(file: Path) -> list[FoundTrial]:
@@ -148,23 +148,23 @@ def read_text(text: str, file: Path) -> list[FoundTrial]:
     able = _able(recognised)
     if not able:
         raise UnknownFormat(file, empty=not text.strip())
-    found: list[FoundTrial] = []
+    trials: list[FoundTrial] = []
     refusals: list[ImportRefused] = []
     seen: Counter[str] = Counter()
     for importer, begin, part in _parts(recognised, able, file):
         first_line = recognised.count("\n", 0, begin) + 1
-        for launch, at in _placed_launches(importer, part):
-            line = first_line + part.count("\n", 0, at)
+        for launch, offset in _placed_launches(importer, part):
+            line = first_line + part.count("\n", 0, offset)
             try:
                 for reading in importer.parse(launch):
-                    found.append(FoundTrial(file, importer, launch, reading, line, seen[launch]))
+                    trials.append(FoundTrial(file, importer, launch, reading, line, seen[launch]))
             except ParseError as error:
                 refusals.append(_refused(importer, file, f"but {error}"))
-                found.append(FoundTrial(file, importer, launch, _unread(importer, error), line))
+                trials.append(FoundTrial(file, importer, launch, _unread(importer, error), line))
             seen[launch] += 1
-    if len(found) == len(refusals):
+    if len(trials) == len(refusals):
         raise refusals[0] if refusals else _refused(able[0], file, "but it has no result")
-    return found
+    return trials
 
 
 def _able(text: str) -> list[Importer]:
@@ -198,7 +198,7 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
         if len(able) == 1:
             return [(able[0], 0, text)]
         raise ImportRefused(
-            f"contains outputs of several programs ({', '.join(one.name for one in able)})",
+            f"contains outputs of several programs ({', '.join(reader.name for reader in able)})",
             where=str(file),
             hint="split it into one file for each",
         )
@@ -226,14 +226,14 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
 
 def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]:
     """Yield every launch of a text with its offset; made-up ones have that of the one before."""
-    at = 0
+    position = 0
     for launch in importer.launches(text):
-        offset = text.find(launch, at)
+        offset = text.find(launch, position)
         if offset >= 0:
-            at = offset
-        yield launch, at
+            position = offset
+        yield launch, position
         if offset >= 0:
-            at = offset + len(launch)
+            position = offset + len(launch)
 
 
 def _text(file: Path) -> str:

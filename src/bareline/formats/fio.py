@@ -174,13 +174,13 @@ def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
     """Return options with numbers where they are such; of one given twice fio takes the last."""
-    found: dict[str, Scalar] = {}
+    options: dict[str, Scalar] = {}
     for name, value in given.items():
         text = str(value[-1] if isinstance(value, SeveralValues) else value)
-        found[name] = text
+        options[name] = text
         with suppress(UsageError, ValueError):
-            found[name] = parse_size(text) if name in _SIZES else int(text)
-    return found
+            options[name] = parse_size(text) if name in _SIZES else int(text)
+    return options
 
 
 def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:
@@ -247,7 +247,8 @@ def _samples(
 
 
 def _check(part: _Way, way: str) -> None:
-    time_s, count = part.runtime * 1e-3, part.total_ios
+    time_s = part.runtime * 1e-3
+    count = part.total_ios
     # fio computes in microseconds and prints whole milliseconds, and whole bytes per second.
     off = 1e-3 + 1.0 / max(part.runtime, 1.0)
     check_quotient(part.bw_bytes, part.io_bytes, time_s, f"{way}: bw_bytes", off)
@@ -292,7 +293,8 @@ class _State:
         if self.begins and earlier.begins:
             return self.begins == earlier.begins
         # Another launch began after the earlier state, and ran for its whole time since then.
-        passed_s, ran_s = self.stamp_s - earlier.stamp_s, self.runtime_s - earlier.runtime_s
+        passed_s = self.stamp_s - earlier.stamp_s
+        ran_s = self.runtime_s - earlier.runtime_s
         short = earlier.runtime_s < 2.5 * _STAMP_S
         off_s = abs(passed_s - ran_s)
         return off_s < _STAMP_S or (off_s <= 1.5 * _STAMP_S and not short)

@@ -68,7 +68,8 @@ def figure(
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:
-        label, base = f"{label}_{plain_name(unit) or 'unit'}", "1"
+        label = f"{label}_{plain_name(unit) or 'unit'}"
+        base = "1"
     direction = better or _DIRECTIONS.get(base, "none")
     return ForeignFigure(label, Metric(base, direction, detail=detail), factor)
 
@@ -102,12 +103,12 @@ def _into_base(unit: str) -> tuple[str, float]:
 
     "" of none.
     """
-    known = _spelled(unit)
-    for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda one: -len(one)):
+    spelled = _spelled(unit)
+    for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda name: -len(name)):
         # Bits stay bits: the tool did not print bytes.
-        if known.endswith(base) and (factor := conversion(known, base)):
+        if spelled.endswith(base) and (factor := conversion(spelled, base)):
             return base, factor
-    return (known, 1.0) if known in BASE_UNITS else ("", 1.0)
+    return (spelled, 1.0) if spelled in BASE_UNITS else ("", 1.0)
 
 
 def _spelled(unit: str) -> str:

@@ -96,8 +96,8 @@ _GROUPS = (
         "stream",
         "memory bandwidth (HPCC STREAM)",
         Layer.MEMORY,
-        {f"StarSTREAM_{one}": one.lower() for one in _STREAM}
-        | {f"SingleSTREAM_{one}": f"single_{one.lower()}" for one in _STREAM},
+        {f"StarSTREAM_{kernel}": kernel.lower() for kernel in _STREAM}
+        | {f"SingleSTREAM_{kernel}": f"single_{kernel.lower()}" for kernel in _STREAM},
         {"vector": "STREAM_VectorSize"},
     ),
     _Group(
@@ -186,8 +186,8 @@ def started(text: str) -> datetime | None:
 
 def facts(text: str) -> Mapping[str, Scalar]:
     """Return the version."""
-    found = re.findall(r"^Version(?:Major|Minor|Micro)=(\d{1,3})$", text, re.MULTILINE)
-    return {"import.hpcc": ".".join(found[:3])} if found else {}
+    numbers = re.findall(r"^Version(?:Major|Minor|Micro)=(\d{1,3})$", text, re.MULTILINE)
+    return {"import.hpcc": ".".join(numbers[:3])} if numbers else {}
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
@@ -195,17 +195,17 @@ def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
     if not all(key in values for key in _GROUPS[0].params.values()):
         return
     section = _HPL.search(text)
-    for found in hpl.read(section[0], end=_HPL_END) if section else ():
-        params = {name: value for name, value in found.params.items() if name != "variant"}
+    for reading in hpl.read(section[0], end=_HPL_END) if section else ():
+        params = {name: value for name, value in reading.params.items() if name != "variant"}
         summed_up = {name: values[key] for name, key in _GROUPS[0].params.items()}
         if {name: str(value) for name, value in params.items()} != summed_up:
             # One launch measured all its systems, on all its processes.
             yield replace(
-                found,
+                reading,
                 probe="hpcc.hpl",
                 title=_GROUPS[0].title,
                 params=params,
-                ranks=_world(values) or found.ranks,
+                ranks=_world(values) or reading.ranks,
             )
 
 
@@ -238,7 +238,8 @@ def _summary(text: str) -> dict[str, str]:
 
 def _imported(group: _Group, values: Mapping[str, str], text: str) -> Reading:
     metrics = {name: metric for name, metric, _ in group.known(values).values()}
-    ranks, params = UNKNOWN_RANKS, dict[str, Scalar]()
+    ranks = UNKNOWN_RANKS
+    params = dict[str, Scalar]()
     try:
         for name, key in group.params.items():
             if key in values:

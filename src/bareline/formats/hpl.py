@@ -83,14 +83,14 @@ def _nothing(text: str) -> Iterable[Sample]:
 
 
 def _results(text: str) -> list[_Result]:
-    found: list[_Result] = []
+    results: list[_Result] = []
     for line_number, line in enumerate(text.splitlines(), 1):
         if _RESULT.match(line):
-            found.append(_Result(_PER_GPU.sub("", line).split(), line_number))
-        elif found and (match := _RESIDUAL.search(line)):
-            earlier = found[-1].passed
-            found[-1].passed = match[2] == "PASSED" and earlier is not False
-    return found
+            results.append(_Result(_PER_GPU.sub("", line).split(), line_number))
+        elif results and (match := _RESIDUAL.search(line)):
+            earlier = results[-1].passed
+            results[-1].passed = match[2] == "PASSED" and earlier is not False
+    return results
 
 
 def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
@@ -159,11 +159,11 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
 
 
 def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:
-    asked = {
+    requested = {
         name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
     }
-    grids = list(zip(asked.get("P", []), asked.get("Q", []), strict=False))
-    rows = (("N", n, asked.get("N")), ("NB", nb, asked.get("NB")), ("P x Q", grid, grids))
+    grids = list(zip(requested.get("P", []), requested.get("Q", []), strict=False))
+    rows = (("N", n, requested.get("N")), ("NB", nb, requested.get("NB")), ("P x Q", grid, grids))
     for name, value, values in rows:
         if not values:
             raise ParseError(f"the parameter {name} is missing above the results")

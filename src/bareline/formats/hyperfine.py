@@ -71,8 +71,8 @@ def split(text: str) -> Sequence[str]:
     for content, result in zip(report.results, results, strict=True):
         lists = result.model_dump(include={"times", "exit_codes", "memory_usage_byte"})
         for run in range(len(result.times)):
-            own = {name: [values[run]] for name, values in lists.items() if values}
-            launches.append(json.dumps({"results": [{**content, **own, "run": run}]}, indent=1))
+            of_run = {name: [values[run]] for name, values in lists.items() if values}
+            launches.append(json.dumps({"results": [{**content, **of_run, "run": run}]}, indent=1))
     return launches
 
 
@@ -104,9 +104,9 @@ def _checked(content: Mapping[str, Any]) -> _Result:
             raise ParseError(f"'{result.command}': as many '{name}' as times were expected")
     if result.run is None:
         times = result.times
-        found = (fmean(times), median(times), min(times), max(times))
+        computed = (fmean(times), median(times), min(times), max(times))
         summary = (result.mean, result.median, result.min, result.max)
-        if not all(map(partial(math.isclose, rel_tol=1e-9, abs_tol=1e-15), found, summary)):
+        if not all(map(partial(math.isclose, rel_tol=1e-9, abs_tol=1e-15), computed, summary)):
             raise ParseError(f"'{result.command}': the times do not agree with its summary")
     return result
 

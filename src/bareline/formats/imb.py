@@ -129,7 +129,8 @@ def read(text: str) -> Iterable[Reading]:
     title = TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of the Intel MPI Benchmarks")
-    parts, listed = _parts(text), _listed(text)
+    parts = _parts(text)
+    listed = _listed(text)
     launch = ImbLaunch(
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,
@@ -204,15 +205,15 @@ def _options(text: str) -> dict[str, str]:
     Before 2017 roots moved on and nothing was synchronised unless an option requested it.
     """
     old = _year(text) < _SYNCHRONISED_SINCE
-    found = {"root_shift": "on", "sync": "off"} if old else {}
+    options = {"root_shift": "on", "sync": "off"} if old else {}
     line = _CALL.search(text)
     words = line[1].split() if line else []
     for word, value in pairwise(words):
         name = word.removeprefix("-")
         if _OPTION.fullmatch(word) and name not in _LABELS:
             given = "on" if _OPTION.fullmatch(value) else value.lower()
-            found[name] = _SWITCHES.get(given, given)
-    return found
+            options[name] = _SWITCHES.get(given, given)
+    return options
 
 
 def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:

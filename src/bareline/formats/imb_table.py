@@ -91,8 +91,8 @@ def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
         raise ParseError(f"unknown column title '{unknown[0]}'")
     if len(set(columns)) < len(columns):
         raise ParseError("a column title appears twice")
-    known = [_COLUMNS[title] for title in columns if title not in PLAIN]
-    return metrics_of(known, "there is no column of time or Mbytes/sec")
+    measured = [_COLUMNS[title] for title in columns if title not in PLAIN]
+    return metrics_of(measured, "there is no column of time or Mbytes/sec")
 
 
 def samples_of(
@@ -223,12 +223,14 @@ def _mega(
         for mega, factor in product(megas, _message_factors(name, timed))
     ]
     mega, wrong = min(tries, key=lambda pair: len(pair[1]))
-    said = f"Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
-    numbers = [table.lines[at].number for at in wrong]
+    problem = f"Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
+    numbers = [table.lines[position].number for position in wrong]
     if 2 * len(wrong) >= len(table.rows):
-        raise ParseError(f"line {numbers[0]}: {said}")
-    left_out += [Omission(f"line {number}: {said}", number) for number in numbers]
-    return mega, table.only(at for at in range(len(table.rows)) if at not in wrong)
+        raise ParseError(f"line {numbers[0]}: {problem}")
+    left_out += [Omission(f"line {number}: {problem}", number) for number in numbers]
+    return mega, table.only(
+        position for position in range(len(table.rows)) if position not in wrong
+    )
 
 
 def _time_column(table: PrintedTable) -> str | None:
@@ -252,20 +254,24 @@ def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
     """Return the positions of rows whose rate contradicts their size and time or rate."""
-    sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
+    sizes = table.integers("#bytes")
+    rates = table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")
     wrong = []
     rows = zip(sizes, rates, others, strict=True)
-    for at, (size, rate_text, other_text) in enumerate(rows):
-        rate, slack = float(rate_text), 1.01 * rounding(rate_text)
+    for position, (size, rate_text, other_text) in enumerate(rows):
+        rate = float(rate_text)
+        slack = 1.01 * rounding(rate_text)
         off = 1.01 * rounding(other_text)
-        least, most = float(other_text) - off, float(other_text) + off
+        least = float(other_text) - off
+        most = float(other_text) + off
         scale = size * factor / mega
         if timed:
             low = scale * 1e6 / most
             high = scale * 1e6 / least if least > 0 else float("inf")
         else:
-            low, high = scale * least, scale * most
+            low = scale * least
+            high = scale * most
         if not low - slack <= rate <= high + slack:
-            wrong.append(at)
+            wrong.append(position)
     return wrong

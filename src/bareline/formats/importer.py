@@ -27,12 +27,12 @@ def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[st
     """Return a function that reads facts: the group ``version`` of each mark, or its first."""
 
     def facts(text: str) -> Mapping[str, Scalar]:
-        found = {fact: mark.search(text) for fact, mark in marks.items()}
-        said = {
-            one: match and match[match.re.groupindex.get("version", 1)]
-            for one, match in found.items()
+        matches = {fact: mark.search(text) for fact, mark in marks.items()}
+        texts = {
+            name: match and match[match.re.groupindex.get("version", 1)]
+            for name, match in matches.items()
         }
-        return {fact: words for fact, words in said.items() if words}
+        return {fact: words for fact, words in texts.items() if words}
 
     return facts
 
@@ -48,10 +48,10 @@ def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | No
     def started(text: str) -> datetime | None:
         match = mark.search(text)
         try:
-            found = datetime.strptime(match[1].strip(), form) if match else None
+            moment = datetime.strptime(match[1].strip(), form) if match else None
         except ValueError:
             return None
-        return found.replace(tzinfo=UTC) if found else None
+        return moment.replace(tzinfo=UTC) if moment else None
 
     return started
 
@@ -93,7 +93,8 @@ def lost_titles(
     starts: list[int] = []
     has_begun = False
     for offset, order in sorted(marks):
-        is_title, is_last = order == 0, order == 2
+        is_title = order == 0
+        is_last = order == 2
         if not is_title and not has_begun:
             starts.append(offset)
         has_begun = not is_last
@@ -165,5 +166,5 @@ def load_importers() -> Mapping[str, Importer]:
 
     Raises PluginError: two share a name, or a plug-in is not an importer.
     """
-    every = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
-    return named("importer", checked("importer", every, Importer), lambda one: one.name)
+    plugins = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
+    return named("importer", checked("importer", plugins, Importer), lambda importer: importer.name)

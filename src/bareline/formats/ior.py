@@ -94,8 +94,8 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
         yield _reading("write", {}, unread(error))
         return
     for way in dict.fromkeys(name for name, _ in rows):
-        own = [row for name, row in rows if name == way]
-        read = partial(_samples, own, options, text, way)
+        cells = [row for name, row in rows if name == way]
+        read = partial(_samples, cells, options, text, way)
         reading = _reading(way, params, outcome_of(_METRICS, read), ranks)
         yield replace(
             reading,
@@ -121,7 +121,8 @@ def _check_launch(text: str) -> tuple[str, ...]:
 
 def _options_of(test: str) -> dict[str, str]:
     """Return the options of a test, which are between a title and the results."""
-    begin, end = _OPTIONS_BEGIN.search(test), _TITLES.search(test)
+    begin = _OPTIONS_BEGIN.search(test)
+    end = _TITLES.search(test)
     first = begin.end() if begin else 0
     last = end.start() if end else len(test)
     return {key: value.strip() for key, value in _OPTION.findall(test[first:last])}
@@ -149,16 +150,16 @@ def _setting(name: str, text: str) -> Scalar:
     return text
 
 
-def _size(text: str, what: str) -> int:
+def _size(text: str, subject: str) -> int:
     try:
         return parse_size(text.removesuffix(" bytes"))
     except UsageError as error:
-        raise ParseError(f"{what}: '{text}' is not a size") from error
+        raise ParseError(f"{subject}: '{text}' is not a size") from error
 
 
-def _whole(text: str, what: str) -> int:
+def _whole(text: str, subject: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,8}", text):
-        raise ParseError(f"{what}: '{text}' is not a number")
+        raise ParseError(f"{subject}: '{text}' is not a number")
     return int(text)
 
 
@@ -168,15 +169,15 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
         raise ParseError("there are no results")
     names = titles[0].split()
     end = _SUMMARY.search(test)
-    found = []
+    rows = []
     for match in _ROW.finditer(test, titles.end(), end.start() if end else len(test)):
         cells = match[2].split()
         if len(cells) != len(names) - 1:
             raise ParseError(f"the row of {match[1]} has not as many columns as there are titles")
-        found.append((match[1], dict(zip(names[1:], cells, strict=True))))
-    if not found:
+        rows.append((match[1], dict(zip(names[1:], cells, strict=True))))
+    if not rows:
         raise ParseError("the results have no row: the test did not end")
-    return found
+    return rows
 
 
 def _samples(
@@ -225,8 +226,10 @@ def _bandwidth(
     row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
 ) -> tuple[float, float]:
     """Return a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
-    text, total = row.get("bw(MiB/s)", ""), row.get("total(s)", "")
-    rate, time_s = number(text, "bw(MiB/s)"), number(total, "total(s)")
+    text = row.get("bw(MiB/s)", "")
+    total = row.get("total(s)", "")
+    rate = number(text, "bw(MiB/s)")
+    time_s = number(total, "total(s)")
     if not rate or not time_s:
         raise ParseError("nothing was transferred")
     slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
@@ -243,7 +246,7 @@ def _bandwidth(
 def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
     figures = [number(cell, "summary") for cell in summary.split()[:3]]
     return len(figures) == 3 and all(
-        abs(one - end) <= off + 0.006 for one, end in zip(figures, ends, strict=True)
+        abs(figure - end) <= off + 0.006 for figure, end in zip(figures, ends, strict=True)
     )
 
 

@@ -40,9 +40,9 @@ class _Sum(JsonModel):
     seconds: Amount
     end: Amount
 
-    def check(self, what: str) -> float:
+    def check(self, subject: str) -> float:
         """Return the rate, in bit/s, until the receiver's last byte, which "seconds" leaves out."""
-        check_quotient(self.bits_per_second, 8 * self.bytes, self.end, what)
+        check_quotient(self.bits_per_second, 8 * self.bytes, self.end, subject)
         return self.bits_per_second
 
 
@@ -148,11 +148,11 @@ def read(text: str) -> Transfer:
         raise ParseError(f"iperf3 reports: {content['error']}")
     test = read_object(_Test, content)
     given = _given(test.start)
-    asked = read_object(_Asked, test.start.test_start)
+    requested = read_object(_Asked, test.start.test_start)
     end = test.end
     if end.sum_sent_bidir_reverse is not None:
         raise ParseError("the test ran both ways at once (--bidir), which is not read")
-    udp = asked.protocol == "UDP"
+    udp = requested.protocol == "UDP"
     if _is_receivers(test):
         rate_bps = end.sum_received.check("sum_received")
         raise ParseError(
@@ -161,11 +161,11 @@ def read(text: str) -> Transfer:
         )
     end.sum_sent.check("sum_sent")
     rate_bps = end.sum_received.check("sum_received")
-    if asked.duration and end.sum_sent.seconds < 0.9 * asked.duration:
-        raise ParseError(f"the test ended after {end.sum_sent.seconds} of {asked.duration} s")
+    if requested.duration and end.sum_sent.seconds < 0.9 * requested.duration:
+        raise ParseError(f"the test ended after {end.sum_sent.seconds} of {requested.duration} s")
     # In the reverse direction the remote end sends.
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
-    sender, receiver = reversed(cpu) if asked.reverse else cpu
+    sender, receiver = reversed(cpu) if requested.reverse else cpu
     loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
     return Transfer(
         udp=udp,
@@ -179,7 +179,7 @@ def read(text: str) -> Transfer:
         },
         params=_SETTINGS.case(given),
         ignored=_SETTINGS.ignored(given),
-        stream_rates_bps=_stream_rates(end, asked, udp=udp),
+        stream_rates_bps=_stream_rates(end, requested, udp=udp),
         interval_rates_bps=tuple(_interval_rates(test.intervals)),
     )
 
@@ -210,7 +210,8 @@ def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
 
 def _is_receivers(test: _Test) -> bool:
     """Whether the server printed an output: it does not know the sent rate."""
-    sent, received = test.end.sum_sent, test.end.sum_received
+    sent = test.end.sum_sent
+    received = test.end.sum_received
     accepted = test.start.accepted_connection is not None
     return accepted and not sent.bytes and bool(received.bytes)
 
@@ -221,9 +222,9 @@ def _identity(text: str) -> str:
     return match[1] if match else ""
 
 
-def _stream_rates(end: _End, asked: _Asked, *, udp: bool) -> tuple[float, ...]:
-    if len(end.streams) != asked.num_streams:
-        raise ParseError(f"not the {asked.num_streams} streams that were asked for")
+def _stream_rates(end: _End, requested: _Asked, *, udp: bool) -> tuple[float, ...]:
+    if len(end.streams) != requested.num_streams:
+        raise ParseError(f"not the {requested.num_streams} streams that were asked for")
     sent = [stream.udp if udp else stream.sender for stream in end.streams]
     if sum(_there(part, "sender").bytes for part in sent) != end.sum_sent.bytes:
         raise ParseError("the streams' bytes do not add up to their sum")
@@ -242,7 +243,9 @@ def _there(part: _Sum | None, name: str) -> _Sum:
 
 
 def _datagrams(received: _Received) -> tuple[float, float]:
-    lost, sent, percent = received.lost_packets, received.packets, received.lost_percent
+    lost = received.lost_packets
+    sent = received.packets
+    percent = received.lost_percent
     if lost is None or sent is None or percent is None or received.jitter_ms is None:
         raise ParseError("the receiver's datagrams are not all reported")
     if not sent or abs(percent - 100 * lost / sent) > 0.01:

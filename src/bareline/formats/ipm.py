@@ -89,7 +89,9 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _head(text: str) -> _Launch:
-    command, tasks, wall = _COMMAND.search(text), _TASKS.search(text), _WALL.search(text)
+    command = _COMMAND.search(text)
+    tasks = _TASKS.search(text)
+    wall = _WALL.search(text)
     if command is None or tasks is None or wall is None:
         raise ParseError("the banner has no command, mpi_tasks or wallclock: lines are missing")
     ranks = integer(tasks[1], "mpi_tasks")

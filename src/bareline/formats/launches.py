@@ -50,10 +50,10 @@ class LaunchMark:
         if self.identity:
             return Sameness.SAME
         # A file that is not known any more, because the raw output is gone, may be this one.
-        own = [mark for mark in others if mark.file in (self.file, "")]
-        if any(mark.occurrence == self.occurrence for mark in own):
+        of_file = [mark for mark in others if mark.file in (self.file, "")]
+        if any(mark.occurrence == self.occurrence for mark in of_file):
             return Sameness.SAME
-        if len(own) == len(others):
+        if len(of_file) == len(others):
             return Sameness.OTHER
         return Sameness.UNKNOWN
 
@@ -83,8 +83,8 @@ def text_hash(launch: str) -> str:
 def doubt(files: Iterable[str]) -> str:
     """Return the caveat of an output whose text another file also has."""
     names = sorted({Path(file).name for file in files})
-    shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    return f"{DOUBT} {shown}: a copy, or another launch with the same figures"
+    listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    return f"{DOUBT} {listed}: a copy, or another launch with the same figures"
 
 
 #: The beginning of the caveat of such an output.

@@ -63,7 +63,8 @@ def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
     With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is
     a whole number of buffers, whatever the time.
     """
-    time_s, megabytes = values["real_seconds"], values["megabytes"]
+    time_s = values["real_seconds"]
+    megabytes = values["megabytes"]
     whole_s = max(1, round(time_s))
     amount_mib = _asked_mib(megabytes)
     # A tenth of a second is more than a transfer runs on after its time.
@@ -89,7 +90,8 @@ def _asked_mib(megabytes: float) -> int:
 def _values(fields: Mapping[str, str]) -> dict[str, float]:
     values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}
     moved_bits = values["megabytes"] * _MB * 8
-    rate_bps, time_s = values["rate_Mbps"] * 1e6, values["real_seconds"]
+    rate_bps = values["rate_Mbps"] * 1e6
+    time_s = values["real_seconds"]
     if moved_bits <= 0 or rate_bps <= 0 or time_s <= 0:
         raise ParseError("nothing was transferred")
     slack = rounding(fields["real_seconds"]) + 1e-4 * time_s

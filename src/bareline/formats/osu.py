@@ -211,8 +211,8 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
     )
     try:
         columns = _columns(block, left_out)
-        known = [_column(title) for title in columns if _is_measured(title)]
-        metrics = metrics_of(known, "there is no column of latency or bandwidth")
+        measured = [_column(title) for title in columns if _is_measured(title)]
+        metrics = metrics_of(measured, "there is no column of latency or bandwidth")
         table = read_table(columns, block.lines, left_out=left_out)
     except ParseError as error:
         reason = ParseError(str(left_out[0])) if left_out else error
@@ -278,16 +278,16 @@ def _spaced_titles(block: _Block, header: str) -> list[str]:
     """Return titles that two blanks separate, if the rows have as many columns; else none."""
     titles = re.split(r"\s{2,}", header.lstrip("# ").rstrip())
     widths = {len(line.text.split()) for line in block.lines if is_row(line.text)}
-    known = any(_HEADER.fullmatch(title) for title in titles)
-    return titles if known and widths == {len(titles)} else []
+    recognised = any(_HEADER.fullmatch(title) for title in titles)
+    return titles if recognised and widths == {len(titles)} else []
 
 
 def _column(title: str) -> Column:
     tail = _TAIL.fullmatch(title)
     if tail is None:
         return _COLUMNS[title]
-    of = "AvgLatency(us)" if tail[2].startswith("Lat") else "Bandwidth(MB/s)"
-    name, metric, scale = _COLUMNS[of]
+    column = "AvgLatency(us)" if tail[2].startswith("Lat") else "Bandwidth(MB/s)"
+    name, metric, scale = _COLUMNS[column]
     return f"{name}_p{tail[1].replace('.', '_')}", as_detail(metric), scale
 
 
@@ -391,7 +391,8 @@ def _check_overlap(table: PrintedTable) -> None:
         whole_us, compute_us, pure_us = times
         # The part that is not hidden; two of the three times are rounded in the numerator.
         least, most = quotient_range(whole_us - compute_us, pure_us, 0.0102)
-        low, high = max(0.0, 100 - 100 * most), max(0.0, 100 - 100 * least)
+        low = max(0.0, 100 - 100 * most)
+        high = max(0.0, 100 - 100 * least)
         if not low - 0.006 <= percent <= high + 0.006:
             raise ParseError(f"line {line.number}: Overlap contradicts the times")
 

@@ -73,8 +73,8 @@ def program_of(title: re.Match[str]) -> OsuProgram:
     """Return the program of a title; one that is not known is called by its words."""
     test = _test_of(title)
     key = f"{title['function']} {test}" if title["function"] else test
-    if known := _PROGRAMS.get(key) or _collective(test):
-        return known
+    if program := _PROGRAMS.get(key) or _collective(test):
+        return program
     slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
     return OsuProgram(slug.removesuffix("_latency") or slug)
 

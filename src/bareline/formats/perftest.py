@@ -211,8 +211,8 @@ def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> lis
     titles = [title for title in columns if title not in _PLAIN]
     peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:
-        at = columns.index(peak)
-        texts = [line.text.split()[at : at + 1] for line in lines if is_row(line.text)]
+        position = columns.index(peak)
+        texts = [line.text.split()[position : position + 1] for line in lines if is_row(line.text)]
         if all(text == ["0.00"] for text in texts):
             titles.remove(peak)
     return titles
@@ -272,7 +272,7 @@ def _check_row(row: PrintedTable) -> None:
     for title in row.titles:
         row.numbers(title, uniform=False)
     _check_rates(row)
-    check_ascending(row, [one for one in _ORDER if one in row.titles], uniform=False)
+    check_ascending(row, [name for name in _ORDER if name in row.titles], uniform=False)
     check_ascending(row, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"), uniform=False)
 
 

@@ -125,9 +125,9 @@ class Reading:
 
         - `ranks`: number of ranks where the output does not say it.
         """
-        known = self.ranks or ranks or UNKNOWN_RANKS
+        used_ranks = self.ranks or ranks or UNKNOWN_RANKS
         params = cleaned(format_point(self.params))
-        return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
+        return Case(probe=self.probe, params=params, ranks=used_ranks, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
         """Return the declaration of the probe for an analysis, as in the header of a run."""

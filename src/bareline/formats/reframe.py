@@ -108,14 +108,14 @@ class _Check:
         values: dict[str, float] = {}
         left_out: list[Omission] = []
         for title, printed in self.figures.items():
-            known = figure(title, printed.unit, printed.better)
-            metrics[known.name] = known.metric
+            described = figure(title, printed.unit, printed.better)
+            metrics[described.name] = described.metric
             if printed.value is None:
                 continue
             if math.isnan(printed.value):
                 left_out.append(Omission(f"'{title}' = {printed.value} is not a valid measurement"))
             else:
-                values[known.name] = printed.value * known.factor
+                values[described.name] = printed.value * described.factor
         return metrics, values, tuple(left_out)
 
     def _outcome(
@@ -247,13 +247,13 @@ def _check_of(content: Any) -> _Check:
         reason=case.fail_reason or "",
         ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
         figures={
-            one.name: _figure(
-                _value(one),
-                one.unit,
-                lower=one.thres_lower is not None,
-                upper=one.thres_upper is not None,
+            variable.name: _figure(
+                _value(variable),
+                variable.unit,
+                lower=variable.thres_lower is not None,
+                upper=variable.thres_upper is not None,
             )
-            for one in (*(case.perfvars or ()), *_variables(case))
+            for variable in (*(case.perfvars or ()), *_variables(case))
         },
     )
 
@@ -262,10 +262,10 @@ def _check_units(checks: Iterable[_Check]) -> None:
     """Refuse checks of one name whose variable has different units."""
     units: dict[tuple[str, str], str] = {}
     for check in checks:
-        for name, one in check.figures.items():
-            unit = units.setdefault((check.name.partition(" ")[0], name), one.unit)
-            if unit != one.unit:
-                raise ParseError(f"'{name}' of {check.name} is in {one.unit} and in {unit}")
+        for name, measured in check.figures.items():
+            unit = units.setdefault((check.name.partition(" ")[0], name), measured.unit)
+            if unit != measured.unit:
+                raise ParseError(f"'{name}' of {check.name} is in {measured.unit} and in {unit}")
 
 
 def _value(variable: _Variable) -> float | None:
@@ -293,13 +293,14 @@ def _variables(case: _Case) -> Iterable[_Variable]:
 
 
 def _lines(text: str) -> list[str]:
-    found, titles = [], ""
+    rows = []
+    titles = ""
     for line in text.splitlines(keepends=True):
         if _TITLES.match(line):
             titles = line
         elif "|" in line:  # all other lines are a launcher's
-            found.append(titles + line)
-    return found
+            rows.append(titles + line)
+    return rows
 
 
 def _logged(text: str) -> Sequence[_Check]:

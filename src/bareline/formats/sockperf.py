@@ -126,8 +126,9 @@ def _latency_samples(text: str) -> Iterable[Sample]:
     summary = _LATENCY.findall(text)
     if len(summary) != 1:
         raise ParseError("there is no summary: the run did not end")
-    (what, mean_text), means = summary[0], _MEAN.findall(text)
-    scale = 0.5e-6 if what == "Round trip" else 1e-6
+    quantity, mean_text = summary[0]
+    means = _MEAN.findall(text)
+    scale = 0.5e-6 if quantity == "Round trip" else 1e-6
     mean_us = number(mean_text, "latency")
     slack = 1.01 * rounding(mean_text)
     if means and abs(number(means[0], "avg-latency") - mean_us) > slack:
@@ -147,7 +148,8 @@ def _latency_samples(text: str) -> Iterable[Sample]:
 
 def _throughput_samples(text: str) -> Iterable[Sample]:
     _check_end(text)
-    bandwidths, rates = _BANDWIDTH.findall(text), _RATE.findall(text)
+    bandwidths = _BANDWIDTH.findall(text)
+    rates = _RATE.findall(text)
     if len(bandwidths) != 1 or len(rates) != 1:
         raise ParseError("there is no summary: the run did not end")
     megabytes, megabits = bandwidths[0]

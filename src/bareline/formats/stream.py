@@ -74,7 +74,8 @@ def _samples(text: str) -> Iterable[Sample]:
     if _TITLES.search(text) is None or _VALID.search(text) is None:
         check_whole(text)
         raise ParseError("the table or STREAM's check of its results is missing: truncated")
-    array, element = _ARRAY.search(text), _ELEMENT.search(text)
+    array = _ARRAY.search(text)
+    element = _ELEMENT.search(text)
     if array is None or element is None:
         raise ParseError("the size of the arrays is missing")
     rows = _ROW.findall(text)

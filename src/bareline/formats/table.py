@@ -50,8 +50,8 @@ class PrintedTable:
 
     def column(self, title: str) -> list[str]:
         """Return a column's texts."""
-        at = self.titles.index(title)
-        return [row[at] for row in self.rows]
+        position = self.titles.index(title)
+        return [row[position] for row in self.rows]
 
     def only(self, at: Iterable[int]) -> PrintedTable:
         """Return the table with these of its rows, by their positions from 0."""
@@ -206,14 +206,14 @@ def sieve(
     good: list[int] = []
     bad: list[Omission] = []
     first: ParseError | None = None
-    for at in range(len(table.rows)):
+    for position in range(len(table.rows)):
         try:
-            check(table.only((at,)))
+            check(table.only((position,)))
         except ParseError as error:
             first = first or error
-            bad.append(Omission(str(error), table.lines[at].number))
+            bad.append(Omission(str(error), table.lines[position].number))
         else:
-            good.append(at)
+            good.append(position)
     if first is None:
         return table
     if left_out is None or 2 * len(bad) >= len(table.rows):
@@ -240,10 +240,10 @@ def sieve_sizes(
     counts = Counter(sizes)
     for size, count in counts.items():
         if count > 1:
-            at = sizes.index(size)
+            position = sizes.index(size)
             reason = f"{count} different rows of the size {size}"
-            left_out.append(Omission(reason, table.lines[at].number))
-    places = [at for at, size in enumerate(sizes) if counts[size] == 1]
+            left_out.append(Omission(reason, table.lines[position].number))
+    places = [position for position, size in enumerate(sizes) if counts[size] == 1]
     if 2 * len(places) <= len(sizes):
         raise ParseError("most sizes appear twice: rows of several tables")
     table = table.only(places)
@@ -259,13 +259,13 @@ def sieve_sizes(
 def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTable:
     places: list[int] = []
     seen: set[tuple[str, ...]] = set()
-    for at, row in enumerate(table.rows):
+    for position, row in enumerate(table.rows):
         if row in seen:
             reason = "a copy of another row"
-            left_out.append(Omission(reason, table.lines[at].number, lost=False))
+            left_out.append(Omission(reason, table.lines[position].number, lost=False))
         else:
             seen.add(row)
-            places.append(at)
+            places.append(position)
     return table.only(places)
 
 

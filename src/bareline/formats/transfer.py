@@ -40,8 +40,8 @@ class Transfer:
     @property
     def values(self) -> dict[str, float]:
         """The known values, in the order of the metrics."""
-        found = {name: self.said.get(name) for name in METRICS}
-        return {name: value for name, value in found.items() if value is not None}
+        by_metric = {name: self.said.get(name) for name in METRICS}
+        return {name: value for name, value in by_metric.items() if value is not None}
 
 
 def transfer_reader(
@@ -55,7 +55,8 @@ def transfer_reader(
             transfer = read(text)
             outcome = Measured(tuple(Sample(*pair) for pair in transfer.values.items()))
         except ParseError as error:
-            transfer, outcome = Transfer(udp=is_udp(text), said={}), unread(error)
+            transfer = Transfer(udp=is_udp(text), said={})
+            outcome = unread(error)
         yield Reading(
             probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
             title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",

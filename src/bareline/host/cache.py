@@ -44,14 +44,14 @@ def check_trust(path: Path) -> None:
 
     Raises StoreError: neither this user nor root owns it, or other users may write to it.
     """
-    found = path.stat()
-    if found.st_uid not in (os.geteuid(), 0):
+    status = path.stat()
+    if status.st_uid not in (os.geteuid(), 0):
         raise StoreError(
-            f"belongs to another user (number {found.st_uid}), whose programs would be executed",
+            f"belongs to another user (number {status.st_uid}), whose programs would be executed",
             where=str(path),
             hint="name a folder of your own in the environment variable BARELINE_CACHE",
         )
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StoreError(
             "other users may write to it, and its programs would be executed",
             where=str(path),
@@ -72,16 +72,16 @@ def scratch_folder(name: str) -> Iterator[Path]:
     folder = cache_folder() / "scratch"
     folder.mkdir(mode=_PRIVATE, exist_ok=True)
     remove_abandoned_scratch()
-    own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
+    scratch = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
     try:
         try:
-            replace_file(own / _OWNER, owner_mark(), durable=False)
+            replace_file(scratch / _OWNER, owner_mark(), durable=False)
         except OSError as error:
             # A write that fails names no file, and a disk error without one may be a platform's.
-            raise OSError(error.errno, error.strerror, str(own / _OWNER)) from error
-        yield own
+            raise OSError(error.errno, error.strerror, str(scratch / _OWNER)) from error
+        yield scratch
     finally:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def remove_abandoned_scratch() -> None:

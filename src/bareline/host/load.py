@@ -50,8 +50,8 @@ def read_load() -> LoadReading | None:
         busy_s = parse_busy_s(_start_of("/proc/stat").decode("ascii"))
     except (OSError, ValueError):
         return None
-    own = os.times()
-    own_s = own.user + own.system + own.children_user + own.children_system
+    times = os.times()
+    own_s = times.user + times.system + times.children_user + times.children_system
     kernel_s = processor_s(_kernel_threads())
     return LoadReading(time.monotonic(), busy_s, kernel_s, own_s, read_throttles())
 
@@ -121,13 +121,13 @@ def _kernel_threads() -> tuple[int, ...]:
     read_s, pids = _threads
     if pids and time.monotonic() - read_s < _THREADS_KNOWN_S:
         return pids
-    found = []
+    found_pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 if int(_after_name(_start_of(f"{entry.path}/stat"))[1]) == _KERNEL_PARENT:
-                    found.append(int(entry.name))
-    _threads = (time.monotonic(), tuple(found))
+                    found_pids.append(int(entry.name))
+    _threads = (time.monotonic(), tuple(found_pids))
     return _threads[1]
 
 

@@ -276,8 +276,8 @@ def _remove_dead(lease: Path, text: str) -> None:
     """
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     right = lease.with_name(f".{_base(lease)}.lease-{key}")
-    own = f"{owner_mark()} removes a lease, {os.urandom(8).hex()}\n"
-    if not _make(right, own):
+    claim = f"{owner_mark()} removes a lease, {os.urandom(8).hex()}\n"
+    if not _make(right, claim):
         other = _text_of(right)
         if has_ended(other):  # killed while it removed the lease
             _remove_dead(right, other)
@@ -285,7 +285,7 @@ def _remove_dead(lease: Path, text: str) -> None:
     try:
         _remove_exactly(lease, text)
     finally:
-        _remove_exactly(right, own)
+        _remove_exactly(right, claim)
 
 
 def _base(lease: Path) -> str:

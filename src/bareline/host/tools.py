@@ -57,12 +57,12 @@ def install_hint(tool: str) -> str:
     The command is the one of this machine's package system; where neither is known, both are
     named, because the program may be missing on another host.
     """
-    known = TOOLS.get(tool)
-    if known is None:
+    entry = TOOLS.get(tool)
+    if entry is None:
         return f"install '{tool}' and put it on the path"
-    if not known.debian:
-        return f"build '{tool}', of {known.purpose}, and put it on the path"
-    return package_hint(known.debian)
+    if not entry.debian:
+        return f"build '{tool}', of {entry.purpose}, and put it on the path"
+    return package_hint(entry.debian)
 
 
 def tool_missing(
@@ -90,25 +90,25 @@ def require(
 
     Raises ToolMissing: one is not installed.
     """
-    found = ""
+    program = ""
     for tool in tools:
-        found = shutil.which(tool, path=path) or ""
-        if not found:
+        program = shutil.which(tool, path=path) or ""
+        if not program:
             raise tool_missing(tool, why, where=where, brought_by=brought_by)
-    return found
+    return program
 
 
 def package_hint(debian: str) -> str:
     """Return the command that installs packages without a program, by their names in Debian."""
-    known = {"apt-get": f"apt-get install {debian}"}
+    by_manager = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):
-        known["dnf"] = f"dnf install {' '.join(dict.fromkeys(' '.join(names).split()))}"
-    here = next((known[name] for name in known if shutil.which(name)), "")
+        by_manager["dnf"] = f"dnf install {' '.join(dict.fromkeys(' '.join(names).split()))}"
+    here = next((by_manager[name] for name in by_manager if shutil.which(name)), "")
     root, sudo = os.geteuid() == 0, shutil.which("sudo")
     before = "install it with " if root or sudo else "ask your administrator to run "
     prefix = "sudo " if sudo and not root else ""
-    commands = [here] if here else known.values()
+    commands = [here] if here else by_manager.values()
     return before + " or ".join(f"`{prefix}{command}`" for command in commands)
 
 

@@ -158,7 +158,8 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     kind = table["type"]
     if kind not in types:
         raise PlatformError(f"no platform type '{kind}'", where=where, hint=_types_hint(kind))
-    model, shared = types[kind].options, _Common.model_fields
+    model = types[kind].options
+    shared = _Common.model_fields
     try:
         common = _Common.model_validate({key: table[key] for key in shared if key in table})
         options = model.model_validate(
@@ -166,14 +167,14 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         )
     except ValidationError as error:
         problem = problem_of(error)
-        key, message, hint = problem.key, problem.clause, _HINTS.get(problem.key)
+        key = problem.key
+        text = problem.clause
+        hint = _HINTS.get(problem.key)
         if problem.kind == "extra_forbidden":
-            message = "no such option"
+            text = "no such option"
             keys = sorted([*model.model_fields, *shared])
             hint = did_you_mean(key, keys, f"use one of: {', '.join(keys)}")
-        raise PlatformError(
-            f"'{key}': {message}" if key else message, where=where, hint=hint
-        ) from error
+        raise PlatformError(f"'{key}': {text}" if key else text, where=where, hint=hint) from error
     return PlatformSpec(
         name,
         kind,
@@ -215,23 +216,27 @@ def platforms_schema() -> dict[str, Any]:
     """Return the schema of a file such as `load_platforms` reads, plug-ins' types included."""
     types = load_platform_types()
     models = [(platform.options, "validation") for platform in types.values()]
-    found, shared = models_json_schema(models)  # type: ignore[arg-type]
+    schemas, shared = models_json_schema(models)  # type: ignore[arg-type]
     definitions = shared.get("$defs", {})
-    tables, common = [], _Common.model_json_schema()["properties"]
+    tables = []
+    common = _Common.model_json_schema()["properties"]
     for name, platform in types.items():
-        place = found[platform.options, "validation"]["$ref"].rpartition("/")[2]
-        options, kind = definitions[place], {"type": {"const": name}}
+        place = schemas[platform.options, "validation"]["$ref"].rpartition("/")[2]
+        options = definitions[place]
+        kind = {"type": {"const": name}}
         definitions[f"type-{name}"] = {
             **options,
             "properties": {**common, **options.get("properties", {}), **kind},
             "required": [*options.get("required", []), "type"],
         }
         tables.append({"$ref": f"#/$defs/type-{name}"})
-    one = {"patternProperties": {f"^{PLATFORM_NAME.pattern}$": {"oneOf": tables}}}
+    named_tables = {"patternProperties": {f"^{PLATFORM_NAME.pattern}$": {"oneOf": tables}}}
     return {
         "title": "platforms",
         "type": "object",
-        "properties": {"platform": {"type": "object", **one, "additionalProperties": False}},
+        "properties": {
+            "platform": {"type": "object", **named_tables, "additionalProperties": False}
+        },
         "additionalProperties": False,
         "$defs": definitions,
     }

@@ -111,14 +111,17 @@ def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
             words += shlex.split(text)
         except ValueError:
             words.append(text)
-    at = 0
-    while at < len(words):
-        option, equals, value = words[at].partition("=")
+    index = 0
+    while index < len(words):
+        option, equals, value = words[index].partition("=")
         short = not option.startswith("--") and option.startswith("-")
         if short and len(option) > 2:
-            option, value = option[:2], option[2:] + equals + value
-        elif short and not equals and at + 1 < len(words) and not words[at + 1].startswith("-"):
-            at += 1
-            value = words[at]
+            value = option[2:] + equals + value
+            option = option[:2]
+        elif (
+            short and not equals and index + 1 < len(words) and not words[index + 1].startswith("-")
+        ):
+            index += 1
+            value = words[index]
         yield option, value
-        at += 1
+        index += 1

@@ -264,7 +264,7 @@ def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
 
     More cores are tried only where ranks share them.
     """
-    found = []
+    effects = []
     for text in UPGRADES:
         changes = parse_what_if([text])
         if changes.cores != 1 and case.a.cores is None:
@@ -272,5 +272,5 @@ def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
         factor = _times(case.compute, changes.compute)
         changed = replace(case, b=changes.applied(case.a), compute=factor)
         base_s, time_s = point(changed)
-        found.append(Upgrade(application, case.a.platform, text, base_s, time_s))
-    return sorted(found, key=lambda one: one.time_s)
+        effects.append(Upgrade(application, case.a.platform, text, base_s, time_s))
+    return sorted(effects, key=lambda upgrade: upgrade.time_s)

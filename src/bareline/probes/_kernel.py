@@ -43,8 +43,8 @@ class Kernel(Probe[Any]):
     """
 
     def command(self, params: Any, layout: Layout) -> Command:
-        asked = self.iterations_asked(params)
-        part = ("-i", str(asked)) if asked else ()
+        iterations = self.iterations_asked(params)
+        part = ("-i", str(iterations)) if iterations else ()
         return native(self.name.replace(".", "_"), params.problem_class, *part, mpi=True)
 
     def iterations_asked(self, params: Any) -> int:
@@ -78,14 +78,15 @@ class Kernel(Probe[Any]):
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
         report = self.report(output)
-        said = report.header.get("class")
-        if said != params.problem_class:
-            raise ParseError(f"class {said} instead of {params.problem_class}")
+        reported = report.header.get("class")
+        if reported != params.problem_class:
+            raise ParseError(f"class {reported} instead of {params.problem_class}")
         point = report.point
-        asked, unverified = self.iterations_asked(params), _unverified(point)
-        if asked and point.number("iterations") != asked:
-            raise ParseError(f"{point.number('iterations'):g} iterations instead of {asked}")
-        if not asked and "iterations" in unverified:
+        iterations = self.iterations_asked(params)
+        unverified = _unverified(point)
+        if iterations and point.number("iterations") != iterations:
+            raise ParseError(f"{point.number('iterations'):g} iterations instead of {iterations}")
+        if not iterations and "iterations" in unverified:
             raise ParseError(f"{unverified}, but all were asked for")
         if not unverified:
             _check_verification(point)
@@ -96,7 +97,8 @@ class Kernel(Probe[Any]):
         communication, communication_mean = _spread(point, "communication_s", time)
         imbalance = point.positive("imbalance")
         _check_equal(imbalance * compute_mean, compute, "imbalance by mean", "largest computation")
-        most, means = (compute, communication), (compute_mean, communication_mean)
+        most = (compute, communication)
+        means = (compute_mean, communication_mean)
         values = (time, rate, *most, *means, imbalance)
         return [Sample(*pair) for pair in zip(KERNEL_METRICS, values, strict=True)]
 

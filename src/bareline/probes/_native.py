@@ -112,13 +112,13 @@ class Report:
 
         Raises ParseError: it did something else.
         """
-        said = self.header.get("options")
+        printed_values = self.header.get("options")
         for name in names:
-            asked = getattr(params, name)
-            found = said.get(name) if isinstance(said, Mapping) else None
-            same = isinstance(asked, float) and isinstance(found, int | float)
-            if not (math.isclose(found, asked, rel_tol=1e-9) if same else found == asked):  # type: ignore[arg-type]
-                raise ParseError(f"the program reports {name} = {found!r} instead of {asked!r}")
+            wanted = getattr(params, name)
+            printed = printed_values.get(name) if isinstance(printed_values, Mapping) else None
+            same = isinstance(wanted, float) and isinstance(printed, int | float)
+            if not (math.isclose(printed, wanted, rel_tol=1e-9) if same else printed == wanted):  # type: ignore[arg-type]
+                raise ParseError(f"the program reports {name} = {printed!r} instead of {wanted!r}")
 
 
 def read_report(output: Output, program: str, benchmark: str) -> Report:
@@ -131,12 +131,13 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
     if not lines:
         raise ParseError("the output is empty")
     rows = [read_object(line, number) for number, line in enumerate(lines, 1)]
-    header, end = rows[0], rows[-1]
+    header = rows[0]
+    end = rows[-1]
     if header.get("bareline") != _PROTOCOL:
         raise ParseError("the first line is not the header of a bareline program")
-    said = (header.get("program"), header.get("benchmark"))
-    if said != (program, benchmark):
-        raise ParseError(f"the output is of {said[0]} {said[1]}, not of {program} {benchmark}")
+    source = (header.get("program"), header.get("benchmark"))
+    if source != (program, benchmark):
+        raise ParseError(f"the output is of {source[0]} {source[1]}, not of {program} {benchmark}")
     if end.get("end") is not True:
         raise ParseError("the output is truncated: its last line is missing")
     points = tuple(_point(row) for row in rows[1:-1])
@@ -165,20 +166,20 @@ def read_object(line: str, number: int) -> dict[str, Any]:
 
 
 def _point(row: Mapping[str, Any]) -> MeasuredPoint:
-    at = row.get("point")
-    if not isinstance(at, dict) or not all(
-        isinstance(value, str | int | float | bool) for value in at.values()
+    coordinates = row.get("point")
+    if not isinstance(coordinates, dict) or not all(
+        isinstance(value, str | int | float | bool) for value in coordinates.values()
     ):
         raise ParseError(f"a line is not a point: {str(dict(row))[:80]}")
     if row.get("verified") is False:
-        raise ParseError(f"the result of the point {at} is wrong")
-    return MeasuredPoint(at, row)
+        raise ParseError(f"the result of the point {coordinates} is wrong")
+    return MeasuredPoint(coordinates, row)
 
 
-def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> float:
+def _number(fields: Mapping[str, Any], name: str, point: Mapping[str, Scalar]) -> float:
     value = fields.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParseError(f"the point {dict(at)} has no number '{name}'")
+        raise ParseError(f"the point {dict(point)} has no number '{name}'")
     return float(value)
 
 
@@ -232,10 +233,10 @@ def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
     if not isinstance(compiled, dict):
         return {}
     texts = {name: compiled.get(name) for name in ("c", "fortran", "flags")}
-    known = {name: text for name, text in texts.items() if isinstance(text, str)}
-    if "flags" in known:
-        known["flags"] = known["flags"] or NO_FLAGS
-    return {f"native.{name}": text[:_MOST_FLAGS] for name, text in known.items() if text}
+    printed = {name: text for name, text in texts.items() if isinstance(text, str)}
+    if "flags" in printed:
+        printed["flags"] = printed["flags"] or NO_FLAGS
+    return {f"native.{name}": text[:_MOST_FLAGS] for name, text in printed.items() if text}
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:

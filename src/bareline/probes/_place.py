@@ -94,18 +94,20 @@ class Seen:
     def kinds(self) -> frozenset[str]:
         """Which kinds of carriers there are: ``shm``, ``tcp``, ``other``."""
         names = [carrier.partition(" ")[2] for carrier in self.carriers]
-        return frozenset(next(kind for kind, of in _KINDS.items() if of.match(n)) for n in names)
+        return frozenset(
+            next(kind for kind, pattern in _KINDS.items() if pattern.match(n)) for n in names
+        )
 
 
 def read_place(output: Output) -> Seen:
     """Read the output of a launch, or raise ParseError: it is not complete."""
     # Libraries also print on stdout.
-    own = [line for line in output.stdout.splitlines() if line.startswith("{")]
-    jobs = sum('"program":"mpiplace"' in line for line in own)
+    lines = [line for line in output.stdout.splitlines() if line.startswith("{")]
+    jobs = sum('"program":"mpiplace"' in line for line in lines)
     report = None
     if jobs <= 1:
-        report = read_report(replace(output, stdout="\n".join(own)), "mpiplace", "place")
-    header = report.header if report else read_object(own[0], 1)
+        report = read_report(replace(output, stdout="\n".join(lines)), "mpiplace", "place")
+    header = report.header if report else read_object(lines[0], 1)
     built, ran = (library_named(str(header.get(key))) for key in ("built_with", "mpi_library"))
     if report is None:
         return Seen(jobs, built, ran, (), ())
@@ -116,23 +118,23 @@ def read_place(output: Output) -> Seen:
 
 def library_named(text: str) -> str:
     """Return the title and version of a library out of its own words; "" where it is not known."""
-    found = _LIBRARY.search(text)
-    if found is None:
+    match = _LIBRARY.search(text)
+    if match is None:
         return ""
-    name, version = filter(None, found.groups())
+    name, version = filter(None, match.groups())
     return f"{'Intel MPI' if name == 'Intel' else name} {version}"
 
 
 def carriers(said: str) -> tuple[str, ...]:
     """Return the carriers of messages, except from a rank to itself, in alphabetical order."""
-    found = {
+    names = {
         f"{part} {name}"
         for part, pattern in _SAID.items()
         for listed in pattern.findall(said)
         for name in listed.split()
         if not _SELF.match(name)
     }
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def _rank(point: MeasuredPoint) -> Rank:

@@ -125,10 +125,10 @@ class Probe(ABC, Generic[P]):
         from pydantic import ValidationError
 
         kind: Any = self.params
-        known = [field.name for field in fields(kind)]
+        names = [field.name for field in fields(kind)]
         for key in given:
-            if key not in known:
-                hint = did_you_mean(key, known, f"it takes: {', '.join(known)}")
+            if key not in names:
+                hint = did_you_mean(key, names, f"it takes: {', '.join(names)}")
                 raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
         try:
             checked: P = _adapter_of(kind).validate_python(dict(given))
@@ -194,16 +194,18 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
 
     Raises TypeError: the row has an attribute that the class lacks.
     """
-    known = {
+    attributes = {
         key
         for each in kind.__mro__
         for key in (*vars(each), *vars(each).get("__annotations__", ()))
     }
-    if unknown := sorted(row.keys() - known):
+    if unknown := sorted(row.keys() - attributes):
         raise TypeError(f"{name}: a {kind.__name__} has no {', '.join(unknown)}")
     # A function of a row gets no self, as one that a class defines would.
-    own = {key: staticmethod(what) if isfunction(what) else what for key, what in row.items()}
-    made = type(kind.__name__, (kind,), {"name": name, "__doc__": kind.__doc__, **own})()
+    overrides = {
+        key: staticmethod(value) if isfunction(value) else value for key, value in row.items()
+    }
+    made = type(kind.__name__, (kind,), {"name": name, "__doc__": kind.__doc__, **overrides})()
     assert isinstance(made, kind)
     return made
 
@@ -227,19 +229,19 @@ def load_probes() -> Mapping[str, Probe[Any]]:
     Raises PluginError: two probes share a name, or a plug-in is not a probe.
     Raises ProbeError: one has a metric in a unit that is not stored.
     """
-    every = chain(own(_PACKAGE, "PROBE", deep=True), brought(_PACKAGE))
-    found = list(checked("probe", every, Probe))
-    for where, probe in found:
-        for metric, one in probe.metrics.items():
-            if one.unit not in BASE_UNITS:
+    plugins = chain(own(_PACKAGE, "PROBE", deep=True), brought(_PACKAGE))
+    probes = list(checked("probe", plugins, Probe))
+    for where, probe in probes:
+        for metric, declared_metric in probe.metrics.items():
+            if declared_metric.unit not in BASE_UNITS:
                 raise ProbeError(
-                    f"metric '{metric}' of {probe.name} has the unit '{one.unit}'",
+                    f"metric '{metric}' of {probe.name} has the unit '{declared_metric.unit}'",
                     where=where,
                     hint=f"use one of {', '.join(sorted(BASE_UNITS))}",
                 )
     order = list(Layer)
-    found.sort(key=lambda one: (order.index(one[1].layer), one[1].name))
-    return named("probe", found, lambda probe: probe.name)
+    probes.sort(key=lambda pair: (order.index(pair[1].layer), pair[1].name))
+    return named("probe", probes, lambda probe: probe.name)
 
 
 def is_probe(name: str) -> bool:
@@ -299,7 +301,9 @@ def probe_rows(name: str | None = None) -> list[ProbeListed]:
             probe,
             probe=probe.name,
             params=probe.defaults(),
-            metrics=[row_of(MetricDeclared, one, metric=key) for key, one in probe.metrics.items()],
+            metrics=[
+                row_of(MetricDeclared, metric, metric=key) for key, metric in probe.metrics.items()
+            ],
             about=getdoc(probe.params) or "",
         )
         for probe in chosen

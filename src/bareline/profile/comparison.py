@@ -102,16 +102,16 @@ class ProfileComparison:
     @property
     def alike(self) -> str:
         """Return the reason why their numbers cannot be compared; empty without one."""
-        found = [
-            f"{name}: {one} and {other}"
-            for name, one, other in (
+        differences = [
+            f"{name}: {before} and {after}"
+            for name, before, after in (
                 ("ranks", self.before.ranks, self.after.ranks),
                 ("program", self.before.title, self.after.title),
                 ("mode", self.before.mode, self.after.mode),
             )
-            if one != other
+            if before != after
         ]
-        return "; ".join(found)
+        return "; ".join(differences)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return tidy rows, distinguished by ``type``."""
@@ -121,7 +121,10 @@ class ProfileComparison:
 
 def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
     """Put two profiles side by side; numbers of calls are per rank."""
-    links = [set(map(tuple, one.send_table.select("from", "to").rows())) for one in (before, after)]
+    links = [
+        set(map(tuple, profile.send_table.select("from", "to").rows()))
+        for profile in (before, after)
+    ]
     return ProfileComparison(
         before=before,
         after=after,
@@ -136,20 +139,20 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
 
 def _split(*both: Profile) -> list[QuantityPair]:
     walls, inits = (
-        [float(one.rank_table[name].to_numpy().max()) * 1e-9 for one in both]
+        [float(profile.rank_table[name].to_numpy().max()) * 1e-9 for profile in both]
         for name in ("wall_ns", "init_ns")
     )
-    before, after = ({part.what: part.mean_s for part in time_split(one)} for one in both)
-    found: list[tuple[str, str, Sequence[float | None]]] = [
+    before, after = ({part.what: part.mean_s for part in time_split(profile)} for profile in both)
+    quantities: list[tuple[str, str, Sequence[float | None]]] = [
         ("run time, longest rank", "s", walls),
         *((name, "s", (before.get(name), after.get(name))) for name in {**before, **after}),
         ("start-up (MPI_Init), longest rank", "s", inits),
-        ("imbalance of computing", "1", [imbalance(one).factor for one in both]),
-        ("ready without a core", "share", [queued_share(one) for one in both]),
+        ("imbalance of computing", "1", [imbalance(profile).factor for profile in both]),
+        ("ready without a core", "share", [queued_share(profile) for profile in both]),
     ]
     return [
-        QuantityPair("split", what, unit, a, b, b / a if a and b is not None else None)
-        for what, unit, (a, b) in found
+        QuantityPair("split", quantity, unit, a, b, b / a if a and b is not None else None)
+        for quantity, unit, (a, b) in quantities
     ]
 
 
@@ -179,7 +182,9 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
     sized: dict[str, Any] = {} if "size_low" in keys else {"size_low": None, "size_high": None}
     kind: Literal["call", "size"] = "call" if sized else "size"
     pairs = [CallPair(type=kind, **sized, **row) for row in both.iter_rows(named=True)]
-    return tuple(sorted(pairs, key=lambda one: (-abs(one.change_s), one.call, one.size_low or 0)))
+    return tuple(
+        sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.size_low or 0))
+    )
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:

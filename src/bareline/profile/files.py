@@ -99,12 +99,13 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
     content = text.encode() if isinstance(text, str) else text
     lines = list(_parse(path, content.split(b"\n")))
-    header, end = _header(path, lines[0]), lines[-1]
+    header = _header(path, lines[0])
+    end = lines[-1]
     if end.get("type") != "end":
         raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
     if end.get("lines") != len(lines) - 1:
-        what = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
-        raise ProfileError(what, where=str(path), hint=_AGAIN)
+        reason = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
+        raise ProfileError(reason, where=str(path), hint=_AGAIN)
     kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in ("rank", "call", "site", "sends")}
     added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
     for number, line in enumerate(lines[1:-1], start=2):
@@ -117,8 +118,8 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
         raise _damaged(path, "it has a rank twice, or one that does not exist")
     if numbers.len() < header.ranks and header.complete:
-        what = f"the profile lacks some of its {header.ranks} ranks"
-        raise ProfileError(what, where=str(path), hint=_AGAIN)
+        reason = f"the profile lacks some of its {header.ranks} ranks"
+        raise ProfileError(reason, where=str(path), hint=_AGAIN)
     regions = {int(number): name for number, name in header.regions.items()}
     return Profile(
         path=path,
@@ -205,9 +206,9 @@ def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
 # Reading ------------------------------------------------------------------------------------------
 
 
-def _damaged(path: Path, what: str, number: int | None = None) -> ProfileError:
+def _damaged(path: Path, reason: str, number: int | None = None) -> ProfileError:
     where = str(path) if number is None else f"{path}, line {number}"
-    return ProfileError(f"the profile is damaged: {what}", where=where, hint=_AGAIN)
+    return ProfileError(f"the profile is damaged: {reason}", where=where, hint=_AGAIN)
 
 
 def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
@@ -219,8 +220,8 @@ def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             if 1 < number < len(raw):
                 raise _damaged(path, "a line is not JSON", number) from error
-            what = "is not a bareline profile" if number == 1 else "the profile is cut off"
-            raise ProfileError(what, where=str(path), hint=_AGAIN) from error
+            reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
+            raise ProfileError(reason, where=str(path), hint=_AGAIN) from error
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
         if _HALF.search(text) and _has_half(line):
@@ -238,11 +239,12 @@ def _has_half(line: Mapping[str, Any]) -> bool:
 
 
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:
-    schema, version = line.get("schema"), line.get("version")
+    schema = line.get("schema")
+    version = line.get("version")
     if schema != SCHEMA or line.get("type") != "profile":
-        what = "is not a bareline profile"
+        reason = "is not a bareline profile"
         raise ProfileError(
-            f"{what} but '{schema}'" if isinstance(schema, str) else what,
+            f"{reason} but '{schema}'" if isinstance(schema, str) else reason,
             where=str(path),
             hint="give a file that `bareline profile -o` wrote",
         )
@@ -272,8 +274,8 @@ def _frame(
         if missing := columns.keys() - line.keys():
             raise _damaged(path, f"a '{kind}' line lacks '{min(missing)}'")
     data = {
-        name: [_finite(line[name]) if of is pl.Float64 else line[name] for line in lines]
-        for name, of in columns.items()
+        name: [_finite(line[name]) if dtype is pl.Float64 else line[name] for line in lines]
+        for name, dtype in columns.items()
     }
     try:
         frame = pl.DataFrame(data, schema=dict(columns), strict=True)
@@ -296,7 +298,7 @@ def _sends(path: Path, lines: Sequence[Mapping[str, Any]], cells: int) -> pl.Dat
     rows: list[Mapping[str, Any]] = []
     for line in lines:
         lists = [line.get(name) for name in ("to", "count", "bytes")]
-        lengths = {len(one) if isinstance(one, list) else -1 for one in lists}
+        lengths = {len(column) if isinstance(column, list) else -1 for column in lists}
         if len(lengths) > 1 or lengths == {-1}:
             raise _damaged(path, "a 'sends' line has lists of different lengths")
         made = zip(itertools.repeat(line.get("from")), *lists)

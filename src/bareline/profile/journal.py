@@ -124,20 +124,20 @@ def _read(path: Path, file: mmap.mmap) -> Profile:
             where=str(path),
             hint="look at the program's own messages",
         )
-    calls = pl.concat([_call_rows(file, at, one, names) for at, one in slices])
+    calls = pl.concat([_call_rows(file, offset, record, names) for offset, record in slices])
     return Profile(
         path=path,
         complete=False,
-        ended=_how_it_ended([one for _, one in slices], ranks),
+        ended=_how_it_ended([record for _, record in slices], ranks),
         mode="split" if head["split"] else "plain",
         ranks=ranks,
-        nodes=len({int(one["node"]) for _, one in slices}),
+        nodes=len({int(record["node"]) for _, record in slices}),
         began_unix_ns=int(head["began_unix_ns"]),
         mpi=_text(head["library"]),
         thread_level="single",
         command=_text(slices[0][1]["command"]),
         ranks_per_cell=per_cell,
-        rank_table=pl.concat([_rank_row(file, at, one, names) for at, one in slices]),
+        rank_table=pl.concat([_rank_row(file, offset, record, names) for offset, record in slices]),
         call_table=_merge(calls),
         send_table=_sends(file, slices, per_cell, cells),
     )
@@ -149,24 +149,24 @@ def _text(field: bytes) -> str:
 
 def _slices(file: mmap.mmap, ranks: int) -> Iterator[tuple[int, Record]]:
     for rank in range(ranks):
-        at = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
-        if at >= len(file):
+        offset = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
+        if offset >= len(file):
             return
-        found = _at(file, layout.SLICE, at)
-        if found is not None and found[0]["state"] in layout.BEGUN:
-            if found[0]["rank"] != rank:
+        records = _at(file, layout.SLICE, offset)
+        if records is not None and records[0]["state"] in layout.BEGUN:
+            if records[0]["rank"] != rank:
                 raise ValueError("a rank's counters are in another one's place")
-            yield at, found[0]
+            yield offset, records[0]
 
 
 def _how_it_ended(slices: list[Record], ranks: int) -> str:
-    aborted = [one for one in slices if one["state"] == layout.ABORTED]
+    aborted = [record for record in slices if record["state"] == layout.ABORTED]
     if aborted:
-        one = aborted[0]
-        return f"rank {one['rank']} called MPI_Abort with {one['abort_code']}"
+        record = aborted[0]
+        return f"rank {record['rank']} called MPI_Abort with {record['abort_code']}"
     missing = ranks - len(slices)
     lost = f"; {missing} of {ranks} ranks left nothing" if missing else ""
-    running = [int(one["rank"]) for one in slices if one["state"] == layout.RUNNING]
+    running = [int(record["rank"]) for record in slices if record["state"] == layout.RUNNING]
     if 0 < len(running) < len(slices):
         return f"ended before {_named_ranks(running)} reached MPI_Finalize{lost}"
     if not running and not missing:
@@ -184,43 +184,52 @@ def _named_ranks(ranks: list[int]) -> str:
     return f"ranks {', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _ns_per_tick(one: Record) -> float:
-    if not one["counter"]:
+def _ns_per_tick(record: Record) -> float:
+    if not record["counter"]:
         return 1.0
-    ticks = int(one["seen"]["ticks"]) - int(one["prepared"]["ticks"])
-    return (int(one["seen"]["ns"]) - int(one["prepared"]["ns"])) / ticks if ticks > 0 else 1.0
+    ticks = int(record["seen"]["ticks"]) - int(record["prepared"]["ticks"])
+    return (int(record["seen"]["ns"]) - int(record["prepared"]["ns"])) / ticks if ticks > 0 else 1.0
 
 
-def _sheets(file: mmap.mmap, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
+def _sheets(
+    file: mmap.mmap, offset: int, record: Record
+) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
     """Yield the sheet and the rows in use of each thread of a rank."""
     seen: set[int] = set()  # a place that appears twice would be counted twice, and for ever
-    for place in one["sheet_at"][: int(one["sheets"])]:
+    for place in record["sheet_at"][: int(record["sheets"])]:
         fresh = place and int(place) < layout.SLICE_BYTES and int(place) not in seen
-        found = _at(file, layout.SHEET, at + int(place)) if fresh else None
-        if found is None:
+        heads = _at(file, layout.SHEET, offset + int(place)) if fresh else None
+        if heads is None:
             continue
         seen.add(int(place))
-        sheet = found[0]
+        sheet = heads[0]
         parts = [_NO_ROWS]
         for chunk, chunk_at in enumerate(sheet["chunk_at"]):
             count = min(layout.CHUNK_ROWS, int(sheet["rows"]) - chunk * layout.CHUNK_ROWS)
             fresh = 0 < int(chunk_at) < layout.SLICE_BYTES and int(chunk_at) not in seen
-            rows = _at(file, layout.ROW, at + int(chunk_at), count) if fresh and count > 0 else None
+            rows = (
+                _at(file, layout.ROW, offset + int(chunk_at), count)
+                if fresh and count > 0
+                else None
+            )
             if rows is not None:
                 seen.add(int(chunk_at))
                 parts.append(rows[rows["what"] != 0])
         yield sheet, np.concatenate(parts)
 
 
-def _call_rows(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+def _call_rows(
+    file: mmap.mmap, offset: int, record: Record, names: list[list[str]]
+) -> pl.DataFrame:
     """Return the rows of one rank, its threads united."""
-    ns = _ns_per_tick(one)
-    rows = np.concatenate([_NO_ROWS, *(rows for _, rows in _sheets(file, at, one))])
+    ns = _ns_per_tick(record)
+    rows = np.concatenate([_NO_ROWS, *(rows for _, rows in _sheets(file, offset, record))])
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
     calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
     named = calls < len(names)
-    rows, calls = rows[named], calls[named]
-    classes = one["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
+    rows = rows[named]
+    calls = calls[named]
+    classes = record["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
     places = (rows["what"] >> np.uint64(16) & np.uint64(0xFF)).astype(np.int64)
     binned = rows["size"] >= np.uint64(layout.BIN)
     low = np.where(binned, np.uint64(1) << (rows["size"] & np.uint64(63)), rows["size"])
@@ -253,8 +262,8 @@ def _call_rows(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) ->
         },
         schema=dict(CALL_COLUMNS),
     )
-    own = dict.fromkeys(_OVER_RANKS[1:], pl.col("time_ns"))
-    return _merge(frame).with_columns(ranks=pl.lit(1, pl.Int64), **own)
+    times = dict.fromkeys(_OVER_RANKS[1:], pl.col("time_ns"))
+    return _merge(frame).with_columns(ranks=pl.lit(1, pl.Int64), **times)
 
 
 def _merge(rows: pl.DataFrame) -> pl.DataFrame:
@@ -279,13 +288,13 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+def _rank_row(file: mmap.mmap, offset: int, record: Record, names: list[list[str]]) -> pl.DataFrame:
     """Return the row of a rank, without figures of the system, which are read at the end."""
-    ns = _ns_per_tick(one)
+    ns = _ns_per_tick(record)
     sums = {"compute": 0.0, "posix-io": 0.0, "mpi": 0.0}
     waited = paused = init = 0.0
     calls = dropped = untracked = threads = 0
-    for sheet, rows in _sheets(file, at, one):
+    for sheet, rows in _sheets(file, offset, record):
         threads += 1
         dropped += int(sheet["dropped"])
         untracked += int(sheet["untracked"])
@@ -301,13 +310,13 @@ def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> 
             sums[kind if kind in sums else "mpi"] += time
             waited += float(row["waited"]) * ns
         paused += float(sheet["paused"]) * ns if sheet["main"] else 0.0
-    seen = int(one["seen"]["ns"]) - int(one["began"]["ns"])
+    seen = int(record["seen"]["ns"]) - int(record["began"]["ns"])
     spent = round(sum(sums.values()) + waited + paused)
     values: Mapping[str, Any] = {
         **dict.fromkeys(RANK_COLUMNS, -1),
-        "rank": int(one["rank"]),
-        "node": int(one["node"]),
-        "host": _text(one["host"]),
+        "rank": int(record["rank"]),
+        "node": int(record["node"]),
+        "host": _text(record["host"]),
         "threads": threads,
         "wall_ns": max(seen, spent),
         "compute_ns": round(sums["compute"]),
@@ -317,8 +326,8 @@ def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> 
         "paused_ns": round(paused),
         "init_ns": round(init),
         "calls": calls,
-        "clock": "cycle counter" if one["counter"] else "clock_gettime(CLOCK_MONOTONIC)",
-        "clock_source": _text(one["clock_source"]),
+        "clock": "cycle counter" if record["counter"] else "clock_gettime(CLOCK_MONOTONIC)",
+        "clock_source": _text(record["clock_source"]),
         "dropped": dropped,
         "untracked": untracked,
     }
@@ -328,13 +337,14 @@ def _rank_row(file: mmap.mmap, at: int, one: Record, names: list[list[str]]) -> 
 def _sends(
     file: mmap.mmap, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
 ) -> pl.DataFrame:
-    count, sent = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
-    for at, one in slices:
-        row = int(one["rank"]) // ranks_per_cell
-        for place in (int(sheet["cells_at"]) for sheet, _ in _sheets(file, at, one)):
-            found = _at(file, layout.CELL, at + place, cells) if place else None
-            for to in np.flatnonzero(found["count"]).tolist() if found is not None else ():
-                cell = found[to]  # type: ignore[index]
+    count = Counter[tuple[int, int]]()
+    sent = Counter[tuple[int, int]]()
+    for offset, record in slices:
+        row = int(record["rank"]) // ranks_per_cell
+        for place in (int(sheet["cells_at"]) for sheet, _ in _sheets(file, offset, record)):
+            row_cells = _at(file, layout.CELL, offset + place, cells) if place else None
+            for to in np.flatnonzero(row_cells["count"]).tolist() if row_cells is not None else ():
+                cell = row_cells[to]  # type: ignore[index]
                 count[row, to] += int(cell["count"])
                 sent[row, to] += int(cell["bytes"])
     rows = [(*pair, count[pair], sent[pair]) for pair in sorted(count)]

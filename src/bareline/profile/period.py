@@ -96,8 +96,8 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
         )
     cuts = find_cuts(trace)
     made = [
-        _one(stream, own.begin, own.calls, cuts.whole)
-        for stream, own in zip(trace.streams, cuts.ranks, strict=True)
+        _one(stream, rank_cut.begin, rank_cut.calls, cuts.whole)
+        for stream, rank_cut in zip(trace.streams, cuts.ranks, strict=True)
     ]
     streams = tuple(stream for stream, _, _ in made)
     cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
@@ -114,9 +114,11 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
 
 def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallStream, float, float]:
     """Return the means of a rank's recurrences; of messages' bytes, how many differ, and all."""
-    own = slice(begin, begin + repeats * lag)
-    numbers = stream.shape[own].reshape(repeats, lag)
-    amounts = np.array([(one.size, one.sent, one.received) for one in stream.shapes])[numbers]
+    span = slice(begin, begin + repeats * lag)
+    numbers = stream.shape[span].reshape(repeats, lag)
+    amounts = np.array([(shape.size, shape.sent, shape.received) for shape in stream.shapes])[
+        numbers
+    ]
     means = amounts.mean(axis=0)
     shapes: dict[Shape, int] = {}
     of_mean = [
@@ -131,8 +133,8 @@ def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallSt
         rank=stream.rank,
         shapes=tuple(shapes),
         shape=np.array(of_mean, np.int32),
-        compute_s=stream.compute_s[own].reshape(repeats, lag).mean(axis=0),
-        spent_s=stream.spent_s[own].reshape(repeats, lag).mean(axis=0),
+        compute_s=stream.compute_s[span].reshape(repeats, lag).mean(axis=0),
+        spent_s=stream.spent_s[span].reshape(repeats, lag).mean(axis=0),
         finished=True,
         lost=0,
     )

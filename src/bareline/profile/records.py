@@ -13,8 +13,10 @@ import numpy.typing as npt
 MOST_BYTES = 512 << 20
 _MOST_CALLS = 32 << 20
 _MOST_SHAPES = 1 << 20
-#: As ranks of a call: MPI_PROC_NULL (or no such argument), any or an unknown one.
-NOBODY, ANYBODY = -2, -1
+#: As the rank of a call: MPI_PROC_NULL, or no such argument.
+NOBODY = -2
+#: As the rank of a call: any or an unknown one.
+ANYBODY = -1
 #: Kinds of calls that move messages between two ranks.
 POINT_TO_POINT = ("send", "receive", "send-receive")
 #: Kinds of records that are not calls: the end of the program, and computing alone.
@@ -91,10 +93,10 @@ Decode = Callable[[bytes, list[list[str]], int, Room, int], Records]
 def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
     """Return a shape of its values in the stream: the call, whether it posts, and the rest."""
     name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
-    found = Shape(name, kind, bool(values[1]), *values[2:])
-    if not found.is_possible(ranks):
+    shape = Shape(name, kind, bool(values[1]), *values[2:])
+    if not shape.is_possible(ranks):
         raise ValueError
-    return found
+    return shape
 
 
 def _signed(value: int) -> int:
@@ -112,14 +114,15 @@ def decode(
     shapes: list[Shape] = []
     numbers = array("i")
     codes = array("H")
-    at, end = 0, len(stream)
+    offset = 0
+    end = len(stream)
 
     def number() -> int:
-        nonlocal at
+        nonlocal offset
         value = shift = 0
         while True:
-            byte = stream[at]
-            at += 1
+            byte = stream[offset]
+            offset += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 if value >= 1 << 64:
@@ -129,10 +132,10 @@ def decode(
             if shift > 63:
                 raise ValueError
 
-    while at < end:
-        found = number() - 1
-        if found < 0:
-            found = len(shapes)
+    while offset < end:
+        shape_number = number() - 1
+        if shape_number < 0:
+            shape_number = len(shapes)
             values = [number() for _ in range(VALUES_BY_VERSION[version])]
             values[2:7] = map(_signed, values[2:7])
             shapes.append(make_shape(values, names, ranks))
@@ -140,10 +143,15 @@ def decode(
         room.calls -= 1
         if room.calls < 0 or room.shapes < 0:
             raise TooMany
-        numbers.append(found)
-        if shapes[found].kind == "done":
+        numbers.append(shape_number)
+        if shapes[shape_number].kind == "done":
             codes.extend((0, 0))
         else:
-            codes.extend((stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8))
-            at += 4
+            codes.extend(
+                (
+                    stream[offset] | stream[offset + 1] << 8,
+                    stream[offset + 2] | stream[offset + 3] << 8,
+                )
+            )
+            offset += 4
     return shapes, np.frombuffer(numbers, np.int32), np.frombuffer(codes, np.uint16)

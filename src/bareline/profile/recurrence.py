@@ -72,18 +72,20 @@ def find_cuts(trace: Trace) -> Cuts:
         return _cuts(plain)
     except ProfileError:
         kinds = (*FILES, *POINT_TO_POINT)
-        return _cuts(replace(trace, streams=tuple(_sizeless(one, kinds) for one in trace.streams)))
+        return _cuts(
+            replace(trace, streams=tuple(_sizeless(stream, kinds) for stream in trace.streams))
+        )
 
 
 def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
     """Return a rank's calls, without sizes for calls of some kinds."""
-    known: dict[Shape, int] = {}
+    shapes: dict[Shape, int] = {}
     numbers = []
     for shape in stream.shapes:
         if shape.kind in kinds:
             shape = replace(shape, size=0, sent=0, received=0, element=0)
-        numbers.append(known.setdefault(shape, len(known)))
-    return replace(stream, shapes=tuple(known), shape=np.array(numbers, np.int32)[stream.shape])
+        numbers.append(shapes.setdefault(shape, len(shapes)))
+    return replace(stream, shapes=tuple(shapes), shape=np.array(numbers, np.int32)[stream.shape])
 
 
 def _cuts(trace: Trace) -> Cuts:
@@ -92,18 +94,20 @@ def _cuts(trace: Trace) -> Cuts:
     `repeats` is how many follow wherever one begins: a cut behind a collective in their middle
     loses the beginning of the first and the end of the last.
     """
-    stretches = [found for stream in trace.streams if (found := _longest(stream)) is not None]
+    stretches = [longest for stream in trace.streams if (longest := _longest(stream)) is not None]
     if len(stretches) < len(trace.streams):
         raise ProfileError(
             "no sequence of calls recurs for a quarter of the calls or of the time",
             where=str(trace.path),
             hint=_NO_PERIOD,
         )
-    anchors = [_collectives(one, trace.ranks) for one in trace.streams]
-    own = list(zip(anchors, _in_step(anchors, stretches), strict=True))
-    passed = max(int(np.searchsorted(anchor, stretch.begin)) for anchor, stretch in own)
-    cuts, repeats, inside = [], [], set()
-    for anchor, stretch in own:
+    anchors = [_collectives(stream, trace.ranks) for stream in trace.streams]
+    aligned = list(zip(anchors, _in_step(anchors, stretches), strict=True))
+    passed = max(int(np.searchsorted(anchor, stretch.begin)) for anchor, stretch in aligned)
+    cuts = []
+    repeats = []
+    inside = set()
+    for anchor, stretch in aligned:
         begin = int(anchor[passed]) + 1 if passed < len(anchor) else stretch.end
         if not _count(anchor, stretch.begin, stretch.lag):
             begin = stretch.begin  # no collective recurs: each from its own first call
@@ -116,7 +120,7 @@ def _cuts(trace: Trace) -> Cuts:
         )
     return Cuts(
         tuple(cuts),
-        min(stretch.length // stretch.lag for _, stretch in own),
+        min(stretch.length // stretch.lag for _, stretch in aligned),
         min(repeats),
     )
 
@@ -132,16 +136,18 @@ def _in_step(anchors: list[npt.NDArray[np.intp]], stretches: list[_Stretch]) -> 
     A rank that writes every fourth step repeats itself later than the other ranks.
     """
     counts = [
-        _count(anchor, one.begin, one.lag) for anchor, one in zip(anchors, stretches, strict=True)
+        _count(anchor, stretch.begin, stretch.lag)
+        for anchor, stretch in zip(anchors, stretches, strict=True)
     ]
     if min(counts) < 1:
         return stretches
     whole = math.lcm(*counts)
     return [
-        replace(one, lag=one.lag * (whole // count)) if one.lag * (whole // count) * 2 <= one.length
-        else one
-        for one, count in zip(stretches, counts, strict=True)
-    ]  # fmt: skip
+        replace(stretch, lag=stretch.lag * (whole // count))
+        if stretch.lag * (whole // count) * 2 <= stretch.length
+        else stretch
+        for stretch, count in zip(stretches, counts, strict=True)
+    ]
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
@@ -156,7 +162,8 @@ def _longest(stream: CallStream) -> _Stretch | None:
         differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
         edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
         longest = int(np.argmax(np.diff(edges)))
-        begin, end = int(edges[longest]) + 1, int(edges[longest + 1]) + lag
+        begin = int(edges[longest]) + 1
+        end = int(edges[longest + 1]) + lag
         if end - begin >= 2 * lag and (best is None or end - begin > best.length):
             best = _Stretch(begin, end, lag)
     if best is None:

@@ -49,8 +49,10 @@ def with_sites_named(profile: Profile) -> Profile:
     named: dict[tuple[str, int], tuple[str, str, int]] = {}
     for (name,), rows in table.filter(pl.col("offset") > 0).group_by("object"):
         offsets = rows["offset"].unique().sort().to_list()
-        found = _ask(str(name), offsets)
-        named |= {(str(name), at): one for at, one in zip(offsets, found, strict=True)}
+        located = _ask(str(name), offsets)
+        named |= {
+            (str(name), offset): place for offset, place in zip(offsets, located, strict=True)
+        }
     places = [named.get(key, _UNKNOWN) for key in table.select("object", "offset").iter_rows()]
     columns = {name: SITE_COLUMNS[name] for name in ("function", "file", "line")}
     made = pl.DataFrame(places, schema=columns, orient="row")
@@ -59,9 +61,9 @@ def with_sites_named(profile: Profile) -> Profile:
 
 def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["addr2line", "-f", "-C", "-e", path],
-            input="".join(f"{at:#x}\n" for at in offsets),
+            input="".join(f"{offset:#x}\n" for offset in offsets),
             capture_output=True,
             text=True,
             check=False,
@@ -69,15 +71,15 @@ def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return [_UNKNOWN] * len(offsets)
-    lines = done.stdout.splitlines()
-    if done.returncode != 0 or len(lines) != 2 * len(offsets):
+    lines = process.stdout.splitlines()
+    if process.returncode != 0 or len(lines) != 2 * len(offsets):
         return [_UNKNOWN] * len(offsets)
-    found = []
-    for function, at in zip(lines[::2], lines[1::2], strict=True):
-        file, _, number = at.partition(" ")[0].rpartition(":")
+    places = []
+    for function, location in zip(lines[::2], lines[1::2], strict=True):
+        file, _, number = location.partition(" ")[0].rpartition(":")
         function, file = ("" if name == "??" else name for name in (function, file))
-        found.append((function, file, int(number) if number.isdigit() else 0))
-    return found
+        places.append((function, file, int(number) if number.isdigit() else 0))
+    return places
 
 
 def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:

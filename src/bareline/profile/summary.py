@@ -142,9 +142,9 @@ def time_split(profile: Profile) -> list[TimeShare]:
     )
     total = float(wall.mean()) or 1.0
 
-    def share(what: str, values: npt.NDArray[np.float64]) -> TimeShare:
+    def share(name: str, values: npt.NDArray[np.float64]) -> TimeShare:
         mean = float(values.mean())
-        return TimeShare(what, mean / total, mean, float(values.min()), float(values.max()))
+        return TimeShare(name, mean / total, mean, float(values.min()), float(values.max()))
 
     split = [share("computing", compute)]
     if profile.mode == "split":
@@ -157,7 +157,11 @@ def time_split(profile: Profile) -> list[TimeShare]:
     return [
         *split,
         calls,
-        *(TimeShare(of, calls.share * part, calls.mean_s * part) for of, part in parts if part > 0),
+        *(
+            TimeShare(call_kind, calls.share * part, calls.mean_s * part)
+            for call_kind, part in parts
+            if part > 0
+        ),
     ]
 
 
@@ -215,7 +219,8 @@ def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
     """Return the sum of each function, the most time first; start-up is left out."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
-    spent, finished = pl.col("time_ns") + pl.col("waited_ns"), pl.col("finished")
+    spent = pl.col("time_ns") + pl.col("waited_ns")
+    finished = pl.col("finished")
     split = (profile.mode == "split") & (pl.col("kind") == "collective") & (spent > 0)
     sums = (
         calls.group_by("call", "kind")
@@ -301,7 +306,8 @@ def remarks(profile: Profile) -> list[str]:
     """Return the remarks that limit the numbers."""
     ranks = profile.rank_table
     dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
-    most, split = stolen_share(profile), profile.calls.filter(pl.col("waited_ns") > 0)
+    most = stolen_share(profile)
+    split = profile.calls.filter(pl.col("waited_ns") > 0)
     # The last rank to arrive does not wait: the shortest wait of a row is the barrier itself.
     cost_s = float((split["waited_min_ns"] * split["count"]).sum()) * 1e-9 / profile.ranks
     sources = ", ".join(name for name in ranks["clock_source"].unique().sort() if name != "tsc")

@@ -134,8 +134,8 @@ def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
         ) from error
 
 
-def _refused(path: Path, what: str, hint: str = _AGAIN) -> ProfileError:
-    return ProfileError(what, where=str(path), hint=hint)
+def _refused(path: Path, reason: str, hint: str = _AGAIN) -> ProfileError:
+    return ProfileError(reason, where=str(path), hint=hint)
 
 
 def _unpacked(path: Path, file: BinaryIO) -> bytes:
@@ -150,8 +150,8 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
         return content
     except (ValueError, zlib.error) as error:
         whole = text.startswith(base64.b64encode(MAGIC)[:8])
-        what = "the trace is damaged or cut off" if whole else "is not a bareline trace"
-        raise _refused(path, what) from error
+        reason = "the trace is damaged or cut off" if whole else "is not a bareline trace"
+        raise _refused(path, reason) from error
 
 
 def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
@@ -160,17 +160,18 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if len(content) < layout.PIECE_BYTES:
         raise _refused(path, "the trace is cut off")
     head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
-    version, ranks = int(head["version"]), int(head["ranks"])
+    version = int(head["version"])
+    ranks = int(head["ranks"])
     if version not in VALUES_BY_VERSION:
-        what = f"the trace is of version {version}, this bareline reads up to {LATEST_VERSION}"
-        raise _refused(path, what)
+        reason = f"the trace is of version {version}, this bareline reads up to {LATEST_VERSION}"
+        raise _refused(path, reason)
     names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
     if not 1 <= ranks <= MOST_RANKS:
         raise _refused(path, f"the trace is damaged: it names {ranks} ranks")
     room = Room()
     try:
         places = _slices(path, content, ranks, int(head["slice_size"]))
-        found = [
+        rank_streams = [
             _stream(
                 content, *place, ranks, lambda stream: decode(stream, names, ranks, room, version)
             )
@@ -180,7 +181,7 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
         raise _refused(path, f"the trace contains {error}", _SHORTER) from error
     except (LookupError, ArithmeticError, ValueError) as error:
         raise _refused(path, "the trace is damaged") from error
-    streams = tuple(stream for stream in found if stream is not None)
+    streams = tuple(stream for stream in rank_streams if stream is not None)
     if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):
         raise _refused(path, "the trace is damaged: ranks repeat")
     command = head["command"].decode(errors="replace")
@@ -191,36 +192,40 @@ def _slices(
     path: Path, content: mmap.mmap | bytes, ranks: int, distance: int
 ) -> Iterator[tuple[int, int]]:
     """Yield where each rank's slice begins, and its length."""
-    at = layout.PIECE_BYTES
+    offset = layout.PIECE_BYTES
     if distance and distance < _STREAM_AT:
         raise ValueError
     for rank in range(ranks):
         if distance:
-            at = layout.PIECE_BYTES + rank * distance
-            if at >= len(content):
+            offset = layout.PIECE_BYTES + rank * distance
+            if offset >= len(content):
                 return
-            yield at, min(distance, len(content) - at)
+            yield offset, min(distance, len(content) - offset)
             continue
-        length = int.from_bytes(content[at : at + 8], "little")
-        at += 8
-        if at + length > len(content) or length < _STREAM_AT:
+        length = int.from_bytes(content[offset : offset + 8], "little")
+        offset += 8
+        if offset + length > len(content) or length < _STREAM_AT:
             raise _refused(path, "the trace is cut off")
-        yield at, length
-        at += length
+        yield offset, length
+        offset += length
 
 
 def _stream(
-    content: mmap.mmap | bytes, at: int, length: int, ranks: int, read: Callable[[bytes], Records]
+    content: mmap.mmap | bytes,
+    offset: int,
+    length: int,
+    ranks: int,
+    read: Callable[[bytes], Records],
 ) -> CallStream | None:
     if length < _STREAM_AT:
         return None
-    slice_: Any = np.frombuffer(content[at : at + _STREAM_AT], _SLICE, 1)[0]
+    slice_: Any = np.frombuffer(content[offset : offset + _STREAM_AT], _SLICE, 1)[0]
     if slice_["state"] not in layout.BEGUN:
         return None
     used = int(slice_["used"])
     if _STREAM_AT + used > length or used > MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
-    stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
+    stream = content[offset + _STREAM_AT : offset + _STREAM_AT + used]
     shapes, numbers, codes = read(stream)
     ended = len(numbers) > 0 and shapes[numbers[-1]].kind == "compute"
     seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[codes].reshape(-1, 2)

@@ -155,10 +155,10 @@ def _result_row(study: PublishedStudy, result: Result) -> PublishedFigure:
 def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
     rows = []
     for number, value in enumerate(trials.values, 1):
-        at: dict[str, Any] = {"nodes": trials.nodes}
-        at["trial" if trials.order == "time" else "rank"] = number
+        coordinates: dict[str, Any] = {"nodes": trials.nodes}
+        coordinates["trial" if trials.order == "time" else "rank"] = number
         if trials.retransmissions is not None:
-            at["retransmissions"] = trials.retransmissions[number - 1]
+            coordinates["retransmissions"] = trials.retransmissions[number - 1]
         row = _row(
             study,
             trials,
@@ -167,8 +167,8 @@ def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
             kind="absolute",
             value=_number(value),
             approx=False,
-            at=at,
-            conditions=conditions(at),
+            at=coordinates,
+            conditions=conditions(coordinates),
             text=f"{value} {trials.unit}",
             note="",
             doubts=[],

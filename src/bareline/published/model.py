@@ -315,7 +315,7 @@ class PublishedStudy(_Table):
         figures: list[Result | Trials] = [*self.results, *self.trials]
         parts = _unique("part", [part.id for part in self.parts])
         platforms = _unique("platform", [platform.id for platform in self.platforms])
-        known = _unique("result", [row.id for row in figures])
+        figure_ids = _unique("result", [row.id for row in figures])
         placed: list[Any] = [
             *self.platforms, *figures, *self.not_completed, *self.findings, *self.workloads,
             *self.instance_types, *self.facts,
@@ -332,7 +332,7 @@ class PublishedStudy(_Table):
         for check in (check for finding in self.findings for check in finding.checks):
             _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
             printed = (*check.printed_first, *check.printed)
-            _check_known("result", printed, known, "a finding's check")
+            _check_known("result", printed, figure_ids, "a finding's check")
             if check.kind == "trials":
                 self._check_trials(check)
         return self
@@ -366,14 +366,14 @@ class PublishedStudy(_Table):
         return [row.says for row in self.inconsistencies if result in row.results]
 
 
-def _unique(what: str, names: list[str]) -> set[str]:
+def _unique(noun: str, names: list[str]) -> set[str]:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"the {what} '{name}' appears twice")
+            raise ValueError(f"the {noun} '{name}' appears twice")
     return set(names)
 
 
-def _check_known(what: str, names: Iterable[str], known: set[str], where: str) -> None:
+def _check_known(noun: str, names: Iterable[str], declared: set[str], where: str) -> None:
     for name in names:
-        if name not in known:
-            raise ValueError(f"no {what} '{name}', which {where} refers to")
+        if name not in declared:
+            raise ValueError(f"no {noun} '{name}', which {where} refers to")

@@ -222,8 +222,8 @@ def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> Iterat
         assert result.value is not None and base.value is not None
         ratio = worse(result.value, base.value, better=result.better)
         text = f"{result.words} against {base.words}"
-        found = _ratio(study, result, platform, baseline, Span(ratio, ratio), text)
-        yield replace(found, computed=True, results=(result.id, base.id))
+        between = _ratio(study, result, platform, baseline, Span(ratio, ratio), text)
+        yield replace(between, computed=True, results=(result.id, base.id))
 
 
 def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:

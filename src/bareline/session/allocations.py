@@ -181,10 +181,10 @@ class Allocations:
 
     def update_facts(self, name: str, facts: Mapping[str, Scalar]) -> None:
         """Keep the facts that a program on a platform reports, with its own facts."""
-        known = self._facts.get(name, {})
-        if facts.items() <= known.items():
+        earlier = self._facts.get(name, {})
+        if facts.items() <= earlier.items():
             return
-        self._facts[name] = {**known, **facts}
+        self._facts[name] = {**earlier, **facts}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     def _describe(self, name: str, allocation: Allocation) -> None:
@@ -220,8 +220,8 @@ class Allocations:
     def again_s(self, name: str) -> float:
         """Estimate the time to make a platform again."""
         kind = self._specs[name].type
-        known = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
-        return min(known, default=0.0)
+        times_s = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
+        return min(times_s, default=0.0)
 
     def renewals(self, name: str, block: int, last: int) -> int:
         """Return how often a platform is made again between one block and a later one."""
@@ -278,8 +278,8 @@ class Allocations:
         seconds = self._coming_up_s[name] = time.monotonic() - started
         if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
-            what = "boot" if self._type(name).boots else "allocation"
-            text = f"{CAME_UP} {format_duration(seconds)} ({what} {self._boots[name]})"
+            unit = "boot" if self._type(name).boots else "allocation"
+            text = f"{CAME_UP} {format_duration(seconds)} ({unit} {self._boots[name]})"
             self.note(name, text, seconds)
         self._resumed = name
         return allocation

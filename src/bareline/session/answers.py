@@ -127,7 +127,9 @@ class Foresight:
         lost: dict[int, ClaimObstacle] = {}
         for obstacle, judged in self._steps(study, expected, baseline):
             lost = {claim: lost.get(claim, obstacle) for claim in ideal - judged}
-        counted = [(kind, sum(one is kind for one in lost.values())) for kind in ClaimObstacle]
+        counted = [
+            (kind, sum(lost_to is kind for lost_to in lost.values())) for kind in ClaimObstacle
+        ]
         return Answers(
             len(ideal) - len(lost),
             len(ideal),
@@ -144,12 +146,12 @@ class Foresight:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
         cast = [name for name, role in study.roles.items() if role.platform]
         yield ClaimObstacle.ROLE, self._ideal(sized, cast)
-        there = {one.obstacle for one in expected}
-        there |= {ClaimObstacle.GIVEN} if any(one.simulated for one in expected) else set()
+        there = {row.obstacle for row in expected}
+        there |= {ClaimObstacle.GIVEN} if any(row.simulated for row in expected) else set()
         met: list[ClaimObstacle] = []
         for obstacle in (kind for kind in OF_ROWS if kind in there):
             met.append(obstacle)
-            rows = [one.behind(met) for one in expected]
+            rows = [row.behind(met) for row in expected]
             yield obstacle, self.judge(_tables(study), rows, baseline)
 
     def _at(self, scale: str | None) -> Study:
@@ -165,7 +167,7 @@ class Foresight:
         return self.judge(_tables(cast), [expected.row for expected in rows], base)
 
     def _forms(
-        self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, of: int
+        self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, claims: int
     ) -> Iterator[StudyForm]:
         """Yield the other scales on the same platforms, the simulated study, and real machines.
 
@@ -183,7 +185,7 @@ class Foresight:
         others.append(self._simulated_form())
         yield from (form for form in others if form is not None)
         if len(exact_among(platforms)) < len(platforms):
-            yield StudyForm("a real machine for each role (--as ROLE=PLATFORM)", of)
+            yield StudyForm("a real machine for each role (--as ROLE=PLATFORM)", claims)
 
     def _simulated_form(self) -> StudyForm | None:
         """Return the simulated study; None without one, or where the simulator is missing."""
@@ -205,7 +207,7 @@ class Foresight:
     ) -> StudyForm | None:
         """Return a form of the study; None where nothing of it runs on the platforms."""
         rows = expected_rows(study, platforms, baseline, self.metrics)
-        judged = self.judge(_tables(study), [one.behind(OF_ROWS) for one in rows], baseline)
+        judged = self.judge(_tables(study), [row.behind(OF_ROWS) for row in rows], baseline)
         asking = without_emulated(study, platforms, baseline)
         try:
             plan = make_plan(asking, platforms)
@@ -225,7 +227,7 @@ def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRo
         return study.scale or ""
     if obstacle is ClaimObstacle.ROLE:
         return listing([name for name, role in study.roles.items() if role.platform is None])
-    details = list(dict.fromkeys(one.detail for one in expected if one.obstacle is obstacle))
+    details = list(dict.fromkeys(row.detail for row in expected if row.obstacle is obstacle))
     if obstacle is ClaimObstacle.PROGRAM:
         return listing(details)
     return details[0] if details else ""

@@ -93,15 +93,15 @@ def hand_over(system: str, request: JobRequest, path: Path) -> str:
     spoken = find_system(system)
     argv = spoken.submit(request, path)
     _need(argv[0])
-    done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
-    found = spoken.name.search(done.stdout)
-    if done.exit_code or done.timed_out or found is None:
-        said = last_line(done.stderr) or last_line(done.stdout) or "no answer"
+    finished = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
+    job_id = spoken.name.search(finished.stdout)
+    if finished.exit_code or finished.timed_out or job_id is None:
+        answer = last_line(finished.stderr) or last_line(finished.stdout) or "no answer"
         raise PlatformError(
-            f"{argv[0]} refuses the job: {said}",
+            f"{argv[0]} refuses the job: {answer}",
             hint="`--dry-run` shows the command; `--batch-options` adds what a site asks for",
         )
-    return found[1]
+    return job_id[1]
 
 
 def cancel_job(system: str, job: str) -> None:
@@ -138,14 +138,14 @@ def _qsub(request: JobRequest, path: Path, resources: Sequence[str]) -> list[str
 
 
 def _pbs(request: JobRequest, path: Path) -> list[str]:
-    own = any(re.match(r"(-l)?select=", word) for word in request.options)
-    chunks = [] if own else ["-l", f"select={request.nodes}", "-l", "place=scatter:excl"]
+    has_select = any(re.match(r"(-l)?select=", word) for word in request.options)
+    chunks = [] if has_select else ["-l", f"select={request.nodes}", "-l", "place=scatter:excl"]
     return _qsub(request, path, [*chunks, "-l", f"walltime={_hours(request.time_min)}"])
 
 
 def _torque(request: JobRequest, path: Path) -> list[str]:
-    asked = f"nodes={request.nodes}:ppn=1,walltime={_hours(request.time_min)}"
-    return _qsub(request, path, ["-l", asked])
+    resources = f"nodes={request.nodes}:ppn=1,walltime={_hours(request.time_min)}"
+    return _qsub(request, path, ["-l", resources])
 
 
 def _lsf(request: JobRequest, path: Path) -> list[str]:
@@ -175,12 +175,12 @@ def _hours(minutes: int) -> str:
 
 
 def _slurm_state(job: str) -> JobStanding:
-    found = job_state(job)
-    if found.state == "GONE":
+    state = job_state(job)
+    if state.state == "GONE":
         return JobStanding("ended")
-    waits = found.state in ("PENDING", "REQUEUED", "CONFIGURING", "SUSPENDED")
-    reason = f" ({found.reason})" if waits and found.reason not in ("", "None") else ""
-    return JobStanding(found.state.lower() + reason, waits, found.state == "RUNNING")
+    waits = state.state in ("PENDING", "REQUEUED", "CONFIGURING", "SUSPENDED")
+    reason = f" ({state.reason})" if waits and state.reason not in ("", "None") else ""
+    return JobStanding(state.state.lower() + reason, waits, state.state == "RUNNING")
 
 
 #: PBS's letters for the states of jobs that have not ended; F, X and Torque's C have.
@@ -200,10 +200,10 @@ _FIELD = re.compile(r"^\s+(job_state|exit_status|comment) = (.+)$", re.MULTILINE
 
 
 def _qstat(job: str, *options: str) -> JobStanding:
-    said = _answer(["qstat", *options, job], gone=r"Unknown Job")
-    if said is None:
+    answer = _answer(["qstat", *options, job], gone=r"Unknown Job")
+    if answer is None:
         return JobStanding("ended")
-    fields = {name.lower(): value.strip() for name, value in _FIELD.findall(said)}
+    fields = {name.lower(): value.strip() for name, value in _FIELD.findall(answer)}
     letter = fields.get("job_state", "")
     if letter in _LETTERS:
         runs = letter in "BER"
@@ -217,10 +217,10 @@ _LSF_GONE = r"is not found|No (unfinished )?job found"
 
 def _lsf_state(job: str) -> JobStanding:
     fields = "stat exit_code delimiter='|'"
-    said = _answer(["bjobs", "-a", "-noheader", "-o", fields, job], gone=_LSF_GONE)
-    if said is None:
+    answer = _answer(["bjobs", "-a", "-noheader", "-o", fields, job], gone=_LSF_GONE)
+    if answer is None:
         return JobStanding("ended")
-    word, _, code = said.strip().partition("|")
+    word, _, code = answer.strip().partition("|")
     if word in ("DONE", "EXIT"):
         return _ended("0" if word == "DONE" else code)
     waits = word in ("PEND", "PSUSP", "PROV", "WAIT")
@@ -230,10 +230,10 @@ def _lsf_state(job: str) -> JobStanding:
 
 
 def _flux_state(job: str) -> JobStanding:
-    said = _answer(["flux", "jobs", "-n", "-o", "{status}", job], gone=r"JobID \S+ unknown")
-    if said is None:
+    answer = _answer(["flux", "jobs", "-n", "-o", "{status}", job], gone=r"JobID \S+ unknown")
+    if answer is None:
         return JobStanding("ended")
-    word = said.strip().lower()
+    word = answer.strip().lower()
     waits = word in ("pending", "depend", "priority", "sched")
     return JobStanding(word, waits, word in ("running", "run", "cleanup"))
 
@@ -247,12 +247,12 @@ def _ended(code: str) -> JobStanding:
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
     """Return a program's output; None where it no longer knows the job."""
     _need(argv[0])
-    done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
-    if re.search(gone, done.stderr + done.stdout):
+    finished = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
+    if re.search(gone, finished.stderr + finished.stdout):
         return None
-    if done.exit_code or done.timed_out or not done.stdout.strip():
-        raise PlatformError(f"`{argv[0]}` failed: {last_line(done.stderr) or 'no answer'}")
-    return done.stdout
+    if finished.exit_code or finished.timed_out or not finished.stdout.strip():
+        raise PlatformError(f"`{argv[0]}` failed: {last_line(finished.stderr) or 'no answer'}")
+    return finished.stdout
 
 
 SYSTEMS = {

@@ -134,22 +134,22 @@ def _alone(
     study: Study,
     open_: Sequence[str],
     lacking: Mapping[str, Availability],
-    known: Mapping[str, PlatformSpec],
+    platforms: Mapping[str, PlatformSpec],
 ) -> UsageError:
     """Explain that a study would compare nothing here, and the one step that mends most of it."""
     taken = [role.platform for role in study.roles.values() if role.platform]
     fewer = _FEWEST_ROLES - len(taken)
     free = (
         name
-        for name, spec in sorted(known.items(), key=lambda item: -item[1].capacity.nodes)
+        for name, spec in sorted(platforms.items(), key=lambda item: -item[1].capacity.nodes)
         if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok
     )
     mapped = " ".join(
         f"--as {role}={name}" for role, name in zip(open_[-fewer:], free, strict=False)
     )
-    mend = Counter(one.hint for one in lacking.values() if one.hint).most_common(1)
+    mend = Counter(missing.hint for missing in lacking.values() if missing.hint).most_common(1)
     steps = [hint for hint, _ in mend] + ([f"map roles, e.g. `{mapped}`"] if mapped else [])
-    why = list(dict.fromkeys(one.reason for one in lacking.values()))
+    why = list(dict.fromkeys(missing.reason for missing in lacking.values()))
     return UsageError(
         f"{len(taken)} of {len(study.roles)} roles can be measured here "
         f"({'; '.join(why[:2]) or 'the other roles have no platform'}): nothing would be "
@@ -220,8 +220,8 @@ def create_run(
         versions=versions(),
     )
     choice = choose(study, platforms)
-    asked = [(platforms[number].name, choice.cases[case]) for number, case in choice.cells]
-    return Run.create(folder, header, choice.left_out, asked)
+    cells = [(platforms[number].name, choice.cases[case]) for number, case in choice.cells]
+    return Run.create(folder, header, choice.left_out, cells)
 
 
 def seed_of(study: Study, given: int | None) -> int:

@@ -90,10 +90,10 @@ def calibrate(
 
     Raises AnalysisError: the run lacks a necessary measure; the hint is the measure to add.
     """
-    every = [_undisturbed(run, note) for run in runs]
-    records = every[0]
+    all_records = [_undisturbed(run, note) for run in runs]
+    records = all_records[0]
     name = _choose(records, platform)
-    tables = [summarize(one).filter(pl.col("platform") == name) for one in every]
+    tables = [summarize(measured).filter(pl.col("platform") == name) for measured in all_records]
     curve = _curve(tables, name)
     named = ", ".join(run.path.resolve().name for run in runs)
     table: dict[str, Any] = {
@@ -113,15 +113,15 @@ def calibrate(
     simulations = Simulations(records, name, tables[0], tell)
     table["compute_factor"] = float(f"{simulations.compute_factor(table):.4g}")
     checks, left_out = simulations.checks(table)
-    done = Calibration(table, tuple(checks), tuple(left_out))
-    if done.error is not None:
-        table["error"] = float(f"{done.error:.3g}")
+    calibration = Calibration(table, tuple(checks), tuple(left_out))
+    if calibration.error is not None:
+        table["error"] = float(f"{calibration.error:.3g}")
     table["checks"] = [
-        [one.probe, one.ranks, one.where, one.unit]
-        + [float(f"{value:.6g}") for value in (one.measured, one.simulated)]
-        for one in checks
+        [check.probe, check.ranks, check.where, check.unit]
+        + [float(f"{value:.6g}") for value in (check.measured, check.simulated)]
+        for check in checks
     ]
-    return done
+    return calibration
 
 
 def _undisturbed(run: Run, note: Callable[[str], None]) -> Records:
@@ -136,8 +136,8 @@ def _choose(records: Records, given: str | None) -> str:
     if given is None and len(names) == 1:
         return names[0]
     if given not in names:
-        said = "several platforms are in the run" if given is None else f"no platform '{given}'"
-        raise AnalysisError(said, hint=f"name one with --platform: {', '.join(names)}")
+        problem = "several platforms are in the run" if given is None else f"no platform '{given}'"
+        raise AnalysisError(problem, hint=f"name one with --platform: {', '.join(names)}")
     return given
 
 
@@ -159,13 +159,13 @@ def _between_nodes(
 
 
 def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
-    found = {size: value for size, value, _ in _between_nodes(tables, _PING_PONG)}
-    if 0 not in found or len(found) < _FEWEST_SIZES:
+    seconds_by_size = {size: value for size, value, _ in _between_nodes(tables, _PING_PONG)}
+    if 0 not in seconds_by_size or len(seconds_by_size) < _FEWEST_SIZES:
         raise AnalysisError(
             f"{platform} has no ping-pong curve of at least {_FEWEST_SIZES} sizes from 0 bytes on",
             hint=f'measure it: [[measure]] probe = "{_PING_PONG}", ranks = 2',
         )
-    return sorted(found.items())
+    return sorted(seconds_by_size.items())
 
 
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
@@ -181,8 +181,8 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
     if not largest:
         return None
     one_way = 1 / _byte_s(curve)
-    found = max(*largest, one_way)
-    return float(f"{found:.5g}") if found < 2 * one_way else None
+    bytes_per_s = max(*largest, one_way)
+    return float(f"{bytes_per_s:.5g}") if bytes_per_s < 2 * one_way else None
 
 
 def _byte_s(curve: _Curve) -> float:
@@ -211,7 +211,7 @@ def _overheads(
         if size <= _SMALL_BYTES or size / rate > _LINK_BOUND * size * _byte_s(curve)
     ]
     received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
-    found: dict[str, list[list[float]]] = defaultdict(list)
+    overheads: dict[str, list[list[float]]] = defaultdict(list)
     for size, busy_s in _small_as_one(busy, eager_bytes):
         latency_s = seconds_at(curve, size)
         on_the_way_s = (1 - _LEAST_OF_LATENCY) * latency_s
@@ -226,8 +226,8 @@ def _overheads(
             ("receive_overhead_s", receive_s),
             ("departure_s", departure_s),
         ):
-            found[name].append([size, float(f"{seconds:.4g}")])
-    return found
+            overheads[name].append([size, float(f"{seconds:.4g}")])
+    return overheads
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
@@ -243,8 +243,8 @@ def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _C
     Of one size the better one.
     """
     better = min if metric else max
-    found: dict[int, float] = {}
+    values: dict[int, float] = {}
     for size, value, _ in _between_nodes(tables, probe, metric):
         if size > 0:
-            found[size] = better(value, found.get(size, value))
-    return sorted(found.items())
+            values[size] = better(value, values.get(size, value))
+    return sorted(values.items())

@@ -47,8 +47,8 @@ def import_commits(
         pass
     intakes: list[Intake] = []
     skipped: list[Path] = []
-    found = found_in(files, skip_unknown=skip_unknown, skipped=skipped)
-    for commit, trials in groupby(found, key=_commit_of):
+    read_trials = found_in(files, skip_unknown=skip_unknown, skipped=skipped)
+    for commit, trials in groupby(read_trials, key=_commit_of):
         with Spool() as spool:
             names = dict.fromkeys(trial.file.name for trial in _added(spool, trials, commit))
             dates = Dates(date, commit.date)
@@ -67,9 +67,9 @@ def _added(spool: Spool, trials: Iterator[FoundTrial], commit: Commit) -> Iterat
         yield trial
 
 
-def _commit_of(found: FoundTrial) -> Commit:
-    named = found.importer.commit(found.launch)
-    return named or Commit(found.file.name.partition(".")[0])
+def _commit_of(trial: FoundTrial) -> Commit:
+    named = trial.importer.commit(trial.launch)
+    return named or Commit(trial.file.name.partition(".")[0])
 
 
 def run_name(commit: Commit) -> str:

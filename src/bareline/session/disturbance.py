@@ -44,11 +44,13 @@ class DisturbanceWatch:
             if not disturbed:
                 self._lasts = False
                 text = f"undisturbed again since {_WINDOW} trials; before, "
-                of = count(self._trials - _WINDOW, "trial")
-                self._note(record.trial.platform, f"{text}{self._disturbed} of {of} were disturbed")
+                trials = count(self._trials - _WINDOW, "trial")
+                self._note(
+                    record.trial.platform, f"{text}{self._disturbed} of {trials} were disturbed"
+                )
 
     def _beginning(self, record: Record) -> str:
-        kinds = listing(sorted({kind for own in self._latest for kind in own}))
+        kinds = listing(sorted({kind for noticed in self._latest for kind in noticed}))
         busy = record.foreign_cores
         cores = f", {busy:.1f} cores busy with other programs" if busy else ""
         disturbed = sum(map(bool, self._latest))

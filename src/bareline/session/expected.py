@@ -132,7 +132,7 @@ class _Pair:
         for case in cases:
             if case.profile:
                 continue  # compared without the profiler
-            own, base = (
+            cell, base = (
                 self.choice.cells.get(Cell(side.number, numbers.get(case, -1)))
                 for side in (self.own, self.base)
             )
@@ -141,22 +141,22 @@ class _Pair:
                 for side in (self.own, self.base)
                 if (reason := lacking.get((side.name, case)))
             ]
-            if own is None and (self.own.name, case) not in lacking:
+            if cell is None and (self.own.name, case) not in lacking:
                 continue  # not asked for there
-            if left_out or own is None or base is None:
+            if left_out or cell is None or base is None:
                 yield from self._values(case, 0, ClaimObstacle.SIZE, "; ".join(left_out[:1]))
             else:
-                yield from self._values(case, own.layout.nodes, *self._obstacle(case, own, base))
+                yield from self._values(case, cell.layout.nodes, *self._obstacle(case, cell, base))
 
     def _obstacle(
-        self, case: Case, own: PlanCell, base: PlanCell
+        self, case: Case, cell: PlanCell, base: PlanCell
     ) -> tuple[ClaimObstacle | None, str]:
         """Return why a case that both sides run will have no ratio."""
         sides = (self.own, self.base)
-        if self.study.layouts == "equal" and own.layout != base.layout:
+        if self.study.layouts == "equal" and cell.layout != base.layout:
             return (
                 ClaimObstacle.SIZE,
-                f"{self.own.name} {own.layout}, {self.base.name} {base.layout}",
+                f"{self.own.name} {cell.layout}, {self.base.name} {base.layout}",
             )
         for tool in self.study.command_of(case).requires:
             if any(side.spec.type in _ON_THIS_PATH for side in sides) and not shutil.which(tool):
@@ -164,7 +164,7 @@ class _Pair:
         emulated = [side for side in sides if side.emulated]
         if self.study.find_probe(case.probe).layer in PROCESSOR_LAYERS and emulated:
             return ClaimObstacle.EMULATED, f"{emulated[0].name}: {emulated[0].emulated}"
-        launches = min(own.launches, base.launches)
+        launches = min(cell.launches, base.launches)
         if launches < MIN_LAUNCHES and not all(side.simulated for side in sides):
             return ClaimObstacle.LAUNCHES, f"{launches} are planned"
         return None, ""

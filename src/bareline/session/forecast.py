@@ -121,17 +121,17 @@ class ForecastStep:
 
     def standing(self, max_age_s: float) -> StepState:
         """Look whether an earlier run of the same is there, whole and fresh."""
-        found = self._latest()
-        if found is None:
+        run = self._latest()
+        if run is None:
             return StepState(None, True, "not measured yet")
-        if stale := self._why_stale(found, max_age_s):
-            return StepState(None, True, f"measured again: {found.path} {stale}")
-        if status_of(found)["remaining"]:
-            return StepState(found, True, f"{found.path} goes on where it stopped")
-        if useless := self._why_useless(found):
+        if stale := self._why_stale(run, max_age_s):
+            return StepState(None, True, f"measured again: {run.path} {stale}")
+        if status_of(run)["remaining"]:
+            return StepState(run, True, f"{run.path} goes on where it stopped")
+        if useless := self._why_useless(run):
             return StepState(None, True, f"measured again: {useless}")
-        age = format_duration(_age_s(found))
-        return StepState(found, False, f"{found.path} is used again, {age} old")
+        age = format_duration(_age_s(run))
+        return StepState(run, False, f"{run.path} is used again, {age} old")
 
     def _why_useless(self, run: Run) -> str:
         """Return why nothing can be predicted from the launches of a whole run; "" where it can."""
@@ -240,14 +240,16 @@ class Question:
 
     def _launched(self, title: str, platforms: tuple[PlatformSpec, ...]) -> ForecastStep:
         study = program_study(self.program, self.folder, PROFILE_LAUNCHES)
-        what = [*self.program.words, self.program.ranks, str(self.folder), self._sum_of_program]
-        stem = self._stem(title, self.program.title, what, platforms)
+        measured = [*self.program.words, self.program.ranks, str(self.folder), self._sum_of_program]
+        stem = self._stem(title, self.program.title, measured, platforms)
         return ForecastStep(title, study, platforms, stem, profiled=True)
 
-    def _stem(self, title: str, name: str, what: object, platforms: Sequence[PlatformSpec]) -> Path:
+    def _stem(
+        self, title: str, name: str, measured: object, platforms: Sequence[PlatformSpec]
+    ) -> Path:
         """Return a run directory's name: a word for people, and a checksum of its measures."""
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
-        text = json.dumps([what, tables], sort_keys=True, default=str)
+        text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
         plain = "".join(sign if sign.isalnum() else "-" for sign in Path(name).name.split(" ")[0])
         return self.runs / f"{title}-{plain[:_LONGEST_NAME]}-{digest}"
@@ -268,18 +270,18 @@ def launches_of(run: Run, platform: str) -> Application:
 
     Raises AnalysisError: none is of use, with the reason.
     """
-    found = applications(read_runs([run]))
-    (name,) = found
-    own = found[name].get(platform)
-    if own is None or not own.launches:
+    by_name = applications(read_runs([run]))
+    (name,) = by_name
+    application = by_name[name].get(platform)
+    if application is None or not application.launches:
         raise AnalysisError(
             f"no launch of {name} on {platform} is of use: "
-            f"{own.disturbed if own else 'none'} lacked their cores",
+            f"{application.disturbed if application else 'none'} lacked their cores",
             where=str(run.path),
             hint="forecast again when other programs let the machine alone, with fewer ranks than "
             "cores",
         )
-    return own
+    return application
 
 
 def predicted(
@@ -289,9 +291,9 @@ def predicted(
 
     Raises BarelineError: the ladder does not carry it, or its launches contradict themselves.
     """
-    done = answer(profile, read_runs([ladder]), base=base, to=to)
+    prediction = answer(profile, read_runs([ladder]), base=base, to=to)
     if check is None:
-        return done
+        return prediction
     launches = launches_of(check, to).launches
     # As predicted: from the end of MPI_Init to MPI_Finalize, not the whole launch.
-    return replace(done, measured_s=tuple(base_time_s(one.profile) for one in launches))
+    return replace(prediction, measured_s=tuple(base_time_s(launch.profile) for launch in launches))

@@ -64,8 +64,8 @@ class TrialCounts:
     @property
     def remaining(self) -> int:
         """Trials still to run."""
-        done = self.measured + self.failed + self.skipped
-        return self.planned - done - self.saved - self.not_run
+        recorded = self.measured + self.failed + self.skipped
+        return self.planned - recorded - self.saved - self.not_run
 
     @property
     def parts(self) -> dict[str, int]:
@@ -131,7 +131,7 @@ class History:
             )
         if isinstance(record.outcome, Measured):  # without samples that no decision looks at
             wanted = self.wanted(trial.case.probe)
-            samples = tuple(one for one in record.outcome.samples if one.metric in wanted)
+            samples = tuple(sample for sample in record.outcome.samples if sample.metric in wanted)
             record = replace(record, outcome=Measured(samples))
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
@@ -159,8 +159,8 @@ class History:
 
         A run may have millions of further trials.
         """
-        found = self._study.find_probe(probe)
-        return (found.headline,) if self._study.precision_of(found.layer) > 0 else ()
+        measured = self._study.find_probe(probe)
+        return (measured.headline,) if self._study.precision_of(measured.layer) > 0 else ()
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Yield the plan block by block."""
@@ -168,15 +168,15 @@ class History:
 
     def blocks_done(self) -> int:
         """Return how many blocks are complete: nothing is left to do in them, nor before them."""
-        done = 0
+        complete = 0
         for block in sorted(self._blocks):
             trials = self._blocks[block]
             begun = any(trial.index in self.records for trial in trials)
             left = (t for t in trials if t.index not in self.records and not self.unneeded(t))
             if not begun or any(left):
                 break
-            done = block + 1
-        return done
+            complete = block + 1
+        return complete
 
     def unneeded(self, trial: Trial) -> str:
         """Describe why a trial is not needed any more, or nothing if it is.

@@ -90,8 +90,8 @@ def import_files(
     check_platform(platform, ranks)
     skipped: list[Path] = []
     with Spool() as spool:
-        for found in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
-            spool.add(found)
+        for trial in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
+            spool.add(trial)
         names = ", ".join(dict.fromkeys(file.name for file in files))
         intake = take(spool, platform, out, names, title, ranks, Dates(date), unnamed)
         intake.skipped = tuple(skipped)
@@ -140,8 +140,8 @@ def take(
         for name, placing in placed.items():
             rows = _append(run, name, spool.read(placing.titles), ranks, dates, intake.lost)
             intake.rows += rows
-            known = run.facts().get(name, {})
-            run.write_facts(name, _facts(spool.facts, placing.titles, known))
+            earlier = run.facts().get(name, {})
+            run.write_facts(name, _facts(spool.facts, placing.titles, earlier))
             new = sum(row["trial"] is not None for row in rows)
             run.append_event(name, f"{count(new, 'trial')} imported from {names}")
     return intake
@@ -153,8 +153,8 @@ def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Im
     Raises ImportRefused: a file cannot be read or is of no known format.
     """
     return [
-        _row(found, found.imported.case(ranks), found.imported.platform, None)
-        for found in found_in(files, skip_unknown=False, skipped=[])
+        _row(trial, trial.imported.case(ranks), trial.imported.platform, None)
+        for trial in found_in(files, skip_unknown=False, skipped=[])
     ]
 
 
@@ -200,9 +200,9 @@ class Spool:
         if found.launch != self._launch[0]:
             self._launch = (found.launch, self._file.tell())
             self._dump(found.launch)
-            own = self.facts.setdefault(title, {})
+            facts = self.facts.setdefault(title, {})
             for key, fact in found.importer.facts(found.launch).items():
-                own.setdefault(key, {})[str(fact)] = None
+                facts.setdefault(key, {})[str(fact)] = None
         self._offsets[title].append(self._file.tell())
         fields = (found.file, found.importer.name, self._launch[1], found.imported)
         self._dump((*fields, found.first_line, found.occurrence))
@@ -250,9 +250,9 @@ def _placed(
         platform = unnamed
     if platform is not None:
         if len(titles) > 1:
-            shown = ", ".join(map(shown_name, titles[:5]))
+            listed = ", ".join(map(shown_name, titles[:5]))
             raise UsageError(
-                f"the outputs are of {len(titles)} platforms: {shown}",
+                f"the outputs are of {len(titles)} platforms: {listed}",
                 where="--platform",
                 hint="leave --platform out, or import their files one platform at a time",
             )
@@ -296,8 +296,8 @@ def _open(
         )
     platforms = dict(header.platforms)
     for name, title in titles.items():
-        known = platforms.get(name, {"type": "import"})
-        platforms[name] = {**known, **({"title": title} if title else {})}
+        table = platforms.get(name, {"type": "import"})
+        platforms[name] = {**table, **({"title": title} if title else {})}
     probes = dict(header.probes)
     for probe, declaration in declared.items():
         _join_declaration(probes, probe, declaration)
@@ -338,13 +338,13 @@ class _KnownLaunches:
         for record in self._records.pop(key, []):
             path = _file_of(self._run, record)
             file = file_identity(path) if path else ""
-            occurrence = sum(known.file == file for known in self._marks[key])
+            occurrence = sum(each.file == file for each in self._marks[key])
             self._marks[key].append(LaunchMark(mark.identity, file, occurrence))
-        known = self._marks[key]
-        sameness = mark.sameness(known)
-        files = [each.file for each in known if each.file != mark.file]
+        marks = self._marks[key]
+        sameness = mark.sameness(marks)
+        files = [each.file for each in marks if each.file != mark.file]
         if sameness is not Sameness.SAME:
-            known.append(mark)
+            marks.append(mark)
         return sameness, files
 
 
@@ -357,7 +357,7 @@ def _file_of(run: Run, record: Record) -> str:
 def _append(
     run: Run,
     platform: str,
-    found: Iterable[FoundTrial],
+    read_trials: Iterable[FoundTrial],
     ranks: int | None,
     dates: Dates,
     lost: list[str],
@@ -368,42 +368,42 @@ def _append(
     index = max(finished, default=-1) + 1
     rows = []
     sources: set[str] = set()
-    for one in found:
-        case = one.imported.case(ranks)
-        launch = text_hash(one.launch)
-        file = file_identity(one.file)
-        mark = LaunchMark(identity_of(one.importer, one.launch), file, one.occurrence)
+    for item in read_trials:
+        case = item.imported.case(ranks)
+        launch = text_hash(item.launch)
+        file = file_identity(item.file)
+        mark = LaunchMark(identity_of(item.importer, item.launch), file, item.occurrence)
         sameness, files = launches.sameness(case, launch, mark)
         fresh = sameness is not Sameness.SAME
-        rows.append(_row(one, case, platform, index if fresh else None))
+        rows.append(_row(item, case, platform, index if fresh else None))
         if not fresh:
             continue
-        lost += [f"{one.file}: {words}" for words in lost_only(one.left_out)]
+        lost += [f"{item.file}: {words}" for words in lost_only(item.left_out)]
         trial = Trial(index=index, block=block_of(case), platform=platform, case=case, layout=None)
-        argv = (*_IMPORT, str(one.file.absolute()))
+        argv = (*_IMPORT, str(item.file.absolute()))
         run.write_raw(
-            trial, Output(stdout=one.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
+            trial, Output(stdout=item.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
         )
-        printed = one.importer.started(one.launch)
-        began = launch_date(printed, dates.given, one.file, dates.committed)
+        printed = item.importer.started(item.launch)
+        began = launch_date(printed, dates.given, item.file, dates.committed)
         sources.add(began.source.value)
         doubts = (doubt(files),) if sameness is Sameness.UNKNOWN else ()
         run.append(
             Record(
                 trial=trial,
-                outcome=one.imported.outcome,
+                outcome=item.imported.outcome,
                 started=began.text,
                 duration_s=0.0,
-                caveats=(*_caveats(one.imported, case), *doubts),
+                caveats=(*_caveats(item.imported, case), *doubts),
                 launch=launch,
             )
         )
         index += 1
     if sources:
-        known = run.facts().get(platform, {})
-        before = str(known.get(DATED_FACT, "")).split("; ")
+        facts = run.facts().get(platform, {})
+        before = str(facts.get(DATED_FACT, "")).split("; ")
         dated = "; ".join(sorted(sources.union(filter(None, before))))
-        run.write_facts(platform, {**known, DATED_FACT: dated})
+        run.write_facts(platform, {**facts, DATED_FACT: dated})
     return rows
 
 
@@ -416,15 +416,15 @@ def _launch_of(run: Run, record: Record) -> str:
 def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
     """Return a function that gives a block to each repetition of a platform's cases."""
     trials = [record.trial for record in records]
-    own = sorted({trial.block for trial in trials if trial.platform == platform})
+    used = sorted({trial.block for trial in trials if trial.platform == platform})
     unused = itertools.count(max((trial.block for trial in trials), default=-1) + 1)
     taken = Counter(trial.case for trial in trials if trial.platform == platform)
 
     def block_of(case: Case) -> int:
         taken[case] += 1
-        if taken[case] > len(own):
-            own.append(next(unused))
-        return own[taken[case] - 1]
+        if taken[case] > len(used):
+            used.append(next(unused))
+        return used[taken[case] - 1]
 
     return block_of
 
@@ -436,34 +436,34 @@ def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
     return ("imported", *imported.caveats, *unknown, *partial)
 
 
-def _row(found: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:
-    outcome = found.imported.outcome
+def _row(read_trial: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:
+    outcome = read_trial.imported.outcome
     failed = outcome if isinstance(outcome, Failed) else None
     return row_of(
         Imported,
         case,
-        file=str(found.file),
-        format=found.importer.name,
+        file=str(read_trial.file),
+        format=read_trial.importer.name,
         trial=trial,
         platform=platform,
         ranks=case.ranks or None,
         status="failed" if failed else "measured",
         reason=failed.reason if failed else None,
         samples=len(outcome.samples) if isinstance(outcome, Measured) else 0,
-        first_line=found.first_line,
-        left_out=[str(each) for each in found.left_out],
-        ignored=list(found.imported.ignored),
+        first_line=read_trial.first_line,
+        left_out=[str(each) for each in read_trial.left_out],
+        ignored=list(read_trial.imported.ignored),
     )
 
 
 def _facts(
     facts: Mapping[str, Mapping[str, Iterable[str]]],
     titles: Iterable[str],
-    known: Mapping[str, Scalar],
+    earlier: Mapping[str, Scalar],
 ) -> dict[str, Scalar]:
     """Join the facts of a platform in all outputs; where they disagree, all values of a fact."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
-    for key, value in known.items():
+    for key, value in earlier.items():
         texts[key] = dict.fromkeys(str(value).split("; "))
     for title in titles:
         for key, words in facts.get(title, {}).items():

@@ -54,8 +54,8 @@ def judge_output(
 
     def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
         # The messages of the program itself, if it wrote any.
-        said = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
-        tail = said[-600:].strip()
+        messages = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
+        tail = messages[-600:].strip()
         parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
         return Failed(stage, "; ".join(parts)), doubts
 
@@ -67,15 +67,15 @@ def judge_output(
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
         samples = _in_cache(samples, probe.arrays(params, output), facts)
-        own = probe.facts(params, output)
-        blas = blas_caveats({**facts, **own}) if BLAS_KERNELS in own else ()
+        reported = probe.facts(params, output)
+        blas = blas_caveats({**facts, **reported}) if BLAS_KERNELS in reported else ()
         caveats = (*probe.caveats(params, output), *blas)
     except ParseError as error:
         failure, _ = failed(_stage_of(error), str(error))
         return replace(failure, code=code_of(error)), doubts
     except Exception as error:  # a third party's probe may raise any error
-        what = f"{type(error).__name__}: {error}"
-        return failed(Stage.PARSE, f"{probe.name} cannot read its output: {what}")
+        problem = f"{type(error).__name__}: {error}"
+        return failed(Stage.PARSE, f"{probe.name} cannot read its output: {problem}")
     if profile:
         if reason := why_unprofiled(output):
             return failed(Stage.PARSE, f"no profile: {reason}")

@@ -122,19 +122,19 @@ class Meter:
         self.count()
         limits = [({other}, limit) for other, limit in self._limits.items()]
         limits.append((set(self._used_s), self._limit))
-        return min(self._left_s(limit, of, name) for of, limit in limits)
+        return min(self._left_s(limit, names, name) for names, limit in limits)
 
-    def _left_s(self, limit: float | None, of: set[str], running: str) -> float:
+    def _left_s(self, limit: float | None, names: set[str], running: str) -> float:
         """Return in how many seconds some platforms reach a limit while `running` runs a trial."""
         if limit is None:
             return float("inf")
-        left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
+        left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)
         if left <= 0:
             return 0.0
         rate = sum(
             nodes.cores
             for name, nodes in self._nodes.items()
-            if name in of and (nodes.lent or name == running)
+            if name in names and (nodes.lent or name == running)
         )
         return left / rate if rate else float("inf")
 
@@ -178,7 +178,7 @@ def outlook(
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
     expected_s = _expected_s(study, plan)
-    found = []
+    outlooks = []
     for spec in platforms:
         kind = types[spec.type]
         cores = kind.cores(spec, largest_layout(plan, spec.name))
@@ -189,8 +189,8 @@ def outlook(
             else None
             for seconds in (expected_s, most_s)
         )
-        found.append(CostOutlook(spec.name, cores, expected, most))
-    return found
+        outlooks.append(CostOutlook(spec.name, cores, expected, most))
+    return outlooks
 
 
 def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
@@ -213,14 +213,16 @@ def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[st
 def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
     took = _earlier(study.name)
     if all((trial.platform, trial.case) in took for trial in plan):
-        found = _summed(plan, lambda trial: took[trial.platform, trial.case])
+        seconds_by_name = _summed(plan, lambda trial: took[trial.platform, trial.case])
     elif study.budget_s:
-        found = _summed(plan, lambda _: 1.0)
-        found = {name: study.budget_s * number / len(plan) for name, number in found.items()}
+        seconds_by_name = _summed(plan, lambda _: 1.0)
+        seconds_by_name = {
+            name: study.budget_s * number / len(plan) for name, number in seconds_by_name.items()
+        }
     else:
         return {}
-    share = study.budget_s / sum(found.values()) if study.budget_s else 1.0
-    return {name: seconds * min(1.0, share) for name, seconds in found.items()}
+    share = study.budget_s / sum(seconds_by_name.values()) if study.budget_s else 1.0
+    return {name: seconds * min(1.0, share) for name, seconds in seconds_by_name.items()}
 
 
 def _earlier(study: str) -> dict[tuple[str, Case], float]:

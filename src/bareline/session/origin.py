@@ -44,9 +44,9 @@ def study_of(run: Run) -> Study:
     # The first headers of bareline 0.1.0 have none of these, and their plan must stay the same.
     before = {"order": "shuffled", "blocks_per_boot": 0, "emulated_launches": 0}
     content["study"] = {**before, **content.get("study", {})}
-    known = load_probes()
+    probes = load_probes()
     for name, defaults in run.header.defaults.items():
-        gone = sorted(set(defaults) - set(known[name].defaults())) if name in known else []
+        gone = sorted(set(defaults) - set(probes[name].defaults())) if name in probes else []
         if gone:
             raise StoreError(
                 f"{name} has no parameter '{gone[0]}' any more, which this run measured with",
@@ -77,23 +77,23 @@ def declare_today(run: Run) -> None:
 
     Raises StoreError: a metric of the run has another unit or direction today.
     """
-    known = load_probes()
+    loaded = load_probes()
     probes = dict(run.header.probes)
     for name, declared in run.header.probes.items():
-        if name not in known:
+        if name not in loaded:
             continue
-        metrics = {**known[name].declaration()["metrics"], **declared["metrics"]}
-        for metric, today in known[name].metrics.items():
+        metrics = {**loaded[name].declaration()["metrics"], **declared["metrics"]}
+        for metric, today in loaded[name].metrics.items():
             _check_metric(run, f"{name} measures {metric}", today, metrics[metric])
         more = {"metrics": metrics}
         if "defaults" in declared:
-            more["defaults"] = {**known[name].defaults(), **declared["defaults"]}
+            more["defaults"] = {**loaded[name].defaults(), **declared["defaults"]}
         probes[name] = {**declared, **more}
     if probes != run.header.probes:
         run.replace_header(replace(run.header, probes=probes))
 
 
-def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any]) -> None:
+def _check_metric(run: Run, subject: str, today: Metric, declared: Mapping[str, Any]) -> None:
     if declared["unit"] != today.unit:
         other = f"in {today.unit} today, not in {declared['unit']}"
     elif {declared["better"], today.better} == {"lower", "higher"}:
@@ -101,7 +101,7 @@ def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any
     else:
         return
     hint = "measure again into a new folder"
-    raise StoreError(f"{what} {other}", where=str(run.path), hint=hint)
+    raise StoreError(f"{subject} {other}", where=str(run.path), hint=hint)
 
 
 def owner_of(path: Path) -> int | None:

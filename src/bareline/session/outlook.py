@@ -164,17 +164,17 @@ def wall_time(
     - `exact`: platforms on which a case is launched once.
     - `earlier`: times of earlier runs; by default of the runs on this machine.
     """
-    known = earlier_runs() if earlier is None else earlier
+    past_runs = earlier_runs() if earlier is None else earlier
     plan = [trial for trial in plan if trial.block == 0 or trial.platform not in exact]
     middle = low = high = 0.0
-    found = sure = 0
+    timed = sure = 0
     undeclared: list[str] = []
     estimates: dict[tuple[str, Case], tuple[float, float, float] | None] = {}
     for trial in plan:
         key = (trial.platform, trial.case)
         if key not in estimates:
-            estimates[key] = _by_earlier(known.trials.get(key, ())) or _declared(study, trial)
-        found += key in known.trials
+            estimates[key] = _by_earlier(past_runs.trials.get(key, ())) or _declared(study, trial)
+        timed += key in past_runs.trials
         estimate = estimates[key]
         if estimate is None:
             undeclared.append(trial.case.probe)
@@ -185,12 +185,12 @@ def wall_time(
             low += estimate[0]
             sure += 1
     limit = study.budget_s or math.inf
-    between = known.gap_s * len(plan)
+    between = past_runs.gap_s * len(plan)
     return WallTime(
         min(middle, limit) + between,
-        min(low, limit) + known.gap_s * sure,
+        min(low, limit) + past_runs.gap_s * sure,
         min(high, limit) + between,
-        found / len(plan) if plan else 1.0,
+        timed / len(plan) if plan else 1.0,
         tuple(dict.fromkeys(undeclared)),
     )
 

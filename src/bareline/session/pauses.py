@@ -39,8 +39,8 @@ def wait_for_allowed_hours(
       nodes that are not needed during the wait, or ends the run.
     """
     spans = [text for text in every if text]
-    while found := [(until, text) for text in spans if (until := closed_until(text, now()))]:
-        until, text = max(found)
+    while closed := [(until, text) for text in spans if (until := closed_until(text, now()))]:
+        until, text = max(closed)
         zone = f"{until:%Z}, UTC{until:%z}" if f"{until:%Z}" != "UTC" else "UTC"
         wait(f"no trial begins between {text}", f"{until:%H:%M} ({zone})")
         while (left_s := (until - now()).total_seconds()) > 0:
@@ -49,11 +49,11 @@ def wait_for_allowed_hours(
 
 def closed_until(not_between: str, now: datetime) -> datetime | None:
     """Return when trials may begin again, None if now; `now` is in the zone of the hours."""
-    at = now
+    opens = now
     # An end may be in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):
         for begins, ends in parse_hours(not_between):
-            clock = at.time()
+            clock = opens.time()
             if begins < ends:
                 inside = begins <= clock < ends
                 later = 0
@@ -61,9 +61,9 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
                 inside = clock >= begins or clock < ends
                 later = int(clock >= begins)
             if inside:
-                day = at.date() + timedelta(days=later)
-                at = datetime.combine(day, ends, tzinfo=at.tzinfo)
-    return None if at == now else at
+                day = opens.date() + timedelta(days=later)
+                opens = datetime.combine(day, ends, tzinfo=opens.tzinfo)
+    return None if opens == now else opens
 
 
 #: Take a first reading of this machine's load, so that a later question needs no wait.
@@ -157,19 +157,19 @@ def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
     Yields a function that raises the interruption again. Python drops and prints an exception that
     a signal raises where no code can catch it, for example in its own work at a fork.
     """
-    asked: list[int] = []
+    received: list[int] = []
     print_dropped = sys.unraisablehook
 
     def drop(unraisable: sys.UnraisableHookArgs) -> None:
-        if not (asked and unraisable.exc_type is KeyboardInterrupt):
+        if not (received and unraisable.exc_type is KeyboardInterrupt):
             print_dropped(unraisable)
 
     def interrupt(number: int, _frame: object) -> None:
-        asked.append(number)
+        received.append(number)
         raise KeyboardInterrupt
 
     def go_on() -> None:
-        if asked:
+        if received:
             raise KeyboardInterrupt
 
     try:

@@ -72,9 +72,9 @@ def _refuse_crowd(layout: Layout) -> None:
     """Raise UsageError for so many ranks that starting them keeps the machine busy for minutes."""
     cores = os.cpu_count() or 1
     if layout.ranks > _MOST_RANKS_PER_CORE * cores:
-        asked = f"{layout.ranks:,} ranks on {count(cores, 'core')}"
+        crowd = f"{layout.ranks:,} ranks on {count(cores, 'core')}"
         raise UsageError(
-            f"{asked} would keep the machine busy for minutes",
+            f"{crowd} would keep the machine busy for minutes",
             where="--ranks",
             hint=f"use at most {_MOST_RANKS_PER_CORE * cores:,}",
         )

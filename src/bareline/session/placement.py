@@ -45,15 +45,15 @@ class Placements:
         """Look at the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
         assert trial.layout is not None
         key = trial.platform, trial.layout
-        own = command.mpi and any("{native}" in part for part in command.argv)
-        if not own or key in self._seen:
+        is_native = command.mpi and any("{native}" in part for part in command.argv)
+        if not is_native or key in self._seen:
             return
-        known = self._allocations.facts(trial.platform)
+        facts = self._allocations.facts(trial.platform)
         self._seen[key] = SeenLayout(trial.layout, {})
-        if "mpi.flavour" not in known:
+        if "mpi.flavour" not in facts:
             return  # a simulated library places no ranks
         try:
-            self._seen[key] = look(allocation, trial.layout, known, command)
+            self._seen[key] = look(allocation, trial.layout, facts, command)
         except (ParseError, BuildError, ToolMissing) as error:
             self._allocations.note(trial.platform, f"where ranks are was not seen: {error}")
             return
@@ -69,8 +69,8 @@ def look(
     Raises ParseError: the launch fails, or its output is not complete.
     """
     given = {name for name, _ in PLACE.env}
-    own = tuple((name, value) for name, value in command.env if name not in given)
-    output = allocation.run(replace(PLACE, env=(*PLACE.env, *own)), layout, timeout_s=60.0)
+    variables = tuple((name, value) for name, value in command.env if name not in given)
+    output = allocation.run(replace(PLACE, env=(*PLACE.env, *variables)), layout, timeout_s=60.0)
     if output.exit_code or output.timed_out:
         raise ParseError(f"the launch ended with code {output.exit_code}")
     seen = read_place(output)
@@ -91,9 +91,9 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
     caveats = []
     if was != layout.pinning:
         caveats.append(f"{OTHER_PLACEMENT}: asked {layout.pinning.words}, seen {was.words}")
-    asked = known.get("mpi.transport")
-    if asked in ("shm", "tcp") and seen.kinds - {asked}:
-        caveats.append(f"{OTHER_TRANSPORT}: asked {asked}, seen {', '.join(seen.carriers)}")
+    transport = known.get("mpi.transport")
+    if transport in ("shm", "tcp") and seen.kinds - {transport}:
+        caveats.append(f"{OTHER_TRANSPORT}: asked {transport}, seen {', '.join(seen.carriers)}")
     if seen.built_with and seen.library and seen.built_with != seen.library:
         caveats.append(f"{OTHER_MPI}: built with {seen.built_with}, ran with {seen.library}")
     where = "between_nodes" if layout.nodes > 1 else "within_node"
@@ -112,37 +112,38 @@ def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
 
     - `allowed`: number of hardware threads of a node that its processes may use; 0 if not known.
     """
-    asked = layout.pinning
+    wanted = layout.pinning
     threads = layout.threads_per_rank
     if not ranks or not all(rank.cpus for rank in ranks):
-        return asked
-    if asked.binding == "none":
+        return wanted
+    if wanted.binding == "none":
         if all(len(rank.cpus) >= allowed for rank in ranks):
-            return asked
-    elif _is_bound(ranks, asked, threads) and _is_dealt(ranks, asked):
-        return asked
+            return wanted
+    elif _is_bound(ranks, wanted, threads) and _is_dealt(ranks, wanted):
+        return wanted
     return Pinning(binding=_class_of(ranks, threads, allowed))
 
 
-def _is_bound(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
-    if asked.binding == "socket":
+def _is_bound(ranks: Sequence[Rank], wanted: Pinning, threads: int) -> bool:
+    if wanted.binding == "socket":
         return all(len(rank.packages) <= 1 for rank in ranks)
-    if asked.binding == "numa":
+    if wanted.binding == "numa":
         return all(len(rank.numa) <= 1 for rank in ranks)
     if _shares(ranks):
         return False
-    if asked.binding == "core":
+    if wanted.binding == "core":
         return all(rank.cores in (0, threads) for rank in ranks)
     return all(len(rank.cpus) == threads for rank in ranks)
 
 
-def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
-    if asked.domain:
+def _is_dealt(ranks: Sequence[Rank], wanted: Pinning) -> bool:
+    if wanted.domain:
         counts = Counter(
-            (rank.node, *(rank.packages if asked.ranks_per_socket else rank.numa)) for rank in ranks
+            (rank.node, *(rank.packages if wanted.ranks_per_socket else rank.numa))
+            for rank in ranks
         )
-        return max(counts.values()) <= asked.ranks_per_domain
-    return asked.distribution != "cyclic" or all(
+        return max(counts.values()) <= wanted.ranks_per_domain
+    return wanted.distribution != "cyclic" or all(
         a.packages != b.packages
         for a, b in pairwise(ranks)
         if a.node == b.node and a.machine_packages > 1
@@ -150,9 +151,11 @@ def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
 
 
 def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
-    def beside(one: Rank) -> int:
-        """Count the ranks that may run where `one` does, itself included."""
-        return sum(rank.node == one.node and not rank.cpus.isdisjoint(one.cpus) for rank in ranks)
+    def beside(other: Rank) -> int:
+        """Count the ranks that may run where `other` does, itself included."""
+        return sum(
+            rank.node == other.node and not rank.cpus.isdisjoint(other.cpus) for rank in ranks
+        )
 
     if allowed and all(len(rank.cpus) >= allowed for rank in ranks):
         return "none"

@@ -136,16 +136,16 @@ def profile_command(
         line, environment = preloaded(argv, installation.flavour, variables, Path(folder))
         environment |= installation.variables
         exit_code = _run(line, environment)
-    done = collect_launches(exit_code, out, argv, installation)
+    profiled = collect_launches(exit_code, out, argv, installation)
     launches = []
-    for launch in done.launches:
+    for launch in profiled.launches:
         try:
             keeps = period and launch.complete
             launches.append(_keep_period(launch) if keeps else launch)
         finally:
             if not trace:
                 _remove_trace(launch.path)
-    return replace(done, launches=tuple(launches))
+    return replace(profiled, launches=tuple(launches))
 
 
 def _keep_period(launch: LaunchProfile) -> LaunchProfile:
@@ -154,10 +154,10 @@ def _keep_period(launch: LaunchProfile) -> LaunchProfile:
     Raises ProfileError: the period cannot be written.
     """
     try:
-        found = find_period(read_trace(trace_of(launch.path)), read_profile(launch.path))
+        period = find_period(read_trace(trace_of(launch.path)), read_profile(launch.path))
     except ProfileError as error:
         return replace(launch, without_period=str(error))
-    write_period(found, period_file(launch.path))
+    write_period(period, period_file(launch.path))
     return launch
 
 
@@ -193,14 +193,14 @@ def profile_environment(
 
 def profiler_library(build: Path) -> Path:
     """Return the profiler in a folder of native programs; raises ProfileError: it was not built."""
-    found = sorted(build.glob("lib*/**/libbareline_pmpi.so"))
-    if not found:
+    libraries = sorted(build.glob("lib*/**/libbareline_pmpi.so"))
+    if not libraries:
         raise ProfileError(
             "the profiler is not among the native programs",
             where=str(build),
             hint="look at what `bareline build` left out",
         )
-    return found[0]
+    return libraries[0]
 
 
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
@@ -439,11 +439,11 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
 
 def _program_of(argv: Sequence[str]) -> Path | None:
     """Return the program of a command line: its first executable that starts no other."""
-    known = {"env", "nice", "taskset", "numactl"}
+    wrappers = {"env", "nice", "taskset", "numactl"}
     rest = argv[1:] if _LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH else argv
     for text in rest:
         path = shutil.which(text)
-        if path is not None and Path(path).name not in known:
+        if path is not None and Path(path).name not in wrappers:
             return Path(path).resolve()
     return None
 
@@ -454,12 +454,12 @@ def _libraries(program: Path) -> str | None:
         with program.open("rb") as file:
             if file.read(4) != b"\x7fELF":
                 return None
-        done = subprocess.run(
+        finished = subprocess.run(
             ["ldd", str(program)], capture_output=True, text=True, check=False, timeout=20
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout + done.stderr
+    return finished.stdout + finished.stderr
 
 
 def _flavour(libraries: str | None) -> str | None:

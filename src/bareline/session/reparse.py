@@ -69,11 +69,11 @@ def read_correction(run: Run, file: Path) -> Correction:
 def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> None:
     specs = platforms_of(run)
 
-    def cases_of(one: Study) -> dict[Hashable, Case]:
+    def cases_of(edition: Study) -> dict[Hashable, Case]:
         """Return cases by all their parameters: one given as its default equals one left out."""
         return {
-            (replace(case, params=""), *sorted(asdict(one.params_of(case)).items())): case
-            for _, case in one.cases(specs)
+            (replace(case, params=""), *sorted(asdict(edition.params_of(case)).items())): case
+            for _, case in edition.cases(specs)
         }
 
     before = cases_of(study)
@@ -254,9 +254,9 @@ class _Rereading:
             declare_today(run)
         run.append(*(new for _, new in changed))
         for number, platforms in self._facts.items():
-            known = run.facts_of(number)
+            facts = run.facts_of(number)
             for name, here in platforms.items():
-                if here != known.get(name, {}):
+                if here != facts.get(name, {}):
                     run.write_facts(name, here, number)
         for probe, keys in (correction.changed if correction else {}).items():
             for platform in run.header.platforms:
@@ -288,9 +288,9 @@ class _Rereading:
             probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=here
         )
         others = [code for code in record.caveats if code not in old]
-        every = tuple(dict.fromkeys((*others, *caveats)))
-        if set(every) == set(record.caveats):
-            every = record.caveats  # The same caveats in another order are not a change.
+        codes = tuple(dict.fromkeys((*others, *caveats)))
+        if set(codes) == set(record.caveats):
+            codes = record.caveats  # The same caveats in another order are not a change.
         if isinstance(outcome, Measured):
             here.update(probe.facts(params, output))
-        return replace(record, outcome=outcome, caveats=every)
+        return replace(record, outcome=outcome, caveats=codes)

@@ -272,23 +272,23 @@ class Runner:
         started = now()
         clock_start = time.monotonic()
         if isinstance(job, Failed):
-            done = JudgedOutput(job)
+            judged = JudgedOutput(job)
         else:
-            done = self._launch(trial, *job)
+            judged = self._launch(trial, *job)
             self._allocations.forward_events(trial.platform)
-        if done.output is not None:
-            self._run.write_raw(trial, self._worth_keeping(done), attempt)
+        if judged.output is not None:
+            self._run.write_raw(trial, self._worth_keeping(judged), attempt)
         return Record(
             trial=replace(trial, layout=seen.layout),
-            outcome=done.outcome,
+            outcome=judged.outcome,
             started=started,
             duration_s=round(time.monotonic() - clock_start, 6),
-            caveats=(*seen.caveats, *done.caveats),
-            clock=done.output.clock if done.output else "wall",
+            caveats=(*seen.caveats, *judged.caveats),
+            clock=judged.output.clock if judged.output else "wall",
             attempt=attempt,
             session=self._machine.session,
             boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
-            foreign_cores=done.foreign_cores,
+            foreign_cores=judged.foreign_cores,
         )
 
     def _announce(self, trial: Trial) -> None:
@@ -298,16 +298,16 @@ class Runner:
         left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
-    def _worth_keeping(self, done: JudgedOutput) -> Output:
+    def _worth_keeping(self, judged: JudgedOutput) -> Output:
         """Return the output to keep; outputs of failed trials are cut to a limit for the run."""
-        assert done.output is not None
-        if isinstance(done.outcome, Measured):
-            return done.output
+        assert judged.output is not None
+        if isinstance(judged.outcome, Measured):
+            return judged.output
         most = self._garbage_left // 4
         output = replace(
-            done.output,
-            stdout=shortened(done.output.stdout, most),
-            stderr=shortened(done.output.stderr, most),
+            judged.output,
+            stdout=shortened(judged.output.stdout, most),
+            stderr=shortened(judged.output.stderr, most),
         )
         self._garbage_left -= len(output.stdout) + len(output.stderr)
         return output
@@ -381,8 +381,8 @@ class Runner:
             outcome = replace(outcome, reason=reason)
         if isinstance(outcome, Measured):
             self._allocations.update_facts(trial.platform, probe.facts(params, output))
-        every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
-        return JudgedOutput(outcome, tuple(dict.fromkeys(every)), output, busy)
+        codes = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
+        return JudgedOutput(outcome, tuple(dict.fromkeys(codes)), output, busy)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
         if isinstance(error, ToolMissing | BuildError):

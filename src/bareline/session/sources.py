@@ -160,15 +160,19 @@ class Sources:
         before = self._known.get(key)
         if before is None or before[0] is not allocation:
             self._known[key] = (allocation, self._look(source, spec, allocation, to))
-        found = self._known[key][1]
-        if isinstance(found, ToolMissing):
-            raise found
+        loaded = self._known[key][1]
+        if isinstance(loaded, ToolMissing):
+            raise loaded
         if before is None:
-            self._note(spec.name, f"{probe} comes from {source.name}: {found.facts['spec']}")
-        self._learn(spec.name, {source_fact(probe, key): one for key, one in found.facts.items()})
+            self._note(spec.name, f"{probe} comes from {source.name}: {loaded.facts['spec']}")
+        self._learn(
+            spec.name, {source_fact(probe, key): fact for key, fact in loaded.facts.items()}
+        )
         platforms = {name for name, _ in spec.environment}
-        own = {name for name, _ in to.env} - platforms
-        words = [word for name, each in found.words.items() if name not in own for word in each]
+        variables = {name for name, _ in to.env} - platforms
+        words = [
+            word for name, each in loaded.words.items() if name not in variables for word in each
+        ]
         return replace(to, argv=("env", *words, *to.argv), requires=())
 
     def _look(
@@ -178,8 +182,8 @@ class Sources:
 
         def ask(*words: str, timeout_s: float = _FIND_S) -> str:
             argv = ("bash", "-c", LOAD_MODULE + _SCRIPT, "bash", *words)
-            asked = Command(argv=argv, env=(*spec.environment, *mark), requires=("bash",))
-            return _said(allocation.run(asked, Layout(), timeout_s=timeout_s), timeout_s)
+            command = Command(argv=argv, env=(*spec.environment, *mark), requires=("bash",))
+            return _said(allocation.run(command, Layout(), timeout_s=timeout_s), timeout_s)
 
         def install(*words: str) -> None:
             most = format_duration(source.install_s)
@@ -223,13 +227,13 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
     if not fits:
         raise _NotThereError("it is not installed")
     if len(fits) > 1:
-        named = [f"{_spec_of(one)} /{one['hash'][:7]}" for one in fits[:_NAMED]]
+        named = [f"{_spec_of(build)} /{build['hash'][:7]}" for build in fits[:_NAMED]]
         more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
         hint = "say which one: add /HASH, or what only that has"
         raise _NotThereError(f"{count(len(fits), 'build')} fit: {'; '.join(named)}{more}", hint)
-    (one,) = fits
-    said = ask("spack", f"/{one['hash']}", "", "", *programs)
-    return _loaded(source, said, programs, {"spec": _spec_of(one), "hash": one["hash"]})
+    (build,) = fits
+    answer = ask("spack", f"/{build['hash']}", "", "", *programs)
+    return _loaded(source, answer, programs, {"spec": _spec_of(build), "hash": build["hash"]})
 
 
 def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
@@ -293,23 +297,23 @@ def _module(source: Source, ask: _Ask, install: _Install, programs: Sequence[str
     root = "EBROOT" + "".join(_SIGNS.get(letter, letter) for letter in name).upper()
     words = (source.kind, module, root, version, *programs)
     try:
-        said = ask(*words)
+        answer = ask(*words)
     except _NotThereError:
         if not source.install_s:
             raise
         install("eb", f"{module.replace('/', '-')}.eb")
-        said = ask(*words)
-    return _loaded(source, said, programs, {"spec": module})
+        answer = ask(*words)
+    return _loaded(source, answer, programs, {"spec": module})
 
 
 _LOOKS = {"spack": _spack, "easybuild": _module, "eessi": _module}
 
 
 def _loaded(
-    source: Source, said: str, programs: Sequence[str], facts: Mapping[str, Scalar]
+    source: Source, answer: str, programs: Sequence[str], facts: Mapping[str, Scalar]
 ) -> LoadedSource:
     answers: dict[str, list[str]] = {}
-    for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", said, re.MULTILINE):
+    for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", answer, re.MULTILINE):
         answers.setdefault(key, []).append(text.strip())
     try:
         before, after = (_environment(answers[key][-1]) for key in ("before", "after"))
@@ -346,7 +350,9 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
     )
     again = "name the program as it is called there, or the build that has it"
     if lacking := [name for name in programs if name not in has]:
-        raise _NotThereError(f"it has no program {listing([repr(one) for one in lacking])}", again)
+        raise _NotThereError(
+            f"it has no program {listing([repr(program) for program in lacking])}", again
+        )
     brought = [
         name
         for name in programs

@@ -126,7 +126,7 @@ def remeasure_changed_speeds(
     for switch in switches(records.values(), probes):
         if not _was_repeated(switch):
             note(switch.platform, str(switch))
-            repeats |= {one.trial.index: one for one in _beside(switch, records.values())}
+            repeats |= {launch.trial.index: launch for launch in _beside(switch, records.values())}
     for number, record in enumerate(repeats.values(), start=1):
         fresh = again(record.trial, record.attempt + 1, (number, len(repeats)))
         if fresh is not None:
@@ -156,12 +156,12 @@ def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
         run.append(replace(record, caveats=(*record.caveats, SPEED_CAVEAT)))
 
 
-def _beside(switch: SpeedChange, found: Iterable[Record]) -> list[Record]:
+def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
     """Return the launches of a switch's cases in its block, on all platforms."""
-    cases = {one.trial.case for one in switch.records}
+    cases = {launch.trial.case for launch in switch.records}
     return [
         record
-        for record in found
+        for record in finished
         if record.trial.block == switch.block and record.trial.case in cases
     ]
 

@@ -81,12 +81,12 @@ def status_of(run: Run) -> RunStatus:
         run.header.control,
         answered=partial(answers_its_question, run),
     )
-    found = run.heads() if run.records_bytes > _READ_WHOLE_BYTES else {}
+    results = run.heads() if run.records_bytes > _READ_WHOLE_BYTES else {}
     # Samples are read only where the width of intervals decides which trials are left.
     decides = any(history.wanted(measure.probe) for measure in study.measures)
-    if not found or (decides and len(found) < len(plan)):
-        found = run.finished(history.wanted)
-    for record in found.values():
+    if not results or (decides and len(results) < len(plan)):
+        results = run.finished(history.wanted)
+    for record in results.values():
         history.add(record)
     tally = history.tally()
     return {
@@ -109,7 +109,7 @@ def status_of(run: Run) -> RunStatus:
         "looks": planned_looks(study, plan, history.blocks_done()),
         "max_core_hours": study.max_core_hours,
         "platforms": _by_platform(run, plan, history.records),
-        "machines": [one.moved for one in run.sessions().values() if one.moved],
+        "machines": [session.moved for session in run.sessions().values() if session.moved],
         "left_out": left_out_lines(run.left_out()),
     }
 
@@ -161,15 +161,17 @@ def _open(run: Run) -> str:
         rows = comparison.points.filter(pl.col("better") != "none")
     except BarelineError:
         return ""  # a comparison of the run reports the reason
-    asked = rows.filter(pl.any_horizontal([selector_filter(text) for text in question_of(records)]))
-    if asked.is_empty():
+    relevant = rows.filter(
+        pl.any_horizontal([selector_filter(text) for text in question_of(records)])
+    )
+    if relevant.is_empty():
         return ""
-    still = asked.filter(pl.col("grade") == Grade.OPEN.value)
+    still = relevant.filter(pl.col("grade") == Grade.OPEN.value)
     if still.is_empty():
         return "; what it asks is answered"
     questions = [
-        f"{probe} {metric} on {listing(sorted(set(of['platform'])))}"
-        for (probe, metric), of in still.group_by(["probe", "metric"], maintain_order=True)
+        f"{probe} {metric} on {listing(sorted(set(points['platform'])))}"
+        for (probe, metric), points in still.group_by(["probe", "metric"], maintain_order=True)
     ]
     return f"; still open: {'; '.join(questions)}"
 

@@ -127,14 +127,14 @@ class SubmissionRequest:
 
 def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
     """Return Slurm platforms set to use bareline's own job, and the options of the largest one."""
-    asked = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
+    slurm_options = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
     changed = []
     for spec in specs:
-        if spec.options in asked:
+        if spec.options in slurm_options:
             table = {**spec.to_dict(), "allocation": "inherit"}
             spec = make_spec(spec.name, table, where=f"[platform.{spec.name}]")
         changed.append(spec)
-    return changed, max(asked, key=lambda options: options.nodes, default=None)
+    return changed, max(slurm_options, key=lambda options: options.nodes, default=None)
 
 
 def fit(
@@ -182,10 +182,10 @@ def submission_of(run: Run) -> Submission | None:
         jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
         jobs = tuple(map(str, jobs[:_LONGEST_CHAIN]))
         command = tuple(map(str, stored.get("command", ())))
-        found = Submission(str(run.path), str(stored["system"]), jobs, command)
+        submission = Submission(str(run.path), str(stored["system"]), jobs, command)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return found if jobs and all(map(_WORD.fullmatch, (found.system, *jobs))) else None
+    return submission if jobs and all(map(_WORD.fullmatch, (submission.system, *jobs))) else None
 
 
 def states_of(submission: Submission) -> list[JobStanding]:

@@ -169,9 +169,9 @@ def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
 def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> PlatformSpec:
     """Return the platform with some keys replaced; variables are added to its own."""
     table = {**base.to_dict(), **settings}
-    own = settings.get("environment")
-    if isinstance(own, Mapping):
-        table["environment"] = {**dict(base.environment), **own}
+    variables = settings.get("environment")
+    if isinstance(variables, Mapping):
+        table["environment"] = {**dict(base.environment), **variables}
     return make_spec(name, table, where=f"variant {name}")
 
 

@@ -55,5 +55,5 @@ def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
     absent = np.isnan(sorted_)
     there = np.add.reduceat(~absent, begins, axis=-1, dtype=np.int64)
     total = np.add.reduceat(np.where(absent, 0.0, sorted_), begins, axis=-1)
-    found: FloatArray = np.divide(total, there, out=np.full(total.shape, np.nan), where=there > 0)
-    return found
+    means: FloatArray = np.divide(total, there, out=np.full(total.shape, np.nan), where=there > 0)
+    return means

@@ -249,7 +249,8 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
 
     - `phi`: shape (..., 1); the result has shape (..., groups).
     """
-    inside, outside = _repetitions(count, phi), _repetitions(n - count, phi)
+    inside = _repetitions(count, phi)
+    outside = _repetitions(n - count, phi)
     independent = 1.0 / count + 1.0 / (n - count)
     dependent = inside / count + outside / (n - count)
     # Levels of few runs follow their runs, which look less spread for it.
@@ -275,9 +276,9 @@ def _counts(n: int) -> IntArray:
 
 def _lengths(n: int) -> list[int]:
     """Return the lengths of excursions that leave a level of enough runs on both sides."""
-    found = []
+    lengths = []
     length = LEAST_RUNS
     while length <= n - 2 * LEAST_RUNS:
-        found.append(length)
+        lengths.append(length)
         length = max(length + 1, int(length * _GROWTH))
-    return found
+    return lengths

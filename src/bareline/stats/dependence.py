@@ -81,10 +81,10 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
     p = np.mean(shuffled >= observed[:, None], axis=1)
     seems_alone = (p < _ALPHA_ALONE) & (runs >= _LEAST_ALONE)
     alone = np.where(seems_alone, _shrunk(observed, shuffled), 0.0)
-    shown = np.maximum(together, alone) / lessened
-    possible = np.maximum(shown, (observed - shuffled.mean(axis=1)) / lessened)
+    corrected = np.maximum(together, alone) / lessened
+    possible = np.maximum(corrected, (observed - shuffled.mean(axis=1)) / lessened)
     return Dependence(
-        np.where(usable, np.minimum(shown, _MOST), 0.0),
+        np.where(usable, np.minimum(corrected, _MOST), 0.0),
         np.where(usable, np.clip(possible, 0.0, _MOST), 0.0),
     )
 

@@ -26,9 +26,11 @@ def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     N. Cliff, Dominance statistics: ordinal analyses to answer ordinal questions, Psychological
     Bulletin 114 (1993) 494-509, doi:10.1037/0033-2909.114.3.494.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_cases(first, second)
-    rows, baseline_rows = as_rows(first), as_rows(second)
+    rows = as_rows(first)
+    baseline_rows = as_rows(second)
     pairs = count_launches(rows) * count_launches(baseline_rows)
     expand = rows.shape[-1] * baseline_rows.shape[-1] <= EXPAND_LIMIT
     dominance = (_by_grid if expand else _by_search)(rows, baseline_rows)
@@ -42,7 +44,8 @@ def _by_grid(rows: FloatArray, baseline: FloatArray) -> FloatArray:
     step = max(1, CHUNK_PAIRS // max(1, rows.shape[-1] * baseline.shape[-1]))
     for start in range(0, rows.shape[0], step):
         chunk = slice(start, start + step)
-        above, below = rows[chunk, :, None], baseline[chunk, None, :]
+        above = rows[chunk, :, None]
+        below = baseline[chunk, None, :]
         dominance[chunk] = np.count_nonzero(above > below, axis=(1, 2))
         dominance[chunk] -= np.count_nonzero(above < below, axis=(1, 2))
     return dominance

@@ -54,52 +54,56 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
       one that ended, the share for a boot; NaN where nothing was launched.
     """
-    first, second = as_stack(over), as_stack(over_baseline, "baseline")
+    first = as_stack(over)
+    second = as_stack(over_baseline, "baseline")
     p = np.full(first.shape[0], np.nan)
     least = p.copy()
     lost = (np.nansum(first, axis=-1) + np.nansum(second, axis=-1)) > 0
-    known: dict[bytes, tuple[float, float]] = {}
+    results: dict[bytes, tuple[float, float]] = {}
     for case in np.flatnonzero(lost):
         sides = [np.sort(side[case][~np.isnan(side[case])]) for side in (first, second)]
         if not sides[0].size or not sides[1].size:
             continue
         key = sides[0].tobytes() + b"|" + sides[1].tobytes()
-        if key not in known:
-            known[key] = _test(*sides)
-        p[case], least[case] = known[key]
+        if key not in results:
+            results[key] = _test(*sides)
+        p[case], least[case] = results[key]
     return Exceedance(p, least)
 
 
-def _test(own: FloatArray, base: FloatArray) -> tuple[float, float]:
-    every = np.concatenate((own, base))
-    observed = abs(float(own.mean() - base.mean()))
-    whole = bool(((every == 0) | (every == 1)).all())
-    apart, weight = _counted(own, base) if whole else _dealt(every, own.size)
+def _test(values: FloatArray, base: FloatArray) -> tuple[float, float]:
+    pooled = np.concatenate((values, base))
+    observed = abs(float(values.mean() - base.mean()))
+    whole = bool(((pooled == 0) | (pooled == 1)).all())
+    apart, weight = _counted(values, base) if whole else _dealt(pooled, values.size)
     beyond = apart >= observed - _SLACK
     farthest = apart >= apart.max() - _SLACK
     return min(1.0, float(weight[beyond].sum())), min(1.0, float(weight[farthest].sum()))
 
 
-def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _counted(values: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the possible distances of both shares, and their probabilities, by whole launches."""
-    n, m = own.size, base.size
-    total = int(own.sum() + base.sum())
+    n = values.size
+    m = base.size
+    total = int(values.sum() + base.sum())
     counts = np.arange(max(0, total - m), min(n, total) + 1)
-    ways = [comb(total, own) * comb(n + m - total, n - own) for own in counts.tolist()]
+    ways = [comb(total, lost) * comb(n + m - total, n - lost) for lost in counts.tolist()]
     weight = np.array([number / comb(n + m, n) for number in ways])  # of integers of any length
     return np.abs(counts / n - (total - counts) / m), weight
 
 
-def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+def _dealt(pooled: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Return the distance of both means in each deal, and the weight of each deal."""
-    if comb(every.size, n) <= _MOST_DEALS:
-        chosen = np.array(list(combinations(range(every.size), n)))
+    if comb(pooled.size, n) <= _MOST_DEALS:
+        chosen = np.array(list(combinations(range(pooled.size), n)))
     else:
-        generator = np.random.default_rng(every.size)
-        chosen = generator.permuted(np.tile(np.arange(every.size), (_MOST_DEALS, 1)), axis=1)[:, :n]
+        generator = np.random.default_rng(pooled.size)
+        chosen = generator.permuted(np.tile(np.arange(pooled.size), (_MOST_DEALS, 1)), axis=1)[
+            :, :n
+        ]
         chosen[0] = np.arange(n)  # as it was measured
-    own = every[chosen].sum(axis=-1)
-    apart = np.abs(own / n - (every.sum() - own) / (every.size - n))
+    sums = pooled[chosen].sum(axis=-1)
+    apart = np.abs(sums / n - (pooled.sum() - sums) / (pooled.size - n))
     return apart, np.full(apart.size, 1 / apart.size)
 
 

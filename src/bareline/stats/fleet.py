@@ -29,8 +29,12 @@ import numpy as np
 from bareline.stats.stack import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: The number of draws, of draws at a time, and of the most extreme draws, which fit the tail.
-_DRAWS, _PIECE, _TAIL = 200_000, 100_000, 400
+#: The number of draws.
+_DRAWS = 200_000
+#: The number of draws at a time.
+_PIECE = 100_000
+#: The number of the most extreme draws, which fit the tail.
+_TAIL = 400
 #: The smallest p-value that the draws can resolve.
 _SMALLEST_P = 1e-9
 #: Up to this number of units, each is compared with the median of the remaining units, not of all.
@@ -77,13 +81,14 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
     pool = residuals[~np.isnan(residuals)]
     for count in np.unique(n[enough]):
         tail = _Tail.drawn(pool, int(count), typical)
-        own = enough & (n == count)
-        scale = _scale(spread[own], typical)
+        units = enough & (n == count)
+        scale = _scale(spread[units], typical)
         width = tail.reaches(alpha / tests) * scale
-        lo[own], hi[own] = shift[own] - width, shift[own] + width
+        lo[units] = shift[units] - width
+        hi[units] = shift[units] + width
         with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.where(shift[own] > fence, (shift[own] - fence) / scale, 0.0)
-        p[own] = tail.p(np.nan_to_num(beyond))
+            beyond = np.where(shift[units] > fence, (shift[units] - fence) / scale, 0.0)
+        p[units] = tail.p(np.nan_to_num(beyond))
     return Deviations(np.where(enough, shift, np.nan), lo, hi, p, n.astype(np.float64), fence)
 
 
@@ -95,18 +100,19 @@ def _others(values: FloatArray) -> FloatArray:
 
 
 def _median(values: FloatArray) -> FloatArray:
-    known = ~np.isnan(values).all(axis=0)
-    found = np.full(values.shape[1], np.nan)
-    found[known] = np.nanmedian(values[:, known], axis=0)
-    return found
+    present = ~np.isnan(values).all(axis=0)
+    medians = np.full(values.shape[1], np.nan)
+    medians[present] = np.nanmedian(values[:, present], axis=0)
+    return medians
 
 
 def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    shift, spread = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    shift = np.full(len(rows), np.nan)
+    spread = np.full(len(rows), np.nan)
     ordered = np.sort(rows, axis=1)  # absent ones come last
     for count in np.unique(n[n > 1]):
-        own = n == count
-        shift[own], spread[own] = _trimmed(ordered[own, : int(count)])
+        units = n == count
+        shift[units], spread[units] = _trimmed(ordered[units, : int(count)])
     return shift, spread
 
 
@@ -151,8 +157,8 @@ class _Tail:
             rows = np.sort(generator.choice(pool, (_PIECE, count)), axis=1)
             shift, spread = _trimmed(rows)
             with np.errstate(divide="ignore", invalid="ignore"):
-                found = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
-            largest = np.sort(np.concatenate([largest, found]))[-_TAIL:]
+                shifts = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
+            largest = np.sort(np.concatenate([largest, shifts]))[-_TAIL:]
         # Both tails were drawn: twice as many draws of either.
         return cls(largest, 2 * _DRAWS, float((largest - largest[0]).mean()))
 
@@ -166,13 +172,13 @@ class _Tail:
             far = begin * np.exp(-(reached - self.extreme[0]) / self.mean_excess)
         within = 1 - np.searchsorted(self.extreme, reached, side="left") / len(self.extreme)
         near = np.where(reached > self.extreme[0], np.maximum(within * begin, far), 1.0)
-        found: FloatArray = np.maximum(np.nan_to_num(near, nan=1.0), _SMALLEST_P)
-        return found
+        probability: FloatArray = np.maximum(np.nan_to_num(near, nan=1.0), _SMALLEST_P)
+        return probability
 
     def reaches(self, level: float) -> float:
         """Return the quantile of a healthy unit's shift at this level."""
         begin = len(self.extreme) / self.draws
         if level >= begin:
-            at = len(self.extreme) - max(1, int(level * self.draws))
-            return float(self.extreme[max(at, 0)])
+            index = len(self.extreme) - max(1, int(level * self.draws))
+            return float(self.extreme[max(index, 0)])
         return float(self.extreme[0] + self.mean_excess * np.log(begin / level))

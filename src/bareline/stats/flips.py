@@ -105,11 +105,11 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
     Arguments as for `family_wise_p`; shape (k,), NaN below six blocks, 1 inside the zone.
     """
     rows, zones, tested = _checked(differences, zone)
-    found = np.full(tested.shape, np.nan)
+    q_values = np.full(tested.shape, np.nan)
     if not tested.any():
-        return found
-    own = zones[tested]
-    statistic = _Statistic(rows[tested], own, "both", np.ones(own.size))
+        return q_values
+    tested_zones = zones[tested]
+    statistic = _Statistic(rows[tested], tested_zones, "both", np.ones(tested_zones.size))
     observed = statistic.observed
     ascending = np.sort(observed)
     thresholds = _threshold(ascending)
@@ -124,8 +124,8 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
     rate[ascending <= 0] = 1.0
     # A row is no worse than any that is less extreme.
     q = np.minimum.accumulate(rate)
-    found[tested] = q[np.searchsorted(ascending, observed, side="left")]
-    return found
+    q_values[tested] = q[np.searchsorted(ascending, observed, side="left")]
+    return q_values
 
 
 def _checked(differences: ArrayLike, zone: ArrayLike) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -178,24 +178,25 @@ class _Statistic:
         A mean inside the zone counts as 0; the sign is kept. Only comparisons matter, and this
         is a monotone function of Student's t.
         """
-        found = np.empty((self._n.size, flips.shape[-1]))
+        statistics = np.empty((self._n.size, flips.shape[-1]))
         step = max(1, _IN_CACHE // flips.shape[-1])
         for first in range(0, self._n.size, step):
             part = slice(first, first + step)
-            self._compute(part, flips, found[part])
+            self._compute(part, flips, statistics[part])
         if not self._alike:
-            found = self._as_deviates(found)
+            statistics = self._as_deviates(statistics)
         if self._weights is not None:
-            found *= self._weights
-        return found
+            statistics *= self._weights
+        return statistics
 
-    def _compute(self, part: slice, flips: FloatArray, found: FloatArray) -> None:
-        """Write the statistics of some rows into `found`."""
+    def _compute(self, part: slice, flips: FloatArray, statistics: FloatArray) -> None:
+        """Write the statistics of some rows into `statistics`."""
         mean = self._values[part] @ flips
         mean /= self._n[part]
-        mean_square, zones = self._mean_square[part], self._zones[part]
-        np.square(mean, out=found)
-        variance = mean_square - found
+        mean_square = self._mean_square[part]
+        zones = self._zones[part]
+        np.square(mean, out=statistics)
+        variance = mean_square - statistics
         # Sums of equal figures leave rounding, not spread.
         variance[variance <= 1e-14 * mean_square] = 0.0
         variance /= self._n[part] - 1
@@ -203,15 +204,15 @@ class _Statistic:
             np.abs(mean, out=mean)
             none = mean <= zones
             mean -= zones / 2
-            np.square(mean, out=found)
+            np.square(mean, out=statistics)
         else:
             mean -= zones
             none = mean == 0
-            np.abs(mean, out=found)
-            found *= mean
+            np.abs(mean, out=statistics)
+            statistics *= mean
         with np.errstate(divide="ignore", invalid="ignore"):
-            found /= variance
-        found[none] = 0.0
+            statistics /= variance
+        statistics[none] = 0.0
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
         """Make t of unlike freedoms comparable: squared normal deviates (D. L. Wallace, 1959)."""

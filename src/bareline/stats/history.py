@@ -186,7 +186,9 @@ class _Search:
         self._least_p: dict[int, float] = defaultdict(lambda: 1.0)
 
     def courses(self) -> list[SeriesCourse]:
-        tested = self._test_whole([one for one in self._test.whole if len(one.runs) >= MIN_RUNS])
+        tested = self._test_whole(
+            [stretch for stretch in self._test.whole if len(stretch.runs) >= MIN_RUNS]
+        )
         while True:
             split, closed = self._split(tested)
             if not split:
@@ -209,23 +211,23 @@ class _Search:
         parts: list[Stretch] = []
         closed: list[Tested] = []
         strict = family_p(tested, strict=True)
-        for one, p, strict_p in zip(tested, family_p(tested), strict, strict=True):
-            stretch = one.stretch
+        for result, p, strict_p in zip(tested, family_p(tested), strict, strict=True):
+            stretch = result.stretch
             self._least_p[stretch.series] = min(self._least_p[stretch.series], p)
-            rivals = self._rivals(one) if p < ALPHA else None
+            rivals = self._rivals(result) if p < ALPHA else None
             if rivals is None:
-                closed.append(one)
+                closed.append(result)
             elif rivals.is_line(self._least_lead):
                 self._drifting[stretch.series].append(stretch)
                 parts.append(replace(stretch, drifts=True))
             elif rivals.wandering < self._least_lead / 2.0 + _wandering_chances(len(stretch.runs)):
-                closed.append(one)
+                closed.append(result)
             else:
                 certain = strict_p < self._alpha and rivals.least >= self._least_lead + _VERY_STRONG
                 cut = _Cut(p, certain)
                 runs = stretch.runs
-                self._cuts[stretch.series] |= {runs[at]: cut for at in one.cuts}
-                pairs = pairwise([0, *one.cuts, len(runs)])
+                self._cuts[stretch.series] |= {runs[position]: cut for position in result.cuts}
+                pairs = pairwise([0, *result.cuts, len(runs)])
                 parts += [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
         return parts, closed
 
@@ -248,7 +250,7 @@ class _Search:
             return SeriesCourse(Course.FEW, (), 1.0, phi)
         values = self._test.values(whole)
         slope = None
-        for stretch in sorted(self._drifting[series], key=lambda one: one.runs):
+        for stretch in sorted(self._drifting[series], key=lambda drifting: drifting.runs):
             slope = self._slope(stretch)
             values = _without_drift(values, whole.runs.index(stretch.runs[0]), stretch, slope)
         changes = self._changes(whole, values)
@@ -281,7 +283,7 @@ class _Search:
             dropped = near if reasons[near].p > reasons[near + 1].p else near + 1
             del reasons[dropped], places[dropped]
             placed = self._placed(values, places)
-        ends = [0, *(one.at for one in placed), values.size]
+        ends = [0, *(position.at for position in placed), values.size]
         phi = float(self._test.dependence.shown[whole.series])
         changes = []
         for number, (place, reason) in enumerate(zip(placed, reasons, strict=True)):
@@ -289,8 +291,8 @@ class _Search:
             after = values[place.at : ends[number + 2]]
             ratio = level_ratio(before, after, phi)
             certain = reason.certain and min(before.size, after.size) >= LEAST_RUNS
-            at, first, last = (int(runs[one]) for one in (place.at, place.first, place.last))
-            changes.append(Change(at, first, last, reason.p, certain, ratio))
+            start, first, last = (int(runs[edge]) for edge in (place.at, place.first, place.last))
+            changes.append(Change(start, first, last, reason.p, certain, ratio))
         return tuple(changes)
 
     def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
@@ -300,7 +302,9 @@ class _Search:
             begin = placed[-1].at if placed else 0
             end = places[number + 1] if number + 1 < len(places) else values.size
             here = locate(self._within_levels(values[begin:end], places[number] - begin))
-            placed.append(Position(*(begin + one for one in (here.at, here.first, here.last))))
+            placed.append(
+                Position(*(begin + offset for offset in (here.at, here.first, here.last)))
+            )
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
@@ -321,8 +325,8 @@ class _Search:
 
 def too_near(placed: Sequence[Position]) -> int | None:
     """Return the number of the first change whose level has too few runs; None without one."""
-    for number, (one, later) in enumerate(pairwise(placed)):
-        if later.at - one.at < LEAST_RUNS:
+    for number, (earlier, later) in enumerate(pairwise(placed)):
+        if later.at - earlier.at < LEAST_RUNS:
             return number
     return None
 

@@ -54,7 +54,8 @@ def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
     - `cuts`: first runs of new levels.
     """
     n = values.size
-    level, line = base(n, drifts=False), base(n, drifts=True)
+    level = base(n, drifts=False)
+    line = base(n, drifts=True)
     levels = _least_criterion(values, level, cuts)
     stepped = min(
         _least_criterion(values, line, cuts),

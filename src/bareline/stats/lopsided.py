@@ -55,8 +55,8 @@ def lopsided_p(differences: ArrayLike) -> float:
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]
     n = rows.shape[-1]
     many = n > MANY_BLOCKS
-    every = flips_of_many(n, _CHOSEN_FLIPS) if many else (flips_of(n, "both", _CHOSEN_FLIPS),)
-    sums = np.abs(np.concatenate([_skewness(rows, signs).sum(axis=0) for signs in every]))
+    batches = flips_of_many(n, _CHOSEN_FLIPS) if many else (flips_of(n, "both", _CHOSEN_FLIPS),)
+    sums = np.abs(np.concatenate([_skewness(rows, signs).sum(axis=0) for signs in batches]))
     return float(np.mean(sums >= sums[0] * (1 - _SLACK)))
 
 
@@ -70,10 +70,11 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
     """
-    first, second = summarize(values), summarize(baseline)
+    first = summarize(values)
+    second = summarize(baseline)
     spread = np.fmax(first.iqr_over_median, second.iqr_over_median)
-    known = spread[~np.isnan(spread)]
-    typical = np.median(known) if known.size else 0.0
+    finite = spread[~np.isnan(spread)]
+    typical = np.median(finite) if finite.size else 0.0
     distance = np.abs(first.median - second.median)
     least = np.minimum(np.abs(first.median), np.abs(second.median))
     return np.asarray(distance <= np.fmax(spread, typical) * least)

@@ -58,10 +58,10 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
     lost = np.isnan(values) & (beyond != 0)
     if not lost.any():
         return values, values
-    known = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
-    highest = np.where(np.isfinite(known), known, -_FAR)
-    known = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
-    lowest = np.where(np.isfinite(known), known, _FAR)
+    extreme = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
+    highest = np.where(np.isfinite(extreme), extreme, -_FAR)
+    extreme = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
+    lowest = np.where(np.isfinite(extreme), extreme, _FAR)
     least = np.where(lost, np.where(beyond > 0, highest, -_FAR), values)
     most = np.where(lost, np.where(beyond > 0, _FAR, lowest), values)
     return least, most
@@ -96,16 +96,19 @@ def paired_bounds(
     ends = _differences(first, second, beyond, beyond_baseline, floor)
     if groups is not None:
         ends = collapsed(ends[0], groups), collapsed(ends[1], groups)
-    least, most = (np.sort(found, axis=-1) for found in ends)
+    least, most = (np.sort(end, axis=-1) for end in ends)
     n = count_launches(least)
-    rank, level = np.zeros_like(n), np.full(n.shape, np.nan)
+    rank = np.zeros_like(n)
+    level = np.full(n.shape, np.nan)
     p = np.full(n.shape, np.nan)
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
-        null, own = null_distribution.sign(size), n == size
-        rank[own] = null.interval_rank(confidence)
-        level[own] = null.level(int(rank[own][0]))
-        above, below = (least[own] > 0).sum(axis=-1), (most[own] < 0).sum(axis=-1)
-        p[own] = null.two_sided_p(size - np.maximum(above, below))
+        null = null_distribution.sign(size)
+        of_size = n == size
+        rank[of_size] = null.interval_rank(confidence)
+        level[of_size] = null.level(int(rank[of_size][0]))
+        above = (least[of_size] > 0).sum(axis=-1)
+        below = (most[of_size] < 0).sum(axis=-1)
+        p[of_size] = null.two_sided_p(size - np.maximum(above, below))
     middle = np.stack(((n + 1) // 2, n // 2 + 1), axis=-1)
     shift, nearest = _centre(*(pick(end, middle).mean(axis=-1) for end in (least, most)))
     lo = pick(least, rank[:, None])[:, 0]
@@ -155,19 +158,23 @@ def _differences(
     """Return the least and the most that each block's difference can be."""
     first_least, first_most = extremes(first, beyond)
     second_least, second_most = extremes(second, beyond_baseline)
-    least, most = first_least - second_most, first_most - second_least
-    own, other = np.isnan(first), np.isnan(second)
-    up = np.where(own, beyond, 0) - np.where(other, beyond_baseline, 0)
-    known = (floor > 0) & (own != other)  # where both were lost nothing is known
-    least = np.where(known & (up > 0), np.fmax(least, floor), least)
-    most = np.where(known & (up < 0), np.fmin(most, -floor), most)
+    least = first_least - second_most
+    most = first_most - second_least
+    first_lost = np.isnan(first)
+    second_lost = np.isnan(second)
+    up = np.where(first_lost, beyond, 0) - np.where(second_lost, beyond_baseline, 0)
+    bounded = (floor > 0) & (first_lost != second_lost)  # where both were lost nothing is known
+    least = np.where(bounded & (up > 0), np.fmax(least, floor), least)
+    most = np.where(bounded & (up < 0), np.fmin(most, -floor), most)
     return least, most
 
 
 def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the estimate between its ends, and the end that is known of one that is open."""
-    least, most = _opened(least), _opened(most)
-    above, below = np.isposinf(most), np.isneginf(least)
+    least = _opened(least)
+    most = _opened(most)
+    above = np.isposinf(most)
+    below = np.isneginf(least)
     unknown = above & below
     shift = np.where(unknown, np.nan, np.where(unknown, 0.0, least) + np.where(unknown, 0.0, most))
     shift /= 2.0

@@ -40,7 +40,8 @@ class NullDistribution:
     def interval_rank(self, confidence: float) -> int:
         """Return the largest k with ``2 P(T <= k - 1) <= 1 - confidence``; 0 if there is none."""
         tail = (1.0 - confidence) / 2.0 + _SLACK
-        below, above = -1, self.size // 2 + 1
+        below = -1
+        above = self.size // 2 + 1
         while above - below > 1:
             middle = (below + above) // 2
             if self._at(middle) <= tail:

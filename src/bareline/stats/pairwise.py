@@ -86,7 +86,8 @@ class _Search:
         """Return the value at `rank`, to 2^-60 of the range."""
         if rank < 1:
             return math.nan
-        below, above = self.lowest, self.highest
+        below = self.lowest
+        above = self.highest
         if self.count(below) >= rank:
             return below
         for _ in range(60):
@@ -106,13 +107,13 @@ def _order_statistics(
     tie: FloatArray,
 ) -> Pairwise:
     cases = ranks.shape[0]
-    at = np.full(ranks.shape, np.nan)
+    selected = np.full(ranks.shape, np.nan)
     not_above = np.zeros(cases, dtype=np.int64)
     not_below = np.zeros(cases, dtype=np.int64)
     if pairs > EXPAND_LIMIT:
         for case in range(cases):
             values = search(case)
-            at[case] = [values.at(rank) for rank in ranks[case].tolist()]
+            selected[case] = [values.at(rank) for rank in ranks[case].tolist()]
             not_above[case] = values.count(tie[case])
             not_below[case] = values.count(math.inf) - values.count(
                 math.nextafter(-tie[case], -math.inf)
@@ -123,10 +124,10 @@ def _order_statistics(
             chunk = slice(start, start + step)
             expanded = expand(chunk)
             expanded.sort(axis=-1)
-            at[chunk] = pick(expanded, ranks[chunk])
+            selected[chunk] = pick(expanded, ranks[chunk])
             not_above[chunk] = (expanded <= tie[chunk, None]).sum(axis=-1)
             not_below[chunk] = (expanded >= -tie[chunk, None]).sum(axis=-1)
-    return Pairwise(at, not_above, not_below)
+    return Pairwise(selected, not_above, not_below)
 
 
 @lru_cache(maxsize=8)

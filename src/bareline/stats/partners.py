@@ -44,20 +44,22 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 
     Raises ValueError: the stacks have unlike shapes.
     """
-    own, base = as_stack(values), as_stack(baseline, "baseline")
-    require_same_blocks(own, base)
-    own_at, base_at = _launched(own, groups), _launched(base, groups)
-    found = np.full(base.shape, np.nan)
+    stack = as_stack(values)
+    base_stack = as_stack(baseline, "baseline")
+    require_same_blocks(stack, base_stack)
+    own_at = _launched(stack, groups)
+    base_at = _launched(base_stack, groups)
+    differences = np.full(base_stack.shape, np.nan)
     pairs = min(own_at.size, base_at.size)
     if not pairs:
-        return found
+        return differences
     first_block = np.unique(groups, return_index=True)[1]
     partner = _partner(base_at.size, pairs)
     begins = np.unique(partner, return_index=True)[1]
-    own_means = collapsed(collapsed(own, groups)[..., own_at], _partner(own_at.size, pairs))
-    base_means = collapsed(collapsed(base, groups)[..., base_at], partner)
-    found[..., first_block[base_at[begins]]] = own_means - base_means
-    return found
+    own_means = collapsed(collapsed(stack, groups)[..., own_at], _partner(own_at.size, pairs))
+    base_means = collapsed(collapsed(base_stack, groups)[..., base_at], partner)
+    differences[..., first_block[base_at[begins]]] = own_means - base_means
+    return differences
 
 
 def within_noise(
@@ -72,9 +74,10 @@ def within_noise(
     different that happen to spread little: so a row's spread counts as at least the middle one of
     its kind, or of all rows where its kind has fewer than four.
     """
-    own, base = collapsed(values, groups), collapsed(baseline, groups)
-    own_low, own_middle, own_high = _quartiles(own)
-    base_low, base_middle, base_high = _quartiles(base)
+    means = collapsed(values, groups)
+    base_means = collapsed(baseline, groups)
+    own_low, own_middle, own_high = _quartiles(means)
+    base_low, base_middle, base_high = _quartiles(base_means)
     spread = np.fmax(own_high - own_low, base_high - base_low)
     least = _spread_of_alike(spread, kind)
     apart = np.abs(own_middle - base_middle)
@@ -83,22 +86,22 @@ def within_noise(
 
 def _quartiles(rows: FloatArray) -> FloatArray:
     """Return the quartiles of each row, shape (3, k); NaN where a row has no launch."""
-    found = np.full((3, rows.shape[0]), np.nan)
+    quartiles = np.full((3, rows.shape[0]), np.nan)
     there = (~np.isnan(rows)).any(axis=-1)
     if there.any():
-        found[:, there] = np.nanquantile(rows[there], [0.25, 0.5, 0.75], axis=-1)
-    return found
+        quartiles[:, there] = np.nanquantile(rows[there], [0.25, 0.5, 0.75], axis=-1)
+    return quartiles
 
 
 def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
     """Return for each row the middle spread of its kind, or of all rows if these are few."""
-    known = ~np.isnan(spread) & (kind >= 0)
+    usable = ~np.isnan(spread) & (kind >= 0)
     least = np.zeros(spread.shape)
-    if not known.any():
+    if not usable.any():
         return least
-    least[kind >= 0] = np.median(spread[known])
-    for number in np.unique(kind[known]):
-        alike = known & (kind == number)
+    least[kind >= 0] = np.median(spread[usable])
+    for number in np.unique(kind[usable]):
+        alike = usable & (kind == number)
         if np.count_nonzero(alike) >= _FEWEST_ALIKE:
             least[kind == number] = np.median(spread[alike])
     return least

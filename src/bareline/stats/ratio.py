@@ -85,9 +85,9 @@ def paired_ratio(
     - `groups`: shape (n,); the boot of each block, as for `paired_shift`.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
-    found = _ratio(first, second, paired_shift, confidence, groups)
+    ratio = _ratio(first, second, paired_shift, confidence, groups)
     lost = (beyond, beyond_baseline)
-    return _with_lost(found, (first, second), lost, floor, paired_bounds, confidence, groups)
+    return _with_lost(ratio, (first, second), lost, floor, paired_bounds, confidence, groups)
 
 
 def unpaired_ratio(
@@ -104,10 +104,11 @@ def unpaired_ratio(
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
-    found = _ratio(first, second, unpaired_shift, confidence, groups)
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
+    ratio = _ratio(first, second, unpaired_shift, confidence, groups)
     lost = (beyond, beyond_baseline)
-    return _with_lost(found, (first, second), lost, 0.0, unpaired_bounds, confidence, groups)
+    return _with_lost(ratio, (first, second), lost, 0.0, unpaired_bounds, confidence, groups)
 
 
 def _ratio(
@@ -119,25 +120,30 @@ def _ratio(
 ) -> Ratio:
     require_same_cases(first, second)
     on_logs = _all_positive(first, second)
-    found = shift_of(
+    shift = shift_of(
         _logarithm(first),
         _logarithm(second),
         confidence=confidence,
         rounding=ROUNDING,
         groups=groups,
     )
-    ratio, p, level = np.asarray(np.exp(found.shift)), found.p.copy(), found.level.copy()
-    n, n_baseline = found.n.copy(), found.n_baseline.copy()
+    ratio = np.asarray(np.exp(shift.shift))
+    p = shift.p.copy()
+    level = shift.level.copy()
+    n = shift.n.copy()
+    n_baseline = shift.n_baseline.copy()
     off = ~on_logs
     if off.any():
         plain = shift_of(first[off], second[off], confidence=confidence, groups=groups)
         ratio[off] = _quotient_of_medians(first[off], second[off])
-        p[off], level[off] = plain.p, np.nan
-        n[off], n_baseline[off] = plain.n, plain.n_baseline
+        p[off] = plain.p
+        level[off] = np.nan
+        n[off] = plain.n
+        n_baseline[off] = plain.n_baseline
     return Ratio(
         ratio=ratio,
-        lo=np.where(on_logs, np.exp(found.lo), np.nan),
-        hi=np.where(on_logs, np.exp(found.hi), np.nan),
+        lo=np.where(on_logs, np.exp(shift.lo), np.nan),
+        hi=np.where(on_logs, np.exp(shift.hi), np.nan),
         p=p,
         n=n,
         n_baseline=n_baseline,
@@ -148,7 +154,7 @@ def _ratio(
 
 
 def _with_lost(
-    found: Ratio,
+    ratio: Ratio,
     stacks: tuple[FloatArray, FloatArray],
     lost: tuple[ArrayLike, ArrayLike],
     floor: ArrayLike,
@@ -161,20 +167,23 @@ def _with_lost(
         np.where(np.isnan(stack), np.broadcast_to(np.asarray(sign), stack.shape), 0)
         for stack, sign in zip(stacks, lost, strict=True)
     ]
-    affected = found.on_logs & ((signs[0] != 0).any(axis=-1) | (signs[1] != 0).any(axis=-1))
+    affected = ratio.on_logs & ((signs[0] != 0).any(axis=-1) | (signs[1] != 0).any(axis=-1))
     if not affected.any():
-        return found
-    own = [_logarithm(stack[affected]) for stack in stacks]
+        return ratio
+    logs = [_logarithm(stack[affected]) for stack in stacks]
     floors = np.broadcast_to(np.asarray(floor, dtype=np.float64), stacks[0].shape)[affected]
     beyond = (sign[affected] for sign in signs)
-    bounds = bounds_of(*own, *beyond, floors, confidence=confidence, groups=groups)
-    changed = replace(found, **{name: getattr(found, name).copy() for name in _BOUNDED})
+    bounds = bounds_of(*logs, *beyond, floors, confidence=confidence, groups=groups)
+    changed = replace(ratio, **{name: getattr(ratio, name).copy() for name in _BOUNDED})
     with np.errstate(over="ignore"):
         changed.ratio[affected] = np.exp(bounds.shift)
         changed.nearest[affected] = np.exp(bounds.nearest)
-        changed.lo[affected], changed.hi[affected] = np.exp(bounds.lo), np.exp(bounds.hi)
-    changed.p[affected], changed.level[affected] = bounds.p, bounds.level
-    changed.n[affected], changed.n_baseline[affected] = bounds.n, bounds.n_baseline
+        changed.lo[affected] = np.exp(bounds.lo)
+        changed.hi[affected] = np.exp(bounds.hi)
+    changed.p[affected] = bounds.p
+    changed.level[affected] = bounds.level
+    changed.n[affected] = bounds.n
+    changed.n_baseline[affected] = bounds.n_baseline
     return changed
 
 
@@ -198,29 +207,32 @@ def differences_of_blocks(
     on_logs = _all_positive(first, second)
     logs = _logarithm(first) - _logarithm(second)
     rounding = np.where(on_logs, ROUNDING, rounding_of(first, second))[..., None]
-    found = np.where(on_logs[..., None], logs, first - second)
-    found = np.where(np.abs(found) <= rounding, 0.0, found)
-    signs = [np.broadcast_to(np.asarray(sign), found.shape) for sign in (beyond, beyond_baseline)]
-    lost = np.isnan(found) & ((signs[0] != 0) | (signs[1] != 0))
+    differences = np.where(on_logs[..., None], logs, first - second)
+    differences = np.where(np.abs(differences) <= rounding, 0.0, differences)
+    signs = [
+        np.broadcast_to(np.asarray(sign), differences.shape) for sign in (beyond, beyond_baseline)
+    ]
+    lost = np.isnan(differences) & ((signs[0] != 0) | (signs[1] != 0))
     affected = lost.any(axis=-1)
     if affected.any():
-        own = [
+        stacks = [
             np.where(on_logs[affected, None], _logarithm(stack[affected]), stack[affected])
             for stack in (first, second)
         ]
         floors = np.where(on_logs[..., None], np.asarray(floor, dtype=np.float64), 0.0)
-        floors = np.broadcast_to(floors, found.shape)[affected]
+        floors = np.broadcast_to(floors, differences.shape)[affected]
         beyond, beyond_baseline = (np.asarray(sign[affected]) for sign in signs)
-        nearest = nearest_differences(own[0], own[1], beyond, beyond_baseline, floors)
-        found[affected] = np.where(lost[affected], nearest, found[affected])
-    return found
+        nearest = nearest_differences(stacks[0], stacks[1], beyond, beyond_baseline, floors)
+        differences[affected] = np.where(lost[affected], nearest, differences[affected])
+    return differences
 
 
 def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return both stacks with NaN wherever either is NaN, except for launches lost to a limit."""
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     no_first = np.isnan(first) & (np.asarray(beyond) == 0)
     no_second = np.isnan(second) & (np.asarray(beyond_baseline) == 0)
@@ -237,6 +249,7 @@ def _logarithm(stack: FloatArray) -> FloatArray:
 
 
 def _quotient_of_medians(first: FloatArray, second: FloatArray) -> FloatArray:
-    above, below = summarize(first).median, summarize(second).median
+    above = summarize(first).median
+    below = summarize(second).median
     defined = (above > 0) & (below > 0)
     return np.divide(above, below, out=np.full_like(above, np.nan), where=defined)

@@ -43,20 +43,21 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
     """
     rows = as_stack(values)
     n = count_launches(rows)
-    found = [np.zeros(n.shape, dtype=np.bool_) for _ in range(3)]
+    traits = [np.zeros(n.shape, dtype=np.bool_) for _ in range(3)]
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
-        own = np.flatnonzero(n == size)
-        present = np.argsort(np.isnan(rows[own]), axis=-1, kind="stable")[:, :size]
-        series = np.take_along_axis(rows[own], present, axis=-1)
-        drifting, dependent = _drifts(series, least), _depends(series, least)
+        of_size = np.flatnonzero(n == size)
+        present = np.argsort(np.isnan(rows[of_size]), axis=-1, kind="stable")[:, :size]
+        series = np.take_along_axis(rows[of_size], present, axis=-1)
+        drifting = _drifts(series, least)
+        dependent = _depends(series, least)
         if size < _FEWEST:
-            found[1][own] = dependent | drifting
+            traits[1][of_size] = dependent | drifting
             continue
         # A drifting series is dependent for that reason alone.
         seen = (drifting, ~drifting & dependent, _two_modes(series, least))
-        for whole, part in zip(found, seen, strict=True):
-            whole[own] = part
-    return SeriesTraits(*found)
+        for whole, part in zip(traits, seen, strict=True):
+            whole[of_size] = part
+    return SeriesTraits(*traits)
 
 
 def _ranks(series: FloatArray) -> FloatArray:
@@ -97,7 +98,8 @@ def _critical(n: int) -> tuple[float, float]:
         # Under independence the autocorrelation's mean is -1/n and its variance about 1/n.
         return _CRITICAL / math.sqrt(n - 1), _CRITICAL / math.sqrt(n) - 1 / n
     orders = np.array(list(permutations(range(n)))) - (n - 1) / 2
-    trend, neighbours = np.sort(_trend(orders)), np.sort(_neighbours(orders))
+    trend = np.sort(_trend(orders))
+    neighbours = np.sort(_neighbours(orders))
     return _reached_by_few(trend), _reached_by_few(neighbours)
 
 

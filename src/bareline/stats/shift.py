@@ -80,7 +80,8 @@ def paired_shift(
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     rows = as_rows(first - second)
     if groups is not None:
@@ -91,7 +92,7 @@ def paired_shift(
     def pairwise(ranks: IntArray) -> Pairwise:
         return walsh_averages(rows, ranks, tie)
 
-    found = _infer(
+    shift = _infer(
         n,
         n,
         lambda k, _: null_distribution.signed_rank(k),
@@ -99,7 +100,7 @@ def paired_shift(
         confidence=confidence,
         tie=tie,
     )
-    return _reshape(found, first.shape[:-1])
+    return _reshape(shift, first.shape[:-1])
 
 
 def unpaired_shift(
@@ -116,19 +117,23 @@ def unpaired_shift(
     - `rounding`: as in `paired_shift`.
     - `groups`: as in `paired_shift`, of either side: n and m are one number then.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
+    first = as_stack(values)
+    second = as_stack(baseline, "baseline")
     require_same_cases(first, second)
-    rows, baseline_rows = as_rows(first), as_rows(second)
+    rows = as_rows(first)
+    baseline_rows = as_rows(second)
     if groups is not None:
-        rows, baseline_rows = collapsed(rows, groups), collapsed(baseline_rows, groups)
+        rows = collapsed(rows, groups)
+        baseline_rows = collapsed(baseline_rows, groups)
     tie = _given_or_default(rounding, first, second)
-    n, m = count_launches(rows), count_launches(baseline_rows)
+    n = count_launches(rows)
+    m = count_launches(baseline_rows)
 
     def pairwise(ranks: IntArray) -> Pairwise:
         return differences(rows, baseline_rows, ranks, tie)
 
-    found = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence=confidence, tie=tie)
-    return _reshape(found, first.shape[:-1])
+    shift = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence=confidence, tie=tie)
+    return _reshape(shift, first.shape[:-1])
 
 
 def _infer(
@@ -155,15 +160,15 @@ def _infer(
     total = np.array([null.size for null in nulls], dtype=np.int64)[which]
     middle = np.where(total > 0, total // 2 + 1, 0)
     ranks = (k, (total + 1) // 2, middle, np.where(k > 0, total + 1 - k, 0))
-    found = pairwise(np.stack(ranks, axis=-1))
-    at = np.where(np.abs(found.at) <= tie[:, None], 0.0, found.at)
+    statistics = pairwise(np.stack(ranks, axis=-1))
+    shifts = np.where(np.abs(statistics.at) <= tie[:, None], 0.0, statistics.at)
 
     p = np.full(n.shape, np.nan)
-    tail = np.minimum(found.not_above, found.not_below)
+    tail = np.minimum(statistics.not_above, statistics.not_below)
     for i in np.flatnonzero(enough).tolist():
         p[which == i] = nulls[i].two_sided_p(tail[which == i])
-    centre = (at[:, 1] + at[:, 2]) / 2.0
-    return Shift(centre, at[:, 0], at[:, 3], p, n, m, size_level[which])
+    centre = (shifts[:, 1] + shifts[:, 2]) / 2.0
+    return Shift(centre, shifts[:, 0], shifts[:, 3], p, n, m, size_level[which])
 
 
 def rounding_of(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -180,5 +185,5 @@ def _given_or_default(given: ArrayLike | None, first: FloatArray, second: FloatA
     return np.broadcast_to(np.asarray(given, dtype=np.float64), first.shape[:-1]).reshape(-1)
 
 
-def _reshape(found: Shift, shape: tuple[int, ...]) -> Shift:
-    return Shift(*(getattr(found, field.name).reshape(shape) for field in fields(Shift)))
+def _reshape(shift: Shift, shape: tuple[int, ...]) -> Shift:
+    return Shift(*(getattr(shift, field.name).reshape(shape) for field in fields(Shift)))

@@ -66,8 +66,8 @@ def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
     if rows.shape[-1] == 0:
         return np.full(ranks.shape, np.nan)
     index = np.clip(ranks - 1, 0, rows.shape[-1] - 1)
-    found = np.take_along_axis(rows, index, axis=-1)
-    return np.where((ranks >= 1) & (ranks <= rows.shape[-1]), found, np.nan)
+    picked = np.take_along_axis(rows, index, axis=-1)
+    return np.where((ranks >= 1) & (ranks <= rows.shape[-1]), picked, np.nan)
 
 
 def relative(spread: FloatArray, centre: FloatArray) -> FloatArray:

@@ -103,10 +103,10 @@ class OrderTest:
     def test(self, stretches: Sequence[Stretch], most_orders: int | None = None) -> list[Tested]:
         """Test stretches; those that are too short to part are left out."""
         alike: dict[tuple[tuple[int, ...], bool], list[Stretch]] = defaultdict(list)
-        for one in stretches:
-            least = _LEAST_DRIFTING if one.drifts else 2 * LEAST_RUNS
-            if len(one.runs) >= least:
-                alike[one.runs, one.drifts].append(one)
+        for stretch in stretches:
+            least = _LEAST_DRIFTING if stretch.drifts else 2 * LEAST_RUNS
+            if len(stretch.runs) >= least:
+                alike[stretch.runs, stretch.drifts].append(stretch)
         tested: list[Tested] = []
         for group in alike.values():
             tested += self._test_group(group, most_orders)
@@ -114,12 +114,13 @@ class OrderTest:
 
     def _test_group(self, group: Sequence[Stretch], most_orders: int | None) -> list[Tested]:
         """Test stretches of the same runs."""
-        runs, drifts = group[0].runs, group[0].drifts
+        runs = group[0].runs
+        drifts = group[0].drifts
         orders = np.argsort(self._keys[:most_orders, runs], axis=1)
-        rows = np.stack([self.values(one) for one in group])
+        rows = np.stack([self.values(stretch) for stretch in group])
         if drifts:
             rows = without_line(rows)
-        numbers = [one.series for one in group]
+        numbers = [stretch.series for stretch in group]
         phi = self.dependence.shown[numbers]
         possible = self.dependence.possible[numbers]
         model = best_model(drawn_in(rows, self._zone), self._zone, phi, drifts=drifts)
@@ -127,12 +128,20 @@ class OrderTest:
         strict_scores = highest_scores(rows, self._zone, possible, drifts=drifts)
         null = self._shuffled_scores(rows, orders, drifts=drifts)
         tested = []
-        for at, stretch in enumerate(group):
-            begin, end = int(model.begin[at]), int(model.end[at])
+        for number, stretch in enumerate(group):
+            begin = int(model.begin[number])
+            end = int(model.end[number])
             cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
             floor = 2.0 / math.comb(len(runs), end - begin)
             tested.append(
-                Tested(stretch, scores[:, at], strict_scores[:, at], null[:, at], cuts, floor)
+                Tested(
+                    stretch,
+                    scores[:, number],
+                    strict_scores[:, number],
+                    null[:, number],
+                    cuts,
+                    floor,
+                )
             )
         return tested
 
@@ -175,18 +184,18 @@ def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
     """
     if not tested:
         return []
-    null = np.max([one.null for one in tested], axis=0)
+    null = np.max([result.null for result in tested], axis=0)
     tails = [Tail.of(scores) for scores in null]
-    scores = np.array([one.strict_scores if strict else one.scores for one in tested])
-    floors = np.array([one.floor for one in tested])
+    scores = np.array([result.strict_scores if strict else result.scores for result in tested])
+    floors = np.array([result.floor for result in tested])
     p = np.exp(Tail.of(_evidence(tails, null)).log_p(_evidence(tails, scores.T)))
-    return [float(one) for one in np.where(scores.any(axis=1), np.maximum(p, floors), 1.0)]
+    return [float(value) for value in np.where(scores.any(axis=1), np.maximum(p, floors), 1.0)]
 
 
 def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
     """Return the evidence of plain and robust scores, shape (2, ...): the larger weighted one."""
     weighted = [
-        math.log(weight) - tail.log_p(own)
-        for weight, tail, own in zip(_WEIGHTS, tails, scores, strict=True)
+        math.log(weight) - tail.log_p(kind_scores)
+        for weight, tail, kind_scores in zip(_WEIGHTS, tails, scores, strict=True)
     ]
     return np.asarray(np.maximum(np.max(weighted, axis=0), 0.0))

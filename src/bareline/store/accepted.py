@@ -50,8 +50,8 @@ def accept(run: Path, reason: str) -> Acceptance:
 
     Raises StoreError: the file cannot be written.
     """
-    found = Acceptance(run.name, cleaned(reason).strip()[:_MOST_REASON], now())
-    line = {"run": found.run, "reason": found.reason, "accepted": found.accepted}
+    acceptance = Acceptance(run.name, cleaned(reason).strip()[:_MOST_REASON], now())
+    line = {"run": acceptance.run, "reason": acceptance.reason, "accepted": acceptance.accepted}
     path = run.parent / ACCEPTED_FILE
     try:
         with appended(path) as file:
@@ -64,7 +64,7 @@ def accept(run: Path, reason: str) -> Acceptance:
     except OSError as error:
         why = f"cannot be written: {error.strerror}"
         raise StoreError(why, where=str(path), hint=_next_step(error)) from error
-    return found
+    return acceptance
 
 
 def _next_step(error: OSError) -> str:
@@ -83,7 +83,7 @@ def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
 
     Raises StoreError: a line other than a torn last one is damaged.
     """
-    found: dict[Path, Acceptance] = {}
+    acceptances: dict[Path, Acceptance] = {}
     for folder in {run.parent for run in runs}:
         path = folder / ACCEPTED_FILE
         if not os.path.lexists(path):
@@ -91,11 +91,11 @@ def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
         lines = whole_lines(
             folder, ACCEPTED_FILE, _ACCEPTANCE.validate_json, MOST_FILE_BYTES, _MEND
         )
-        found.update({folder / line.run: line for line in lines})
+        acceptances.update({folder / line.run: line for line in lines})
         last = _unended(path)
         if last is not None:
-            found[folder / last.run] = last
-    return found
+            acceptances[folder / last.run] = last
+    return acceptances
 
 
 def _last_line(path: Path) -> bytes:

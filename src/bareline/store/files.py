@@ -100,8 +100,8 @@ def cut_torn_line(descriptor: int) -> None:
     end = size
     while end > 0:
         if size - end > MOST_LINE_BYTES:
-            what = f"its last line is longer than {MOST_LINE_BYTES >> 20} MiB"
-            raise StoreError(what, where=RECORDS_FILE, hint=MEND_LINE)
+            problem = f"its last line is longer than {MOST_LINE_BYTES >> 20} MiB"
+            raise StoreError(problem, where=RECORDS_FILE, hint=MEND_LINE)
         start = max(0, end - 65536)
         newline = os.pread(descriptor, end - start, start).rfind(b"\n")
         if newline >= 0:

@@ -82,7 +82,7 @@ class Header:
         """Hash of everything that determines the measurements."""
         content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
         # Older runs have neither, and keep their hash.
-        content += [one for one in (self.control, self.defaults) if one]
+        content += [part for part in (self.control, self.defaults) if part]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
@@ -262,11 +262,11 @@ def read_header(run: Path) -> Header:
     Raises StoreError: it is not a run directory, made by another version's schema, or damaged.
     """
     content = _read_toml(run)
-    found = content.get("schema")
-    if isinstance(found, int) and found != SCHEMA:
-        newer = found > SCHEMA
+    schema = content.get("schema")
+    if isinstance(schema, int) and schema != SCHEMA:
+        newer = schema > SCHEMA
         raise StoreError(
-            f"written by {'a newer' if newer else 'an older'} bareline (schema {found})",
+            f"written by {'a newer' if newer else 'an older'} bareline (schema {schema})",
             where=str(run),
             hint="update bareline" if newer else "read it with that one, or measure again",
         )
@@ -341,12 +341,12 @@ def _read_toml(run: Path) -> dict[str, Any]:
             ) from error
         step = "give the folder that `bareline run` printed last"
         hint = step_to_read(error, step)
-        what = "not a run directory" if hint == step else "cannot be read"
-        why = f"{what}: {error.strerror} ({HEADER_FILE})"
+        problem = "not a run directory" if hint == step else "cannot be read"
+        why = f"{problem}: {error.strerror} ({HEADER_FILE})"
         raise StoreError(why, where=str(run), hint=hint) from error
     except ValueError as error:
         raise _damaged(str(error), run) from error
 
 
-def _damaged(what: str, run: Path) -> StoreError:
-    return StoreError(f"{HEADER_FILE} is damaged: {what}", where=str(run), hint=_MEND)
+def _damaged(problem: str, run: Path) -> StoreError:
+    return StoreError(f"{HEADER_FILE} is damaged: {problem}", where=str(run), hint=_MEND)

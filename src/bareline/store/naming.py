@@ -56,11 +56,11 @@ def list_runs(folder: Path = RUNS) -> list[Run]:
         hint = step_to_read(error, "give a folder with runs")
         why = f"cannot be read: {error.strerror}"
         raise StoreError(why, where=str(folder), hint=hint) from error
-    found = []
+    runs = []
     for path in below:
         with suppress(StoreError):
-            found.append(Run.open(path))
-    return sorted(found, key=lambda one: (one.header.created, one.path.name))
+            runs.append(Run.open(path))
+    return sorted(runs, key=lambda run: (run.header.created, run.path.name))
 
 
 def run_folders(folder: Path) -> list[Path]:
@@ -107,8 +107,8 @@ def find_run(text: str) -> Path:
     all_runs = [run.path for run in list_runs()]
     paths = [run for run in all_runs if run.name.startswith(begins)]
     if latest and not paths:
-        what = f"no run begins with '{begins}'" if begins else "there is no run"
-        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists all runs")
+        problem = f"no run begins with '{begins}'" if begins else "there is no run"
+        raise StoreError(problem, where=f"{RUNS}/", hint="`bareline runs` lists all runs")
     if latest or len(paths) == 1:
         return paths[-1]
     if paths:

@@ -39,14 +39,14 @@ def write_raw(run: Path, folder: Path, output: Output) -> None:
         "files": sorted(output.files),
         "cut": list(output.cut),
     }
-    said = {"stdout": output.stdout, "stderr": output.stderr}
-    if not output.files and sum(map(len, said.values())) <= _SMALL_CHARACTERS:
-        text = json.dumps({**about, **said}, indent=1, ensure_ascii=False)
+    streams = {"stdout": output.stdout, "stderr": output.stderr}
+    if not output.files and sum(map(len, streams.values())) <= _SMALL_CHARACTERS:
+        text = json.dumps({**about, **streams}, indent=1, ensure_ascii=False)
         replace_file(folder.with_name(f"{folder.name}.json"), text + "\n", within=run)
         return
     make_folder(folder)
     remove_parts(folder)
-    for name, text in said.items():
+    for name, text in streams.items():
         replace_file(folder / name, text, within=run)
     for name, text in output.files.items():
         replace_file(folder / f"file.{name}", text, within=run)

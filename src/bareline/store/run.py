@@ -165,12 +165,12 @@ class Run(RunFiles):
             os.close(descriptor)
 
     def _in_use(self, file: Path) -> StoreError:
-        what, step = "another bareline is writing to this run", "wait for it, or end it"
+        problem, step = "another bareline is writing to this run", "wait for it, or end it"
         if holder := holder_of(file):
             lease = shlex.quote(str(lease_of(file)))
-            what += f": {holder}"
+            problem += f": {holder}"
             step += f"; if it has ended on another host: `rm {lease}`"
-        return StoreError(what, where=str(self.path), hint=step)
+        return StoreError(problem, where=str(self.path), hint=step)
 
     def _remove_parts(self) -> None:
         """Remove incomplete files that kills left, including files of earlier versions."""
@@ -190,10 +190,10 @@ class Run(RunFiles):
         """Append records: one write, one fsync; a StoreError leaves the earlier records intact."""
         assert self._descriptor is not None, "append outside of writing()"
         lines = "".join(map(to_line, records)).encode(errors="replace")
-        found = os.fstat(self._descriptor)
-        size = found.st_size
+        status = os.fstat(self._descriptor)
+        size = status.st_size
         try:
-            if not found.st_nlink:  # the text would vanish with the last open descriptor
+            if not status.st_nlink:  # the text would vanish with the last open descriptor
                 raise FileNotFoundError(errno.ENOENT, f"{RECORDS_FILE} was removed")
             written = os.write(self._descriptor, lines)
             if written < len(lines):
@@ -274,8 +274,8 @@ class Run(RunFiles):
         """Return the file, if it is there; a file of another user must be small."""
         file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
-            found = file.lstat()
-            if found.st_uid != os.geteuid() and found.st_size > MOST_FOREIGN_BYTES:
+            status = file.lstat()
+            if status.st_uid != os.geteuid() and status.st_size > MOST_FOREIGN_BYTES:
                 raise StoreError(
                     f"belongs to another user, and is larger than {MOST_FOREIGN_BYTES >> 20} MiB",
                     where=str(file),

@@ -156,7 +156,9 @@ class RunFiles:
     def write_session(self, session: Session) -> None:
         """Keep the version and the machine of bareline, replacing the entry of this session."""
         sessions = {**self.sessions(), session.number: session}
-        lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in sessions.values()]
+        lines = [
+            json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in sessions.values()
+        ]
         with self.explaining():
             self._replace(self.path / SESSIONS_FILE, "".join(lines))
 
@@ -178,21 +180,21 @@ class RunFiles:
 
         - `machine`: only as on this one; without it, on the first that a platform came up on.
         """
-        known = {number: session.machine for number, session in self.sessions().items()}
-        found: dict[str, dict[str, Scalar]] = {}
+        machines = {number: session.machine for number, session in self.sessions().items()}
+        latest: dict[str, dict[str, Scalar]] = {}
         on: dict[str, int] = {}
-        for number in sorted({FIRST, *known}):
-            here = known.get(number, FIRST)
+        for number in sorted({FIRST, *machines}):
+            here = machines.get(number, FIRST)
             for name, facts in self.facts_of(number).items():
                 if on.setdefault(name, here) == here if machine is None else machine == here:
-                    found[name] = facts
-        return dict(sorted(found.items()))
+                    latest[name] = facts
+        return dict(sorted(latest.items()))
 
     def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
         """Read the facts of every platform that came up in a session."""
         files = {n: self._facts_file(n, session) for n in sorted(self.header.platforms)}
-        found = {n: self._json(file, _FACTS, _LARGEST_FACTS_BYTES) for n, file in files.items()}
-        return {name: facts for name, facts in found.items() if facts is not None}
+        contents = {n: self._json(file, _FACTS, _LARGEST_FACTS_BYTES) for n, file in files.items()}
+        return {name: facts for name, facts in contents.items() if facts is not None}
 
     def _facts_file(self, platform: str, session: int) -> Path:
         folder = self.path / "facts"

@@ -60,19 +60,19 @@ def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[st
         frame = frame.with_row_index("row", row).cast({"row": pl.Int64})
         row += frame.height
         _check_trials(frame, probes, platforms)
-        own = (
+        measured = (
             frame.filter(pl.col("status") == "measured", pl.col("samples").list.len() > 0)
             .select("row", "probe", "samples")
             .explode("samples")
             .unnest("samples")
         )
-        _check_samples(own, probes)
-        for text in {*frame["params"].unique(), *own["point"].unique()} - points:
+        _check_samples(measured, probes)
+        for text in {*frame["params"].unique(), *measured["point"].unique()} - points:
             parse_point(text)
             points.add(text)
         trials.append(frame.drop("samples"))
         names = pl.col("metric", "point").cast(pl.Categorical)
-        samples.append(own.drop("probe").with_columns(names))
+        samples.append(measured.drop("probe").with_columns(names))
     whole = pl.concat(trials).unique("trial", keep="last", maintain_order=True)
     values = pl.concat(samples)
     if whole.height < row:
@@ -105,13 +105,13 @@ def _check_trials(
     empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
     if empty:
         raise ValueError(f"key '{empty[0]}' is missing")
-    for name, known in (
+    for name, allowed in (
         ("platform", set(platforms)),
         ("probe", set(probes)),
         ("status", {"measured", "failed"}),
         ("clock", set(get_args(Clock))),
     ):
-        strange = set(frame[name].unique()) - known
+        strange = set(frame[name].unique()) - allowed
         if strange:
             raise ValueError(f"key '{name}' is '{min(strange)}'")
     failed = frame.filter(pl.col("status") == "failed")

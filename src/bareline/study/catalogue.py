@@ -36,8 +36,8 @@ _OWN = resources.files("bareline") / "studies"
 def _files() -> Mapping[str, Traversable]:
     ours = [("bareline.studies", _OWN)]
     others = ((where, resources.files(package)) for where, package in brought("bareline.studies"))
-    found = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))
-    return named("study", found, lambda file: file.name.removesuffix(".toml"))
+    files = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))
+    return named("study", files, lambda file: file.name.removesuffix(".toml"))
 
 
 def _toml(folder: Traversable) -> Iterator[Traversable]:
@@ -108,18 +108,18 @@ def study_rows() -> list[StudyListed]:
     listed = json.loads((_OWN / LISTING).read_bytes())
     rows = []
     for name, file in _files().items():
-        known = listed.get(name)
-        same = known is not None and known["crc32"] == zlib.crc32(file.read_bytes())
-        rows.append(known["row"] if same else _row(_read(name)))
+        entry = listed.get(name)
+        same = entry is not None and entry["crc32"] == zlib.crc32(file.read_bytes())
+        rows.append(entry["row"] if same else _row(_read(name)))
     return rows
 
 
 def listing() -> dict[str, Any]:
     """Make the rows of bareline's own studies, for the package."""
-    own = {file.name.removesuffix(".toml"): file for file in _toml(_OWN)}
+    files = {file.name.removesuffix(".toml"): file for file in _toml(_OWN)}
     return {
         name: {"crc32": zlib.crc32(file.read_bytes()), "row": _row(_read(name))}
-        for name, file in own.items()
+        for name, file in files.items()
     }
 
 

@@ -95,8 +95,8 @@ def command_study(
     content = {
         "study": _head(commands, names[0], options, seconds),
         "variant": {
-            name: {"title": line, "command": own}
-            for name, line, own in zip(names, commands, words, strict=True)
+            name: {"title": line, "command": argv}
+            for name, line, argv in zip(names, commands, words, strict=True)
         },
         "app": {PROBE.partition(".")[2]: program},
         "measure": [measure],
@@ -174,9 +174,9 @@ def _measured(options: CommandOptions) -> dict[str, Any]:
         title = "Wall time"
         return {"title": title, "metrics": {TIME: {"wall": True}}, "verify": [f"{TIME} > 0"]}
     if options.unit not in BASE_UNITS:
-        known = ", ".join(sorted(BASE_UNITS))
+        units = ", ".join(sorted(BASE_UNITS))
         raise UsageError(
-            f"'{options.unit[:20]}' is not a unit", where="--unit", hint=f"use {known}"
+            f"'{options.unit[:20]}' is not a unit", where="--unit", hint=f"use {units}"
         )
     try:
         groups = re.compile(options.metric).groups

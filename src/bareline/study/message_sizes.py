@@ -51,9 +51,9 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
         if not _lists_sizes(study, measure):
             measures.append(measure)
             continue
-        own = _within(measure, sizes)
-        if own:
-            measures.append(_at_sizes(measure, own))
+        fitting = _within(measure, sizes)
+        if fitting:
+            measures.append(_at_sizes(measure, fitting))
             probes.append(measure.probe)
         else:
             measures.append(measure)

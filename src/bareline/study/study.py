@@ -262,8 +262,8 @@ class Study(Limits, BaseModel):
         """
         where = f"study '{self.name}'"
         if name not in self.scales:
-            known = ", ".join(self.scales)
-            hint = f"it has: {known}" if known else "it has none; run it without --scale"
+            names = ", ".join(self.scales)
+            hint = f"it has: {names}" if names else "it has none; run it without --scale"
             raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
         content = self.to_toml()
         measures = []

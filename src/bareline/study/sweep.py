@@ -29,11 +29,11 @@ CORES = "cores"
 
 def _or(*words: str) -> BeforeValidator:
     """Refuse every word but some in a single line."""
-    known = " or ".join(f'"{word}"' for word in words)
+    choices = " or ".join(f'"{word}"' for word in words)
 
     def check(value: Any) -> Any:
         if isinstance(value, str) and value not in words:
-            raise ValueError(f"'{value}' is not a number; write one, or {known}")
+            raise ValueError(f"'{value}' is not a number; write one, or {choices}")
         return value
 
     return BeforeValidator(check)
@@ -86,12 +86,12 @@ class Sweep:
         Raises ProbeError: the probe cannot run with a number of ranks that the study names.
         """
         if self.ranks_per_node is None:
-            found = self._over_nodes(room, check)
+            candidates = self._over_nodes(room, check)
         elif self.nodes is None:
-            found = self._full_nodes(check)
+            candidates = self._full_nodes(check)
         else:
-            found = self._by_nodes(room, check)
-        return (shape for shape in dict.fromkeys(found) if self._has_ends(shape[1]))
+            candidates = self._by_nodes(room, check)
+        return (shape for shape in dict.fromkeys(candidates) if self._has_ends(shape[1]))
 
     def _has_ends(self, nodes: int | None) -> bool:
         if self.ends is None or nodes is None or nodes <= self.ends:
@@ -171,7 +171,7 @@ class Sweep:
                 hint="remove one of the three",
             )
         each, numbers = self._each(room), self._nodes(room)
-        found = False
+        any_fits = False
         for ranks, nodes in ((count * nodes, nodes) for count in each for nodes in numbers):
             try:
                 check(ranks)
@@ -179,9 +179,9 @@ class Sweep:
                 if not self.follows_platforms:
                     raise
                 continue
-            found = True
+            any_fits = True
             yield ranks, nodes
-        if not found:
+        if not any_fits:
             # The smallest that the probe takes: the plan lists the platforms that it does not fit.
             fixed = not self._open_nodes
             for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
@@ -224,19 +224,19 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
     """Yield ``start`` times 1, 2, 4 ... up to a limit, or the smallest that the probe takes."""
     refused: ProbeError | None = None
-    found = False
+    any_taken = False
     for power in range(_LARGEST_POWER):
         ranks = start << power
-        if ranks > most and found:
+        if ranks > most and any_taken:
             return
         try:
             check(ranks)
         except ProbeError as error:
             refused = refused or error
             continue
-        found = True
+        any_taken = True
         yield ranks
         if ranks >= most:
             return
-    if not found and refused is not None:
+    if not any_taken and refused is not None:
         raise refused

@@ -21,7 +21,7 @@ class ImporterContract:
 
     def test_it_alone_knows_its_output(self) -> None:
         text = self.captured.read_text(encoding="utf-8")
-        able = {name for name, one in load_importers().items() if one.sniff(text)}
+        able = {name for name, importer in load_importers().items() if importer.sniff(text)}
         assert able == {self.importer.name}
 
     def test_every_trial_of_the_good_output_is_measured(self) -> None:
@@ -52,22 +52,22 @@ class ImporterContract:
             assert self._values(text[:end]) <= whole
 
     def _values(self, text: str) -> set[tuple[str, str, float]]:
-        found = set()
+        values = set()
         for launch in self.importer.launches(text):
             with suppress(ParseError):
                 for trial in self.importer.parse(launch):
                     if isinstance(trial.outcome, Measured):
                         samples = trial.outcome.samples
-                        found |= {(trial.probe, sample.metric, sample.value) for sample in samples}
-        return found
+                        values |= {(trial.probe, sample.metric, sample.value) for sample in samples}
+        return values
 
 
 def _words(text: str) -> set[str | float]:
     """Return the words of a text, numbers by their value: JSON writes one in several ways."""
-    found: set[str | float] = set()
+    words: set[str | float] = set()
     for word in re.findall(r"[\w.+-]+", text):
         try:
-            found.add(float(word))
+            words.add(float(word))
         except ValueError:
-            found.add(word)
-    return found
+            words.add(word)
+    return words

@@ -53,7 +53,7 @@ def forgotten_of(
 
 
 def _definer(kind: type, name: str) -> type:
-    return next(one for one in kind.__mro__ if name in vars(one))
+    return next(ancestor for ancestor in kind.__mro__ if name in vars(ancestor))
 
 
 #: For each layer that options may take: one that costs little, and the fact that shows it.
@@ -175,12 +175,14 @@ class PlatformContract:
             pytest.skip("tried without the other layers")
         if not isinstance(bench.allocation, HereAllocation) or bench.platform is None:
             pytest.skip("its nodes cannot be taken twice")
-        asked = {**bench.options.model_dump(exclude_unset=True), layer: least}
+        options = {**bench.options.model_dump(exclude_unset=True), layer: least}
         name = bench.platform.type_name
-        usable = bench.platform.available(PlatformSpec(name, name, bench.platform.options(**asked)))
+        usable = bench.platform.available(
+            PlatformSpec(name, name, bench.platform.options(**options))
+        )
         if not usable.ok:
             pytest.skip(usable.reason)
-        with open_bench(bench.platform, tmp_path, **asked) as again:
+        with open_bench(bench.platform, tmp_path, **options) as again:
             problem = f"{bench.platform.__name__} takes {layer} and leaves it out"
             assert fact in again.allocation.facts(), problem
 

@@ -59,8 +59,10 @@ def planted_run(
         where="planted",
     )
     base = specs[0].name
-    asked = with_control(study, specs, base, None)
-    run = begin.create_run(asked.study, asked.platforms, folder, baseline=base, control=asked.name)
+    controlled = with_control(study, specs, base, None)
+    run = begin.create_run(
+        controlled.study, controlled.platforms, folder, baseline=base, control=controlled.name
+    )
     runner.execute(run, SilentObserver())
     return run
 

@@ -29,8 +29,8 @@ class StudyContract:
         for exhibit in study.exhibits:
             assert exhibit.kind in load_exhibits()
             if exhibit.probe is not None and not exhibit.awaits:
-                shown = [name for name in probes if fnmatchcase(name, exhibit.probe)]
-                assert shown, f"'{exhibit.title}' shows {exhibit.probe}, which nothing measures"
+                matching = [name for name in probes if fnmatchcase(name, exhibit.probe)]
+                assert matching, f"'{exhibit.title}' shows {exhibit.probe}, which nothing measures"
 
     def test_it_is_possible_at_every_scale(self) -> None:
         study = find_study(self.name)

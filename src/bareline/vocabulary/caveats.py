@@ -85,17 +85,17 @@ class Caveat:
     @lru_cache(maxsize=4096)
     def read(text: str) -> Caveat:
         """Parse a text that ``str`` wrote; an unknown text becomes a caveat in words."""
-        some = every = 0
+        some = whole = 0
         if shared := _SHARE.fullmatch(text):
-            text, some, every = shared["text"], int(shared["some"]), int(shared["every"])
+            text, some, whole = shared["text"], int(shared["some"]), int(shared["every"])
         if number := _NUMBER.fullmatch(text):
             return Caveat(number["code"], some=int(number["some"]))
         code, colon, detail = text.partition(": ")
         if colon and code in _WITH_DETAIL:
-            return Caveat(code, detail, some, every)
+            return Caveat(code, detail, some, whole)
         if text in CAVEATS or text in _WITH_DETAIL:
-            return Caveat(text, "", some, every)
-        return Caveat(IN_WORDS, text, some, every)
+            return Caveat(text, "", some, whole)
+        return Caveat(IN_WORDS, text, some, whole)
 
     def __str__(self) -> str:
         return self._counted(self._written)
@@ -164,8 +164,8 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
     """Return one caveat of each kind: the one with the largest share of trials."""
     kinds: dict[tuple[str, str], Caveat] = {}
     for caveat in caveats:
-        known = kinds.get(caveat.kind)
-        if known is None or (caveat.share, caveat.some) > (known.share, known.some):
+        largest = kinds.get(caveat.kind)
+        if largest is None or (caveat.share, caveat.some) > (largest.share, largest.some):
             kinds[caveat.kind] = caveat
     return tuple(kinds.values())
 
@@ -201,4 +201,7 @@ def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
 def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
     """Return the meaning and the next step of each caveat, for the notes under a table."""
     next_steps = steps(caveats)
-    return {one: f"{one.text}; {step}" if step else one.text for one, step in next_steps.items()}
+    return {
+        caveat: f"{caveat.text}; {step}" if step else caveat.text
+        for caveat, step in next_steps.items()
+    }

@@ -396,5 +396,5 @@ def _text_of(data: bytes | str, bounds: DocumentLimits) -> str:
         raise DocumentError(f"line {line}: not UTF-8") from error
 
 
-def _line_of(text: str, at: int) -> int:
-    return text.count("\n", 0, max(at, 0)) + 1
+def _line_of(text: str, offset: int) -> int:
+    return text.count("\n", 0, max(offset, 0)) + 1

@@ -23,9 +23,11 @@ _LONGEST_LINE = 1600
 
 def one_line(text: str) -> str:
     """Format any text as one printable line of bounded length."""
-    shown = "".join(part if part.isprintable() else repr(part)[1:-1] for part in text)
-    shown = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda match: _shortened(match[0], 80), shown)
-    return _shortened(shown, _LONGEST_LINE)
+    printable = "".join(part if part.isprintable() else repr(part)[1:-1] for part in text)
+    printable = re.sub(
+        rf"\S{{{_LONGEST_WORD},}}", lambda match: _shortened(match[0], 80), printable
+    )
+    return _shortened(printable, _LONGEST_LINE)
 
 
 def _shortened(text: str, most: int) -> str:

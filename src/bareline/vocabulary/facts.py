@@ -76,20 +76,22 @@ def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> 
 
     "" where it does not, or where one of them does not show it.
     """
-    sides = [[str(of.get(key, "")) for key in NATIVE_FACTS] for of in (facts, others)]
+    sides = [
+        [str(side_facts.get(key, "")) for key in NATIVE_FACTS] for side_facts in (facts, others)
+    ]
     flags = [side[-1] for side in sides]
     if not all(flags):
         return ""
     # A machine without a Fortran compiler has no Fortran programs to compare.
     differing = [
-        at
-        for at, (own, other) in enumerate(zip(*sides, strict=True))
-        if own and other and own != other
+        position
+        for position, (mine, other) in enumerate(zip(*sides, strict=True))
+        if mine and other and mine != other
     ]
     if not differing:
         return ""
-    own, other = (", ".join(side[at] for at in differing) for side in sides)
-    return f"{own} here, {other} for the baseline"
+    mine, other = (", ".join(side[position] for position in differing) for side in sides)
+    return f"{mine} here, {other} for the baseline"
 
 
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:

@@ -188,10 +188,10 @@ def _folder_to_write(path: Path, within: Path | None) -> int:
 def _refuse_target(path: Path, name: str, folder: int) -> None:
     """Raise OSError where the name that is to be written belongs to no regular file."""
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return
-    _refuse_others(found, path)
+    _refuse_others(status, path)
 
 
 def _give_to_owner(descriptor: int, folder: int) -> None:
@@ -283,12 +283,12 @@ def _opened(path: Path, name: str, folder: int | None, flags: int) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def _refuse_others(found: os.stat_result, path: Path) -> None:
-    if stat.S_ISLNK(found.st_mode):
+def _refuse_others(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISLNK(status.st_mode):
         raise NotRegular("is a symbolic link", path)
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotRegular("not a regular file", path)
 
 
@@ -316,8 +316,8 @@ def read_toml(
     try:
         data = read_bounded(path, _LARGEST_TOML_BYTES, within=within)
     except (NotRegular, IsADirectoryError) as error:
-        what = error.strerror if isinstance(error, NotRegular) else "not a regular file"
-        raise ValueError(what) from error
+        problem = error.strerror if isinstance(error, NotRegular) else "not a regular file"
+        raise ValueError(problem) from error
     return parse_toml(data, parse_float)
 
 

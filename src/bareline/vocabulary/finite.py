@@ -19,5 +19,5 @@ def with_nulls(value: object, nulls: list[str], place: str = "") -> object:
     if isinstance(value, Mapping):
         return {key: with_nulls(part, nulls, f"{place}.{key}") for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [with_nulls(part, nulls, f"{place}[{at}]") for at, part in enumerate(value)]
+        return [with_nulls(part, nulls, f"{place}[{index}]") for index, part in enumerate(value)]
     return value

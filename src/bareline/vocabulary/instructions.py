@@ -57,7 +57,7 @@ INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 def widest(shown: Iterable[str]) -> str:
     """Name the widest family among sets that are shown; empty where none of them is known."""
     names = set(shown)
-    families = [one.family for one in INSTRUCTION_SETS if one.family and one.name in names]
+    families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""
 
 
@@ -87,7 +87,7 @@ KERNEL_SETS = (
 
 def kernel_set(flags: Collection[str]) -> KernelSet:
     """Return the widest set that a processor with these flags of the kernel can run."""
-    return next(one for one in KERNEL_SETS if one.flags <= set(flags))
+    return next(row for row in KERNEL_SETS if row.flags <= set(flags))
 
 
 #: The fact that programs tell, not the script: the choice is made inside a process that is linked
@@ -113,8 +113,8 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     Nodes that are limited to a common set without AVX2 run such kernels on purpose.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
-    shown = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
+    has_avx2 = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
     # Of the sets of bareline's own kernels simulated platforms name no other that need AVX2.
-    able = shown or facts.get("sim.instruction_set") in ("avx2", "avx512")
+    able = has_avx2 or facts.get("sim.instruction_set") in ("avx2", "avx512")
     on_purpose = facts.get("cpu.common_set") == "generic"
     return (GENERIC_BLAS,) if able and not on_purpose and _BEFORE_AVX.intersection(kernels) else ()

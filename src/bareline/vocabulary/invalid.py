@@ -74,10 +74,10 @@ def problem_of(error: ValidationError) -> InvalidValue:
 
     Where a value has several kinds, of the kind that was written.
     """
-    every = error.errors(include_url=False)
-    first = every[0]
+    problems = error.errors(include_url=False)
+    first = problems[0]
     place = _place(first["loc"])
-    rivals = [one for one in every if _place(one["loc"]) == place]
+    rivals = [problem for problem in problems if _place(problem["loc"]) == place]
     types = ("_type", "_parsing", "_from_float")
     chosen = next((rival for rival in rivals if not rival["type"].endswith(types)), first)
     refusal = chosen.get("ctx", {}).get("error")
@@ -86,25 +86,25 @@ def problem_of(error: ValidationError) -> InvalidValue:
 
 
 def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
-    found = [str(key) for key in keys]
-    while len(found) > 1 and (_KIND.fullmatch(found[-1]) or found[-1] == "[key]"):
-        found.pop()
-    return tuple(found)
+    words = [str(key) for key in keys]
+    while len(words) > 1 and (_KIND.fullmatch(words[-1]) or words[-1] == "[key]"):
+        words.pop()
+    return tuple(words)
 
 
-def _said(one: Mapping[str, Any]) -> str:
-    kind, given = one["type"], one.get("input")
+def _said(problem: Mapping[str, Any]) -> str:
+    kind, given = problem["type"], problem.get("input")
     if kind.startswith("int_"):
         size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
         step = f"; write {int(size[1]) << _POWERS[size[2].upper()]}" if size else ""
         return f"{_shown(given)} is not a whole number{step}"
     sentence = SENTENCES.get(kind)
     if sentence is None:
-        return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    context = {name: _shown(value) for name, value in one.get("ctx", {}).items()}
+        return str(problem["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    context = {name: _shown(value) for name, value in problem.get("ctx", {}).items()}
     for listed in ("expected", "expected_tags", "pattern", "discriminator"):
         if listed in context:
-            context[listed] = one["ctx"][listed]
+            context[listed] = problem["ctx"][listed]
     return sentence.format_map({**context, "value": _shown(given)})
 
 

@@ -366,7 +366,7 @@ def parse_point(text: str) -> dict[str, Scalar]:
 @lru_cache(maxsize=4096)
 def _scan_point(text: str) -> list[tuple[str, Scalar]]:
     """Read a text once: a table has the same few in thousands of rows."""
-    found: list[tuple[str, Scalar]] = []
+    pairs: list[tuple[str, Scalar]] = []
     position = 0
     while position < len(text):
         key, equals, _ = text[position:].partition("=")
@@ -374,12 +374,12 @@ def _scan_point(text: str) -> list[tuple[str, Scalar]]:
             raise ValueError(f"not a parameter list: {text!r}")
         position += len(key) + 1
         value, position = _scan_value(text, position)
-        found.append((key, value))
+        pairs.append((key, value))
         if position < len(text):
             if text[position] != " " or position + 1 == len(text):
                 raise ValueError(f"not a parameter list: {text!r}")
             position += 1
-    return found
+    return pairs
 
 
 def _scan_value(text: str, position: int) -> tuple[Scalar, int]:

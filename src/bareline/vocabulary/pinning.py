@@ -43,28 +43,30 @@ class Pinning:
 
     def __str__(self) -> str:
         """Format it as parameters: ``binding=core ranks_per_socket=2``, without absent ones."""
-        said: dict[str, str] = {"binding": self.binding}
+        parameters: dict[str, str] = {"binding": self.binding}
         if self.distribution != "block":
-            said["distribution"] = self.distribution
+            parameters["distribution"] = self.distribution
         for name in ("ranks_per_numa", "ranks_per_socket"):
             if getattr(self, name):
-                said[name] = str(getattr(self, name))
-        return " ".join(f"{name}={value}" for name, value in said.items())
+                parameters[name] = str(getattr(self, name))
+        return " ".join(f"{name}={value}" for name, value in parameters.items())
 
     @classmethod
     def parse(cls, text: str) -> Pinning:
         """Parse a text that ``str`` wrote; raises ValueError for any other text."""
-        said = dict(part.partition("=")[::2] for part in text.split(" "))
-        known = {field.name for field in fields(cls)}
-        counts = {name: value for name, value in said.items() if name.startswith("ranks_per_")}
+        parameters = dict(part.partition("=")[::2] for part in text.split(" "))
+        names = {field.name for field in fields(cls)}
+        counts = {
+            name: value for name, value in parameters.items() if name.startswith("ranks_per_")
+        }
         if (
-            not said.keys() <= known
-            or said.get("binding") not in _BOUND
-            or said.get("distribution", "block") not in get_args(Distribution)
+            not parameters.keys() <= names
+            or parameters.get("binding") not in _BOUND
+            or parameters.get("distribution", "block") not in get_args(Distribution)
             or not all(value.isdecimal() and len(value) < 10 for value in counts.values())
         ):
             raise ValueError(f"'{text[:60]}' is not a placement such as 'binding=core'")
-        return cls(**{**said, **{name: int(value) for name, value in counts.items()}})  # type: ignore[arg-type]
+        return cls(**{**parameters, **{name: int(value) for name, value in counts.items()}})  # type: ignore[arg-type]
 
     @property
     def domain(self) -> Literal["", "numa", "socket"]:

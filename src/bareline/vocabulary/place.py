@@ -55,9 +55,9 @@ class Place:
     @classmethod
     def of(cls, row: Mapping[str, object]) -> Place:
         """Read it from a row of a table that has the columns of `KEY`."""
-        known = {name: row[name] for name in KEY if row.get(name) is not None}
+        columns = {name: row[name] for name in KEY if row.get(name) is not None}
         used = row.get("nodes_used")
-        return cls(**known, used=used if isinstance(used, int) else 0)  # type: ignore[arg-type]
+        return cls(**columns, used=used if isinstance(used, int) else 0)  # type: ignore[arg-type]
 
     @property
     def case(self) -> tuple[str, str, int, int, int]:
@@ -109,28 +109,28 @@ class Place:
     @property
     def words(self) -> str:
         """Format all of it but the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
-        known = self.coordinates
-        ranks, threads, _ = (known.pop(name, None) for name in ("ranks", "threads", "nodes"))
-        point = [name for name in known if name in parse_point(self.point)]
-        own = [name for name in known if name not in point]
+        coordinates = self.coordinates
+        ranks, threads, _ = (coordinates.pop(name, None) for name in ("ranks", "threads", "nodes"))
+        point = [name for name in coordinates if name in parse_point(self.point)]
+        others = [name for name in coordinates if name not in point]
         layout = coordinate("ranks", ranks) if ranks != 1 or self.where else ""
         parts = [
-            *(coordinate(name, known[name]) for name in point),
+            *(coordinate(name, coordinates[name]) for name in point),
             " ".join(filter(None, [layout, self.where])),
             coordinate("threads", threads) if threads != 1 else "",
-            *(coordinate(name, known[name]) for name in own),
+            *(coordinate(name, coordinates[name]) for name in others),
         ]
         return ", ".join(filter(None, parts))
 
     def words_of(self, names: Iterable[str]) -> str:
         """Format some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
-        known, point = self.coordinates, parse_point(self.point)
-        there = [name for name in names if name in known]
+        coordinates, point = self.coordinates, parse_point(self.point)
+        there = [name for name in names if name in coordinates]
         wanted = sorted(there, key=lambda name: name not in point)
         return ", ".join(
-            f"of {coordinate(name, known[name])}"
+            f"of {coordinate(name, coordinates[name])}"
             if name in _SWEPT and "size_bytes" in wanted
-            else coordinate(name, known[name])
+            else coordinate(name, coordinates[name])
             for name in wanted
         )
 
@@ -155,18 +155,20 @@ def layout_words(nodes: int, ranks_per_node: int, threads: int = 1) -> str:
         each = f" with {ranks_per_node} ranks, which share its memory"
     else:
         each = f" with {ranks_per_node} ranks each"
-    of = f" of {threads} threads" if threads > 1 else ""
-    if of and not each:
-        of = f" with {threads} threads a rank"
+    threaded = f" of {threads} threads" if threads > 1 else ""
+    if threaded and not each:
+        threaded = f" with {threads} threads a rank"
     many = "one node" if nodes == 1 else f"{_NUMBERS.get(nodes, nodes)} nodes"
-    return f"{many}{each}{of}"
+    return f"{many}{each}{threaded}"
 
 
 def varying(places: Iterable[Place]) -> tuple[str, ...]:
     """Name the parameters that tell places apart, in the order in which they appear."""
-    every = [place.coordinates for place in places]
-    names = dict.fromkeys(name for coordinates in every for name in coordinates)
-    return tuple(name for name in names if len({known.get(name) for known in every}) > 1)
+    all_coordinates = [place.coordinates for place in places]
+    names = dict.fromkeys(name for coordinates in all_coordinates for name in coordinates)
+    return tuple(
+        name for name in names if len({of_place.get(name) for of_place in all_coordinates}) > 1
+    )
 
 
 def parameter_name(name: str) -> str:

@@ -40,5 +40,5 @@ def printed_row(columns: type, found: object, **given: Any) -> dict[str, Any]:
     return _picked((field.name for field in fields(columns)), found, given)
 
 
-def _picked(names: Iterable[str], found: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] if name in given else getattr(found, name) for name in names}
+def _picked(names: Iterable[str], source: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: given[name] if name in given else getattr(source, name) for name in names}

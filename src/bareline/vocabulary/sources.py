@@ -62,13 +62,13 @@ class Source(BaseModel):
     @field_validator("name")
     @classmethod
     def _said_rightly(cls, text: str) -> str:
-        kind, _, what = text.partition(":")
+        kind, _, name = text.partition(":")
         if kind not in _KINDS:
             raise ValueError(f"'{text[:60]}' begins with none of {', '.join(_KINDS)} and a colon")
         pattern, example = _KINDS[kind]
-        wrong = not re.fullmatch(pattern, what)
+        wrong = not re.fullmatch(pattern, name)
         try:
-            wrong = wrong or any(word.startswith("-") for word in shlex.split(what))
+            wrong = wrong or any(word.startswith("-") for word in shlex.split(name))
         except ValueError:
             wrong = True
         if wrong:

@@ -126,5 +126,5 @@ SYNONYMS: Mapping[str, Verdict] = {
 
 def parse_verdict(word: str) -> Verdict | None:
     """Read a verdict or one of its synonyms; None for any other word."""
-    known = {verdict.value: verdict for verdict in Verdict}
-    return known.get(word, SYNONYMS.get(word))
+    verdicts = {verdict.value: verdict for verdict in Verdict}
+    return verdicts.get(word, SYNONYMS.get(word))

@@ -320,9 +320,9 @@ def _paired_calls(profiles: _Profiles, base_s: float) -> dict[_Key, _PairedCalls
     base_calls = _by_call(profiles.base)
     paired = {}
     for key in own_calls.keys() | base_calls:
-        own = own_calls.get(key, _NONE)
+        calls = own_calls.get(key, _NONE)
         base = base_calls.get(key, _NONE)
-        paired[key] = _PairedCalls((own.per_rank_s - base.per_rank_s) / base_s, own, base)
+        paired[key] = _PairedCalls((calls.per_rank_s - base.per_rank_s) / base_s, calls, base)
     return paired
 
 

@@ -36,8 +36,8 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
     table = table.with_columns(lopsided=pl.Series(_is_lopsided_noise(table, pairs)))
     builds = _builds(pairs)
     table = table.join(builds, on=_PAIR, how="left", maintain_order="left")
-    every = pl.concat_list(sides.fill_null([]), *_of_comparison())
-    table = table.with_columns(caveats=every.list.unique(maintain_order=True))
+    caveats = pl.concat_list(sides.fill_null([]), *_of_comparison())
+    table = table.with_columns(caveats=caveats.list.unique(maintain_order=True))
     return table.drop("lopsided", "unlike_build")
 
 
@@ -86,8 +86,8 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
     for pair in pairs:
         if pair.exact:
             continue
-        own = rows.filter(platform=pair.platform, baseline=pair.baseline)
-        for layer in own.partition_by("layer", "headline"):
+        pair_rows = rows.filter(platform=pair.platform, baseline=pair.baseline)
+        for layer in pair_rows.partition_by("layer", "headline"):
             different = layer.get_column("verdict").is_in(_DIFFERENT).to_numpy()
             points = layer.get_column("point_row").to_numpy()
             if different.any() and _has_tail(pair, points):

@@ -130,13 +130,13 @@ class Replication:
         if check.platform in absent or set(absent) >= set(check.against):
             return _not_measured(f"no platform here stands for {absent[0]}")
         losses = self._losses_to_all(check, absent, about)
-        known = [loss for loss in losses if loss.ratio is not None]
-        if not known:
+        measured = [loss for loss in losses if loss.ratio is not None]
+        if not measured:
             return _not_measured(_why_unknown(check, losses))
         if check.kind == "order":
-            votes = [self._order(check, known, printed)]
+            votes = [self._order(check, measured, printed)]
         else:
-            votes = self._votes(check, known, places, printed)
+            votes = self._votes(check, measured, places, printed)
         if not votes:
             return _not_measured(_NO_CHANGE[check.kind])
         status, refused = _together(votes)
@@ -157,14 +157,14 @@ class Replication:
     def _votes(
         self,
         check: ClaimCheck,
-        known: Sequence[PlaceLoss],
+        measured: Sequence[PlaceLoss],
         places: PrintedPlaces,
         printed: PrintedEffect,
     ) -> list[Vote]:
         """Return the vote of each program; a program without both ends of a change has none."""
         others = self._others(check)
         votes = []
-        for program, losses in _by_program(known).items():
+        for program, losses in _by_program(measured).items():
             change = judged_points(
                 check, losses, others, begin=places.begin, end=places.end, near=places.near
             )
@@ -189,12 +189,14 @@ class Replication:
             first_losses=tuple(change.first),
         )
 
-    def _order(self, check: ClaimCheck, known: Sequence[PlaceLoss], printed: PrintedEffect) -> Vote:
+    def _order(
+        self, check: ClaimCheck, measured: Sequence[PlaceLoss], printed: PrintedEffect
+    ) -> Vote:
         if "placement" not in check.at:
             # Where no message leaves a node, networks are equal: no order of them is contradicted.
-            known = [loss for loss in known if not loss.place.on_one_node] or known
-        program = known[0].place.probe
-        effect = printed(program, known, [])
+            measured = [loss for loss in measured if not loss.place.on_one_node] or measured
+        program = measured[0].place.probe
+        effect = printed(program, measured, [])
 
         def doubt(loss: PlaceLoss) -> tuple[int, float]:
             ratio = ratio_of(loss)
@@ -204,7 +206,7 @@ class Replication:
             return _DOUBT.index(self._status(check, ratio, effect)), speaks_for
 
         # All pairs must agree, so that each may be judged by its own interval.
-        judged = [loss for loss in known if not (loss.given or loss.disturbed)] or known
+        judged = [loss for loss in measured if not (loss.given or loss.disturbed)] or measured
         least_clear = min(judged, key=doubt)
         ratio = ratio_of(least_clear)
         status = self._status(check, ratio, effect)

@@ -77,13 +77,15 @@ class JudgedComparison:
         baselines = dict.fromkeys(self.before.values())
         if len(baselines) <= 1 and self._before is None:
             return [self]
-        found = []
+        parts = []
         for baseline in baselines:
-            own = {name: before for name, before in self.before.items() if before == baseline}
-            part = type(self)(self.records, baseline, self.margin, before=own)
+            part_before = {
+                name: before for name, before in self.before.items() if before == baseline
+            }
+            part = type(self)(self.records, baseline, self.margin, before=part_before)
             part._whole = self
-            found.append(part)
-        return found
+            parts.append(part)
+        return parts
 
     @property
     def alone(self) -> bool:
@@ -162,12 +164,12 @@ class JudgedComparison:
     @cached_property
     def points(self) -> pl.DataFrame:
         """The rows of `table` with all columns; "at" is the place of each among `cells`."""
-        own = pl.DataFrame(
+        pairs = pl.DataFrame(
             {"platform": list(self.before), "baseline": list(self.before.values())},
             schema={"platform": pl.String, "baseline": pl.String},
         )
         rows = self.judged.table.join(
-            own, on=["platform", "baseline"], how="semi", maintain_order="left"
+            pairs, on=["platform", "baseline"], how="semi", maintain_order="left"
         )
         return rows.with_row_index("at")
 
@@ -180,12 +182,12 @@ class JudgedComparison:
 
     def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
         """Return the cells of some rows of `points`."""
-        return tuple(self.cells[at] for at in rows.get_column("at"))
+        return tuple(self.cells[number] for number in rows.get_column("at"))
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
-        every = self.records.study.get("layouts") == ANY
+        any_layout = self.records.study.get("layouts") == ANY
         return compare_points(
-            self.records, self.summary, pairs, margin=self.margin, any_layout=every
+            self.records, self.summary, pairs, margin=self.margin, any_layout=any_layout
         )
 
     @cached_property
@@ -206,20 +208,20 @@ class JudgedComparison:
         """The results of comparing the baseline with itself, a control for each run with one."""
         return [
             judge_control(
-                own.baseline,
-                own.others[0],
-                own.points,
-                own.findings,
-                of_baseline=own.baseline == self.baseline,
+                comparison.baseline,
+                comparison.others[0],
+                comparison.points,
+                comparison.findings,
+                of_baseline=comparison.baseline == self.baseline,
                 margin=self.margin,
             )
-            for own in self._against_itself
+            for comparison in self._against_itself
         ]
 
     @cached_property
     def control_table(self) -> pl.DataFrame | None:
         """The rows of the controls, columns as of `table`; None without one."""
-        tables = [own.table for own in self._against_itself]
+        tables = [comparison.table for comparison in self._against_itself]
         return pl.concat(tables) if tables else None
 
     @property
@@ -256,15 +258,15 @@ class JudgedComparison:
         Raises AnalysisError: there is nothing to compare.
         Raises UsageError: there is no cause of that name.
         """
-        of = (self.findings, self.explanations, self.records.facts, self.baseline)
+        context = (self.findings, self.explanations, self.records.facts, self.baseline)
         rule = rule_of(cause)
-        return [why_not(rule, name, *of) for name in self.others]
+        return [why_not(rule, name, *context) for name in self.others]
 
     @cached_property
     def asked(self) -> tuple[Row, ...]:
         """The rows that the study's question names."""
-        asked = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
-        rows = self.points.filter(asked & (pl.col("better") != "none"))
+        named = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
+        rows = self.points.filter(named & (pl.col("better") != "none"))
         return self.cells_in(unprofiled(rows))
 
     @cached_property

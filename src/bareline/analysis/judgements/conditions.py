@@ -208,18 +208,18 @@ class FailCondition:
         certain = comparison.judged.beyond(self.limit, above=above)
         # A row that is farther from 1 than a limit differs, and no more certainly than its grade.
         asks_grade = not by_doubt and above is (self.limit >= 1)
-        how = How.NOT_CERTAIN if by_doubt else How.CERTAIN
+        way = How.NOT_CERTAIN if by_doubt else How.CERTAIN
 
         def met(row: Row) -> Match | None:
             by_loss = _is_beyond_by_loss(row, self.limit, above=above)
             if by_loss is not None:
                 return None if by_loss is by_doubt else Match(row, How.LOST)
             if row.ratio is None:
-                return Match(row, how)
+                return Match(row, way)
             beyond = (row.platform, row.baseline, row.point_row) in certain
             if asks_grade and row.grade is not Grade.CERTAIN:
                 beyond = False
-            return None if beyond is by_doubt else Match(row, how)
+            return None if beyond is by_doubt else Match(row, way)
 
         return met
 
@@ -257,8 +257,8 @@ class FailCondition:
         if chosen.is_empty():
             rows = points.filter(pl.col("better") != "none")
             names = {*rows["probe"], *rows["layer"]}
-            for of in ("probe", "layer"):
-                names.update(".".join(row) for row in rows.select(of, "metric").iter_rows())
+            for column in ("probe", "layer"):
+                names.update(".".join(row) for row in rows.select(column, "metric").iter_rows())
             raise UsageError(
                 f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
                 hint=did_you_mean(

@@ -174,10 +174,10 @@ def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
         return replace(mean, verdict=_SIDES[mean.by_loss] or mean.verdict)
     lo = mean.ratio.lo or 0.0
     hi = mean.ratio.hi or math.inf
-    shown = stats.judge(
+    judged = stats.judge(
         mean.ratio.value, lo, hi, mean.n, mean.p, margin=margin, alpha=stats.CERTAIN_ALPHA
     )
-    verdict = Verdict(shown.item())
+    verdict = Verdict(judged.item())
     if verdict.decided and abs(math.log(mean.ratio.value)) <= math.log(floor):
         verdict = Verdict.INCONCLUSIVE
     return replace(mean, verdict=verdict)

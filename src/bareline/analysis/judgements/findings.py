@@ -93,8 +93,8 @@ class Finding:
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
         """The caveats of its points, in order; trials that failed are counted over all cases."""
-        every = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
-        others = [caveat for caveat in every if caveat.code != FAILED_TRIALS]
+        caveats = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
+        others = [caveat for caveat in caveats if caveat.code != FAILED_TRIALS]
         cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
         lost = sum(cases.values())
         return (*others, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
@@ -171,8 +171,10 @@ class Finding:
 
     def of(self, verdict: Verdict) -> list[Row]:
         """Return the points with a verdict: certain ones first, then the farthest from equality."""
-        own = [point for point in self.points if point.verdict is verdict]
-        return sorted(own, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size))
+        points = [point for point in self.points if point.verdict is verdict]
+        return sorted(
+            points, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size)
+        )
 
     @cached_property
     def worst(self) -> Row | None:

@@ -162,10 +162,10 @@ _DECIDED = ("verdict", "grade", "rule")
 
 def _weight(question: Sequence[str]) -> pl.Expr:
     """Return the factor of a row's statistic: of asked rows, other headlines, and details."""
-    asked = pl.any_horizontal([selector_filter(text) for text in question])
+    in_question = pl.any_horizontal([selector_filter(text) for text in question])
     headline = _headline()
     alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
-    weight = pl.when(asked | alone).then(ASKED_WEIGHT).when(headline).then(1.0)
+    weight = pl.when(in_question | alone).then(ASKED_WEIGHT).when(headline).then(1.0)
     return weight.otherwise(DETAIL_WEIGHT)
 
 

@@ -183,7 +183,7 @@ def _judge(
         judgement = _without_figures(kind, platform, baseline, usable, voided)
     else:
         failed = [part for part in usable if part.failure and part.failure != NOT_COMPARABLE]
-        answer, basis, shown = _answer(measured)
+        answer, basis, main_grounds = _answer(measured)
         judgement = Judgement(
             application_class=kind,
             platform=platform,
@@ -191,7 +191,7 @@ def _judge(
             answer=answer,
             certainty=_certainty(answer, measured),
             basis=basis,
-            shown=shown,
+            shown=main_grounds,
             of_measured=answer,
             grounds=measured,
             failed=tuple(failed),

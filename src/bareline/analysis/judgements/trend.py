@@ -207,11 +207,11 @@ class Trend:
         columns = [
             laid_out(numbered, name, shape, "series", "run") for name in ("value", "lo", "hi")
         ]
-        found = stats.find_changes(columns[0], margin=self.margin)
+        courses = stats.find_changes(columns[0], margin=self.margin)
         return [
             self._series(row, course, *(column[number] for column in columns))
             for number, (row, course) in enumerate(
-                zip(keys.iter_rows(named=True), found, strict=True)
+                zip(keys.iter_rows(named=True), courses, strict=True)
             )
         ]
 
@@ -225,7 +225,7 @@ class Trend:
         # A series that is asked for need not be in every run, but must be in one of them.
         chosen = self.asked.among(self.history.table)
         if chosen.get_column("run").n_unique() < 2:
-            left_out = "; ".join(f"{one.path}: {one.why}" for one in self.history.incomplete[:3])
+            left_out = "; ".join(f"{run.path}: {run.why}" for run in self.history.incomplete[:3])
             raise AnalysisError(
                 "a trend needs the same metric in two runs or more",
                 hint=f"incomplete runs were left out ({left_out})"
@@ -249,13 +249,13 @@ class Trend:
         present, likely = (
             present_state(
                 medians,
-                own,
+                chosen,
                 better=better,
                 margin=self.margin,
                 since=self.since,
                 drifts=course.slope is not None,
             )
-            for own in (certain, changes)
+            for chosen in (certain, changes)
         )
         return TrendSeries(
             place=Place.of(row),
@@ -275,7 +275,7 @@ class Trend:
 
     def _change(self, change: stats.Change, platform: str, better: str) -> ChangePoint:
         ratio = _worse(change.ratio, better)
-        near = [self.runs[at].path for at in range(change.first, change.last + 1)]
+        near = [self.runs[number].path for number in range(change.first, change.last + 1)]
         accepted = [self._accepted[path] for path in near if path in self._accepted]
         return ChangePoint(
             at=change.at,
@@ -301,23 +301,23 @@ class Trend:
         return [
             row_of(
                 SeriesRow,
-                one,
-                probe=one.place.probe,
-                metric=one.place.metric,
-                params=one.place.coordinates,
+                series,
+                probe=series.place.probe,
+                metric=series.place.metric,
+                params=series.place.coordinates,
                 runs=[
                     dict(zip(TrendValue.__annotations__, (*run, *value), strict=True))
-                    for run, *value in zip(runs, one.medians, one.lo, one.hi, strict=True)
+                    for run, *value in zip(runs, series.medians, series.lo, series.hi, strict=True)
                 ],
-                verdict=one.verdict,
-                **bounds(one.present.ratio if one.present else None),
-                first_of_new_level=self._path(one.present.change.at) if one.present else None,
-                changed=one.present.change.changed if one.present else (),
-                reference=self._path(one.present.reference) if one.present else None,
-                changes=[self._change_row(change) for change in one.changes],
-                slope=one.slope.value - 1 if one.slope else None,
+                verdict=series.verdict,
+                **bounds(series.present.ratio if series.present else None),
+                first_of_new_level=self._path(series.present.change.at) if series.present else None,
+                changed=series.present.change.changed if series.present else (),
+                reference=self._path(series.present.reference) if series.present else None,
+                changes=[self._change_row(change) for change in series.changes],
+                slope=series.slope.value - 1 if series.slope else None,
             )
-            for one in self.series
+            for series in self.series
         ]
 
     def _change_row(self, change: ChangePoint) -> ChangeRow:
@@ -337,8 +337,8 @@ class Trend:
 
 def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
     """Return a ratio so that above 1 is worse."""
-    found = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
-    return found if better == "lower" else found.inverse()
+    estimate = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
+    return estimate if better == "lower" else estimate.inverse()
 
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:

@@ -140,8 +140,8 @@ def _content_of(run: Run) -> _Content:
         for platform, caveats in table.select("platform", "caveats").iter_rows()
         if "simulated" in codes(read_caveats(caveats))
     }
-    shown = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
-    if shown.is_empty():
+    headlines = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
+    if headlines.is_empty():
         raise AnalysisError("every trial failed" if table.is_empty() else "nothing to compare")
     date = date_of(run)
     return _Content(
@@ -156,7 +156,7 @@ def _content_of(run: Run) -> _Content:
         simulated=sorted(simulated),
         defaults={name: dict(params) for name, params in defaults_of(run.header).items()},
         facts={name: dict(facts) for name, facts in records.facts.items()},
-        columns=shown.to_dict(as_series=False),
+        columns=headlines.to_dict(as_series=False),
     )
 
 
@@ -188,7 +188,7 @@ def _digest(path: Path, content: _Content) -> RunDigest:
 def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:
     """Return the digests of runs, the oldest first, and the runs that have none."""
     # `nights/*` also gives the file of acceptances.
-    found = [read_digest(path) for path in paths if path.name != ACCEPTED_FILE]
-    complete = [one for one in found if isinstance(one, RunDigest)]
-    complete.sort(key=lambda one: (one.date.moment, one.name))
-    return complete, [one for one in found if isinstance(one, Incomplete)]
+    digests = [read_digest(path) for path in paths if path.name != ACCEPTED_FILE]
+    complete = [digest for digest in digests if isinstance(digest, RunDigest)]
+    complete.sort(key=lambda digest: (digest.date.moment, digest.name))
+    return complete, [digest for digest in digests if isinstance(digest, Incomplete)]

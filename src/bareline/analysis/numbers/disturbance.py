@@ -70,5 +70,5 @@ def _is_disturbed() -> pl.Expr:
 
 
 def _kinds(caveats: Sequence[Sequence[str] | None]) -> dict[str, int]:
-    codes = Counter(code for own in caveats for code in set(own or ()) if code in DISTURBANCES)
+    codes = Counter(code for row in caveats for code in set(row or ()) if code in DISTURBANCES)
     return {DISTURBANCES[code]: number for code, number in codes.most_common()}

@@ -132,20 +132,20 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     except ValidationError as error:
         problem = problem_of(error)
         hint = f"a system is [[system.NAME]] with {_KEYS}"
-        what = f"'{problem.key}': {problem.clause}"
-        raise AnalysisError(what, where=str(path), hint=hint) from error
+        problem_text = f"'{problem.key}': {problem.clause}"
+        raise AnalysisError(problem_text, where=str(path), hint=hint) from error
     except ValueError as error:
         hint = "`bareline reference RUN` writes a correct one"
         raise AnalysisError(f"is not TOML: {error}", where=str(path), hint=hint) from error
-    found = tuple(
+    system_references = tuple(
         SystemReference(name, reference)
         for name, references in content.system.items()
         for reference in references
     )
-    if not found:
+    if not system_references:
         hint = "`bareline reference RUN` writes them"
         raise AnalysisError("contains no reference value", where=str(path), hint=hint)
-    return found
+    return system_references
 
 
 def check_references(
@@ -159,21 +159,21 @@ def check_references(
     """
     rows = as_rows(summary)
     present = {_system_of(row["platform"]) for row in rows}
-    own = [one for one in references if one.system in (*present, ANY_SYSTEM)]
-    if not own:
-        systems = ", ".join(dict.fromkeys(one.system for one in references))
+    chosen = [entry for entry in references if entry.system in (*present, ANY_SYSTEM)]
+    if not chosen:
+        systems = ", ".join(dict.fromkeys(entry.system for entry in references))
         raise AnalysisError(
             f"is of the systems {systems}, and none of them was measured here",
             where=str(path),
             hint=f"the platforms here are {', '.join(sorted(present))}",
         )
     checks = []
-    for one in own:
-        matches = [row for row in rows if _belongs(row, one)]
-        checks += [_check(row, one, path) for row in matches]
+    for entry in chosen:
+        matches = [row for row in rows if _belongs(row, entry)]
+        checks += [_check(row, entry, path) for row in matches]
         if not matches:
-            measured = _measured_instead(rows, one)
-            checks.append(ReferenceCheck(one.system, one.reference, measured=measured))
+            measured = _measured_instead(rows, entry)
+            checks.append(ReferenceCheck(entry.system, entry.reference, measured=measured))
     return checks
 
 
@@ -181,36 +181,36 @@ def _system_of(platform: str) -> str:
     return platform.partition("@")[0]
 
 
-def _belongs(row: Mapping[str, Any], one: SystemReference) -> bool:
-    if not _has_metric(row, one):
+def _belongs(row: Mapping[str, Any], entry: SystemReference) -> bool:
+    if not _has_metric(row, entry):
         return False
     params = row["params"]
-    return all(params.get(name) == value for name, value in one.reference.params.items())
+    return all(params.get(name) == value for name, value in entry.reference.params.items())
 
 
-def _has_metric(row: Mapping[str, Any], one: SystemReference) -> bool:
+def _has_metric(row: Mapping[str, Any], entry: SystemReference) -> bool:
     """Whether a row has the platform, probe and metric of a reference."""
-    reference = one.reference
+    reference = entry.reference
     if (row["probe"], row["metric"]) != (reference.probe, reference.metric):
         return False
-    return one.system in (ANY_SYSTEM, _system_of(row["platform"]), row["platform"])
+    return entry.system in (ANY_SYSTEM, _system_of(row["platform"]), row["platform"])
 
 
 def _measured_instead(
-    rows: Sequence[Mapping[str, Any]], one: SystemReference
+    rows: Sequence[Mapping[str, Any]], entry: SystemReference
 ) -> dict[str, list[Any]]:
     """Return, for each parameter whose value no row of the metric has, the values of the rows."""
-    near = [row["params"] for row in rows if _has_metric(row, one)]
+    near = [row["params"] for row in rows if _has_metric(row, entry)]
     measured = {}
-    for name, wanted in one.reference.params.items():
+    for name, wanted in entry.reference.params.items():
         values = [params.get(name) for params in near]
         if near and wanted not in values:
             measured[name] = list(dict.fromkeys(value for value in values if value is not None))
     return measured
 
 
-def _check(row: Mapping[str, Any], one: SystemReference, path: Path) -> ReferenceCheck:
-    reference = one.reference
+def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> ReferenceCheck:
+    reference = entry.reference
     factor = conversion(reference.unit, row["unit"])
     if factor is None:
         raise AnalysisError(
@@ -220,7 +220,7 @@ def _check(row: Mapping[str, Any], one: SystemReference, path: Path) -> Referenc
             hint="write the value in a unit of the same kind",
         )
     lower, upper = (None if end is None else end * factor for end in reference.ends)
-    return ReferenceCheck(one.system, reference, row, reference.value * factor, (lower, upper))
+    return ReferenceCheck(entry.system, reference, row, reference.value * factor, (lower, upper))
 
 
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:

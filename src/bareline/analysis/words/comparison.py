@@ -52,11 +52,11 @@ class Comparison(JudgedComparison):
     def glance(self) -> Glance:
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
-        asked = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
+        scope = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
         exact = [pair.platform for pair in self.pairs if pair.exact]
         rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
         sure = promise(self.judged, self.pairs, rows, self.controls)
-        return glance(asked, self.others, self.baseline, promise=sure)
+        return glance(scope, self.others, self.baseline, promise=sure)
 
     @cached_property
     def steps(self) -> list[Sentence]:
@@ -65,9 +65,11 @@ class Comparison(JudgedComparison):
             return []
         sentences = []
         for before, name in pairwise(self.rungs[:-1]):
-            found = [f for f in self.judged.findings if (f.baseline, f.platform) == (before, name)]
-            if found:
-                sentences.append(step_sentence(before, name, found, self.margin))
+            findings = [
+                f for f in self.judged.findings if (f.baseline, f.platform) == (before, name)
+            ]
+            if findings:
+                sentences.append(step_sentence(before, name, findings, self.margin))
         return sentences
 
     @property
@@ -87,11 +89,11 @@ class Comparison(JudgedComparison):
 
         Raises AnalysisError: as for `sentences`.
         """
-        conclusions = [conclusion_row(one) for one in self.conclusions]
+        conclusions = [conclusion_row(conclusion) for conclusion in self.conclusions]
         controls = [control_row(control) for control in self.controls]
         if self.alone and (conclusions or controls):
             return [*conclusions, *controls]
         explained = [explanation_row(row) for row in self.explanations]
         judged = [judgement_row(row) for row in self.suitability]
-        found = [finding_row(row) for row in self.findings]
-        return [*found, *explained, *conclusions, *judged, *controls]
+        findings = [finding_row(row) for row in self.findings]
+        return [*findings, *explained, *conclusions, *judged, *controls]

@@ -37,8 +37,8 @@ def _translation(share: PlatformShare) -> list[Piece]:
 
 
 def _cached(share: PlatformShare) -> list[Piece]:
-    cached, every = share.context
-    return [f"{cached:.0f} of {every:.0f} read rates"]
+    cached, total = share.context
+    return [f"{cached:.0f} of {total:.0f} read rates"]
 
 
 def _in_percent(share: PlatformShare) -> list[Piece]:

@@ -170,8 +170,8 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.UNJUDGED:
             return f"cannot be judged: {count(cell.n_both, 'trial')}, {MIN_LAUNCHES} are needed"
         case How.FAILS if lost is not None and cell.verdict is not Verdict.FAILED:
-            some, every = lost.ended_badly(worse=True)
-            return f"failed in {some} of {every} launches"
+            some, launches = lost.ended_badly(worse=True)
+            return f"failed in {some} of {launches} launches"
         case How.FAILS:
             return "failed in every launch"
         case How.VERDICT if met.mean is not None:
@@ -180,10 +180,10 @@ def _words(condition: FailCondition, met: Match) -> str:
         case How.VERDICT:
             return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
         case How.LOST if lost is not None:
-            some, every = lost.ended_badly(worse=lost.by_loss > 0)
+            some, launches = lost.ended_badly(worse=lost.by_loss > 0)
             end = "least" if lost.by_loss > 0 else "most"
-            known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
-            return f"{some} of {every} launches did not finish{known}"
+            bound = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
+            return f"{some} of {launches} launches did not finish{bound}"
         case How.ESTIMATE if met.value is not None:
             return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
         case How.ESTIMATE:
@@ -191,9 +191,9 @@ def _words(condition: FailCondition, met: Match) -> str:
     if ratio is None:
         return f"has no ratio: {_without_ratio(cell)}"
     turned = met.how is How.NOT_CERTAIN
-    how = "is not certainly" if turned else "is certainly"
+    phrase = "is not certainly" if turned else "is certainly"
     sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
-    return f"ratio {with_interval(ratio, write=_digits)} {how} {sign} {condition.limit:g}"
+    return f"ratio {with_interval(ratio, write=_digits)} {phrase} {sign} {condition.limit:g}"
 
 
 def _without_ratio(cell: Row) -> str:
@@ -219,12 +219,14 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
             hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
     rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
-    named = [trend.series[at] for at in rows.get_column("at")]
+    named = [trend.series[number] for number in rows.get_column("at")]
     lines = []
-    for one in named:
-        for present in _presents(one, condition.grades):
+    for series in named:
+        for present in _presents(series, condition.grades):
             if present.verdict is condition.verdict:
-                lines.append(f"{one.words} on {one.platform}: {present_words(trend, present)}")
+                lines.append(
+                    f"{series.words} on {series.platform}: {present_words(trend, present)}"
+                )
                 break
     return ConditionOutcome(condition.text, len(named), tuple(lines))
 

@@ -76,9 +76,9 @@ def undated_words(trend: Trend) -> str:
     names = trend.dated_by_files
     if not names:
         return ""
-    shown = listing(names[:_NAMED]) if len(names) <= _NAMED else f"{len(names)} runs"
+    listed = listing(names[:_NAMED]) if len(names) <= _NAMED else f"{len(names)} runs"
     return (
-        f"The outputs of {shown} give no date: the order is that of their files' times, which "
+        f"The outputs of {listed} give no date: the order is that of their files' times, which "
         "copying may change; `bareline import --date` gives the date of the measurement."
     )
 
@@ -86,8 +86,8 @@ def undated_words(trend: Trend) -> str:
 def incomplete_words(trend: Trend) -> Iterator[str]:
     """Yield a sentence with the reason for each run left out of the history; only some of many."""
     incomplete = trend.history.incomplete
-    for one in incomplete[:_NAMED]:
-        yield f"left out: {one.path}: {one.why}"
+    for run in incomplete[:_NAMED]:
+        yield f"left out: {run.path}: {run.why}"
     if len(incomplete) > _NAMED:
         yield f"left out: {count(len(incomplete) - _NAMED, 'more run')}"
 

@@ -102,13 +102,13 @@ class Sentence:
     @property
     def clauses(self) -> list[Sentence]:
         """Its clauses, each as a sentence without the breaks between them and without the lead."""
-        found: list[list[Part]] = [[]]
+        clauses: list[list[Part]] = [[]]
         for part in self.parts:
             if isinstance(part, Break):
-                found.append([])
+                clauses.append([])
             elif not isinstance(part, Lead):
-                found[-1].append(part)
-        return [Sentence(tuple(parts)) for parts in found]
+                clauses[-1].append(part)
+        return [Sentence(tuple(parts)) for parts in clauses]
 
     @property
     def lead(self) -> Lead | None:

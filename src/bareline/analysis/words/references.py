@@ -29,13 +29,13 @@ def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionO
     Raises AnalysisError: the file cannot be used.
     """
     checks = check_references(read_references(path), summarize(records), path)
-    outside = sorted((check for check in checks if check.is_outside), key=lambda one: one.room)
+    outside = sorted((check for check in checks if check.is_outside), key=lambda item: item.room)
     inside = [check for check in checks if not check.is_outside]
     return ConditionOutcome(
         f"{path}, {run}" if run else str(path),
         len(checks),
         tuple(map(_words, outside)),
-        nearest=_words(min(inside, key=lambda one: one.room)) if inside else "",
+        nearest=_words(min(inside, key=lambda item: item.room)) if inside else "",
         head="outside",
         verb="outside",
         verb_of_one="outside",

@@ -305,13 +305,13 @@ SuitabilityRow.__doc__ = """The suitability of a platform for a class of applica
 
 def judgement_row(judgement: Judgement) -> SuitabilityRow:
     """Return the suitability of a platform for a class of applications."""
-    asked = judgement.application_class
+    application_class = judgement.application_class
     return row_of(
         SuitabilityRow,
         judgement,
         kind="suitability",
-        **{"class": asked.name},
-        title=asked.title,
+        **{"class": application_class.name},
+        title=application_class.title,
         answer=judgement.answer.value,
         certainty=judgement.certainty.value,
         reason=reason_of(judgement),

@@ -52,25 +52,25 @@ def reason_of(judgement: Judgement) -> str:
 
 def _by_basis(judgement: Judgement) -> str:
     """Describe the basis of an answer, with its figures."""
-    shown = judgement.shown
+    grounds = judgement.shown
     match judgement.basis:
         case Basis.VOIDED:
             return f"the measurements do not apply here ({_voiding_caveats(judgement)})"
         case Basis.WITHOUT:
-            words = listing(list(dict.fromkeys(ground.failure for ground in shown)))
-            return f"{words}: {_probes(shown)}"
+            words = listing(list(dict.fromkeys(ground.failure for ground in grounds)))
+            return f"{words}: {_probes(grounds)}"
         case Basis.ABSENT:
             return "the study measures nothing of this kind here"
         case Basis.ENDS:
-            text = ", to ".join(map(_words, shown))
-            return f"from {text}" if len(shown) > 1 else text
+            text = ", to ".join(map(_words, grounds))
+            return f"from {text}" if len(grounds) > 1 else text
         case Basis.OPEN:
-            return f"{_limits(shown)}{_words(shown[0])}"
+            return f"{_limits(grounds)}{_words(grounds[0])}"
         case Basis.FEW:
-            text = f"{len(shown)} of {len(judgement.grounds)} measurements are inconclusive"
-            return f"{text}; the widest: {_words(shown[0])}"
+            text = f"{len(grounds)} of {len(judgement.grounds)} measurements are inconclusive"
+            return f"{text}; the widest: {_words(grounds[0])}"
         case Basis.WORST:
-            return f"{_MEANING[judgement.of_measured]}; worst: {_words(shown[0])}"
+            return f"{_MEANING[judgement.of_measured]}; worst: {_words(grounds[0])}"
 
 
 def _voiding_caveats(judgement: Judgement) -> str:

@@ -103,7 +103,8 @@ def run_process(
     Raises PlatformError: the program cannot be started at all.
     """
     started = time.monotonic()
-    stdout, stderr = output or Ends(), Ends()
+    stdout = output or Ends()
+    stderr = Ends()
     with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
         timed_out = _feed_and_collect(process, (stdout, stderr), stdin, started + timeout_s, lost)
         end_group(process)

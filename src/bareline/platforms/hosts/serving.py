@@ -44,23 +44,24 @@ def serving(
     - `clean`: removes the lines that the way to the node adds to the server's output.
     - `hold`: it ends by itself with its standard input; see `holding`.
     """
-    problem, start = "", holding if hold else spawn
+    problem = ""
+    start = holding if hold else spawn
     for _ in range(3):
         taken = ports.taken()
-        free = [one for one in _PORTS if one not in taken]
+        free = [number for number in _PORTS if number not in taken]
         if len(free) < 2:
             raise PlatformError(f"no port of {_PORTS[0]} to {_PORTS[-1]} is free")
         port, data_port = random.sample(free, 2)
         values = {"server_port": str(port), "server_data_port": str(data_port)}
         # A file for its output: pipes have no reader while the command is measured.
-        with tempfile.TemporaryFile() as said, start(line(values), env=env, output=said) as process:
+        with tempfile.TemporaryFile() as log, start(line(values), env=env, output=log) as process:
             problem = _wait_listening(ports, port, process)
             if not problem:
                 yield values
                 return
             end_group(process)
-            said.seek(max(0, said.seek(0, os.SEEK_END) - _TAIL_BYTES))
-            lines = clean(said.read(_TAIL_BYTES).decode(errors="replace")).strip().splitlines()
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            lines = clean(log.read(_TAIL_BYTES).decode(errors="replace")).strip().splitlines()
             problem = lines[-1] if lines else problem
     raise PlatformError(f"the server '{program}' did not start: {problem}")
 

@@ -74,8 +74,8 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
             [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count,
         )
         left = [
-            [path for path in said.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
-            for said in listings
+            [path for path in finished.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
+            for finished in listings
         ]
         if any(left):
             nodes.on_every_node('[ $# = 0 ] || rm -rf -- "$@"', left)

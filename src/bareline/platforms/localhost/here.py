@@ -68,15 +68,16 @@ class HerePlatform(Platform[O_co]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[Any]) -> Availability:
-        found, choice = super().available(spec), spec.options.mpi
+        availability = super().available(spec)
+        choice = spec.options.mpi
         try:
-            if found.ok:
+            if availability.ok:
                 find_mpi(choice)
         except PlatformError as error:
             # Without any library, probes that need none can still be measured.
             usable = isinstance(error, ToolMissing) and choice == "auto"
             return Availability(usable, error.what, error.hint or "")
-        return found
+        return availability
 
     @classmethod
     def build(cls, spec: PlatformSpec[Any], cache: Path) -> NativeBuild:
@@ -111,8 +112,8 @@ class _Copy:
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         env = dict(command.env)
         env[TRIAL_VARIABLE] = self._marked(env.get(TRIAL_VARIABLE, ""))
-        own = replace(command, env=tuple(env.items()))
-        return HostsAllocation.run(self.hosts, own, layout, timeout_s=timeout_s)
+        marked = replace(command, env=tuple(env.items()))
+        return HostsAllocation.run(self.hosts, marked, layout, timeout_s=timeout_s)
 
     def end_marked(self, token: str) -> None:
         self.hosts.end_marked(self._marked(token))
@@ -188,8 +189,8 @@ class HereAllocation(HostsAllocation):
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
     """Return the cores of this machine that each node may use and shares."""
 
-    def numbers(of: Iterable[int]) -> str:
-        return ", ".join(map(str, sorted(of)))
+    def numbers(indices: Iterable[int]) -> str:
+        return ", ".join(map(str, sorted(indices)))
 
     users = Counter(core for each in cores.values() for core in set(each))
     shared = numbers(core for core, count in users.items() if count > 1)

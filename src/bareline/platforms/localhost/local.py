@@ -136,7 +136,8 @@ class LocalPlatform(HerePlatform[LocalOptions]):
                     session = stack.enter_context(owned_folder(MEMORY, SESSION))
                 mounts = stack.enter_context(self._mounted())
                 machine = self.allocation(self.spec.options, self.context, session, mounts)
-            container, cache = self.spec.options.container, self.context.cache
+            container = self.spec.options.container
+            cache = self.context.cache
             with contained(container, machine, cache, self.spec.name):
                 yield machine
 
@@ -148,7 +149,8 @@ class LocalPlatform(HerePlatform[LocalOptions]):
             return
         scratch = self.context.scratch.absolute()
         with folder_below(options.io_folder or scratch) as below, private_mounts() as mounts:
-            chosen, folder = options.filesystem, scratch / "mounted"
+            chosen = options.filesystem
+            folder = scratch / "mounted"
             if isinstance(chosen, Nfs):
                 itself = MountingNode("localhost", _ADDRESS, mounts.run)
                 mounted = mount_served(chosen, itself, [mounts.run], folder, below)

@@ -35,9 +35,9 @@ def job_hosts() -> tuple[str, ...]:
         return tuple(dict.fromkeys(os.environ["LSB_HOSTS"].split()))
     if "FLUX_URI" in os.environ:
         argv = ["flux", "getattr", "hostlist"]
-        done = run_process(argv, timeout_s=20.0)
+        finished = run_process(argv, timeout_s=20.0)
         try:
-            return tuple(unfold(done.stdout.strip()))
+            return tuple(unfold(finished.stdout.strip()))
         except ValueError as error:
             raise PlatformError(f"`{' '.join(argv)}`: {error}", where="job") from error
     return ()

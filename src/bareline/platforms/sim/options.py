@@ -39,8 +39,8 @@ def runs_simulated(command: Command) -> bool:
     # An overlap of messages with computation needs computation that takes simulated time, and a
     # wait by the clock would never end.
     benchmark = name == "mpibench" and not command.argv[1].startswith(("overlap", "overhead"))
-    known = benchmark or RECORDED.fullmatch(name) or program == REPLAY
-    ours = program == f"{{native}}/{name}" and known
+    is_simulated = benchmark or RECORDED.fullmatch(name) or program == REPLAY
+    ours = program == f"{{native}}/{name}" and is_simulated
     return bool(ours) and command.mpi and command.server is None and not command.inputs
 
 
@@ -124,9 +124,9 @@ class SimOptions(Options):
     @field_validator("network", "processor")
     @classmethod
     def _known(cls, name: str | None, info: ValidationInfo) -> str | None:
-        known = list(presets() if info.field_name == "network" else processors())
-        if name is not None and name not in known:
-            hint = did_you_mean(name, known, f"use one of: {', '.join(known)}")
+        names = list(presets() if info.field_name == "network" else processors())
+        if name is not None and name not in names:
+            hint = did_you_mean(name, names, f"use one of: {', '.join(names)}")
             raise ValueError(f"no {info.field_name} is named '{name}'; {hint}")
         return name
 

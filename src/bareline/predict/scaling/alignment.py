@@ -42,17 +42,21 @@ def _comparable(job: JobCalls) -> tuple[Step, ...]:
 def _cuts(job: JobCalls) -> Iterator[list[int]]:
     """Yield, for each collective of all ranks in turn, the number of the call behind it by rank."""
     behind = [
-        [at + 1 for at, step in enumerate(calls.steps) if _is_of_all(job, rank, at, step)]
+        [
+            number + 1
+            for number, step in enumerate(calls.steps)
+            if _is_of_all(job, rank, number, step)
+        ]
         for rank, calls in enumerate(job.ranks)
     ]
-    if len({len(own) for own in behind}) == 1:
+    if len({len(numbers) for numbers in behind}) == 1:
         yield from (list(cut) for cut in zip(*behind, strict=True))
 
 
-def _is_of_all(job: JobCalls, rank: int, at: int, step: Step) -> bool:
+def _is_of_all(job: JobCalls, rank: int, number: int, step: Step) -> bool:
     if step.kind != "collective" or not step.shared:
         return False
-    members = job.members[int(job.ranks[rank].comm[at])]
+    members = job.members[int(job.ranks[rank].comm[number])]
     return len(members) == job.period.ranks
 
 

@@ -65,32 +65,32 @@ def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution 
 
     Steps that differ by a multiple of all lengths lead to the same partner on every profile.
     """
-    lengths = sorted({known.sides[side] for known, _ in pattern.counts})
+    lengths = sorted({profile_grid.sides[side] for profile_grid, _ in pattern.counts})
     same_after = math.lcm(*lengths)
     if same_after >= grid.sides[side]:
         return None
     calls = sum(_crossing(grid, stream, side) for stream in trace.streams)
     if not calls:
         return None
-    shown = " and ".join(map(str, lengths))
+    listed = " and ".join(map(str, lengths))
     also = f"a step of {same_after - 1} the other way leads to the same rank there"
     if len(lengths) == 1:
         also = f"a part of the side, or so many ranks further on, may be meant, and {also}"
     text = (
         f"Partners along side {side + 1} of {grid.sides[side]} ranks ({calls:,} calls) are taken "
-        f"as the nearest that fit; the profiles have {shown} ranks along it, and {also}"
+        f"as the nearest that fit; the profiles have {listed} ranks along it, and {also}"
     )
     return Caution("partners", (side,), calls, text)
 
 
 def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
     """Return how many messages of a rank go to or come from another coordinate of a side."""
-    own = grid.at(stream.rank)[side]
+    coordinate = grid.at(stream.rank)[side]
     crosses = []
     for shape in stream.shapes:
         ends = [end for end in (shape.to, shape.from_) if end >= 0]
         is_message = shape.kind in POINT_TO_POINT
-        crosses.append(is_message and any(grid.at(end)[side] != own for end in ends))
+        crosses.append(is_message and any(grid.at(end)[side] != coordinate for end in ends))
     return sum(crosses[number] for number in stream.shape.tolist())
 
 
@@ -126,7 +126,7 @@ def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
 
 
 def _longer_sides(pattern: Pattern, grid: Grid) -> Sequence[int]:
-    profiled = zip(*(known.sides for known, _ in pattern.counts), strict=True)
+    profiled = zip(*(profile_grid.sides for profile_grid, _ in pattern.counts), strict=True)
     longest = [max(lengths) for lengths in profiled]
     return [side for side, length in enumerate(grid.sides) if length > longest[side]]
 

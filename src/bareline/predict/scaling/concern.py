@@ -28,7 +28,7 @@ class Key(NamedTuple):
     def along(self) -> int | None:
         """The one side that a message crosses; None for several sides, or without a message."""
         way = self.to or self.from_ or ()
-        sides = [side for side, one in enumerate(way) if one != Relation("shift", 0)]
+        sides = [side for side, relation in enumerate(way) if relation != Relation("shift", 0)]
         return sides[0] if len(sides) == 1 and len(way) > 1 else None
 
 
@@ -72,5 +72,5 @@ class Concern:
         )
 
 
-def _both(one: End | None, other: End | None) -> End | None:
-    return one.also(other) if one is not None and other is not None else None
+def _both(end: End | None, other: End | None) -> End | None:
+    return end.also(other) if end is not None and other is not None else None

@@ -62,14 +62,14 @@ def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
     - `exact`: sizes follow laws exactly; else the sizes at a message's two ends may differ.
     """
     calls = [
-        [_Call(stream.rank, at, shape) for at, shape in enumerate(calls_of(stream))]
+        [_Call(stream.rank, number, shape) for number, shape in enumerate(calls_of(stream))]
         for stream in trace.streams
     ]
     messages = _Messages(exact=exact)
     faults = [messages.fault(calls), _collective_fault(calls)]
-    found = [fault for fault in faults if fault is not None]
-    if found:
-        return min(found, key=lambda fault: (fault.number, fault.rank))
+    actual = [fault for fault in faults if fault is not None]
+    if actual:
+        return min(actual, key=lambda fault: (fault.number, fault.rank))
     return _Run(calls, messages.sent_for).fault()
 
 
@@ -87,7 +87,7 @@ class _Messages:
         """Return the first send or receive without its partner, or receive with too little room."""
         sends: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
         receives: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
-        for call in (each for own in calls for each in own):
+        for call in (each for rank_calls in calls for each in rank_calls):
             shape = call.shape
             if shape.kind not in POINT_TO_POINT:
                 continue
@@ -141,7 +141,7 @@ def _next_send(waiting: dict[int, deque[_Call]], tag: int) -> _Call | None:
 def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
     """Return the first collective that members of a communicator call differently."""
     ordered: dict[int, dict[int, list[_Call]]] = defaultdict(lambda: defaultdict(list))
-    for call in (each for own in calls for each in own):
+    for call in (each for rank_calls in calls for each in rank_calls):
         if call.shape.kind in _COLLECTIVE and call.shape.comm_size > 1:
             ordered[call.shape.comm][call.rank].append(call)
     for members in ordered.values():
@@ -149,29 +149,30 @@ def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
         size = first[0].shape.comm_size
         if len(members) != size:
             return first[0].fault(f"is of {size} ranks, and {len(members)} call it")
-        for own in members.values():
-            fault = _unlike(first, own)
+        for member_calls in members.values():
+            fault = _unlike(first, member_calls)
             if fault is not None:
                 return fault
     return None
 
 
-def _unlike(model: Sequence[_Call], own: Sequence[_Call]) -> Fault | None:
+def _unlike(model: Sequence[_Call], calls: Sequence[_Call]) -> Fault | None:
     """Return the first collective in which two members of a communicator differ."""
-    for one, other in zip(model, own, strict=False):
-        a, b = one.shape, other.shape
-        where = f"where rank {one.rank} calls"
+    for expected, other in zip(model, calls, strict=False):
+        a = expected.shape
+        b = other.shape
+        where = f"where rank {expected.rank} calls"
         if a.call != b.call:
             return other.fault(f"stands {where} {a.call}")
         if a.root != b.root:
             return other.fault(f"has root {b.root} {where} it with root {a.root}")
         if a.call in _SAME_SIZE and a.size != b.size:
             return other.fault(f"moves {b.size} B {where} it with {a.size} B")
-    if len(model) == len(own):
+    if len(model) == len(calls):
         return None
-    longer = max(model, own, key=len)
-    other_rank = min(model, own, key=len)[0].rank
-    extra = longer[min(len(model), len(own))]
+    longer = max(model, calls, key=len)
+    other_rank = min(model, calls, key=len)[0].rank
+    extra = longer[min(len(model), len(calls))]
     return extra.fault(f"is one collective more than rank {other_rank} calls")
 
 
@@ -199,15 +200,16 @@ class _Run:
             for rank in range(len(self._calls)):
                 going = self._advance(rank) or going
         pairs = zip(self._calls, self._next, strict=True)
-        stopped = [own[at] for own, at in pairs if at < len(own)]
+        stopped = [calls[number] for calls, number in pairs if number < len(calls)]
         if not stopped:
             return None
         first = min(stopped, key=lambda call: (call.at, call.rank))
         return first.fault("waits for ranks that wait for it")
 
     def _advance(self, rank: int) -> bool:
-        own, moved = self._calls[rank], False
-        while self._next[rank] < len(own) and self._may_pass(own[self._next[rank]]):
+        calls = self._calls[rank]
+        moved = False
+        while self._next[rank] < len(calls) and self._may_pass(calls[self._next[rank]]):
             self._next[rank] += 1
             moved = True
         return moved
@@ -237,10 +239,10 @@ class _Run:
         # Its own half is sent while it waits: the other rank need only have come to its call.
         return send is None or self._next[send[0]] >= send[1]
 
-    def _is_sent(self, rank: int, at: int) -> bool:
-        send = self._sent_for.get((rank, at))
+    def _is_sent(self, rank: int, number: int) -> bool:
+        send = self._sent_for.get((rank, number))
         return send is None or self._next[send[0]] > send[1] or self._stands_at_swap(*send)
 
-    def _stands_at_swap(self, rank: int, at: int) -> bool:
+    def _stands_at_swap(self, rank: int, number: int) -> bool:
         """Whether a rank has come to this call, and the call sends as it receives."""
-        return self._next[rank] == at and self._calls[rank][at].shape.kind == "send-receive"
+        return self._next[rank] == number and self._calls[rank][number].shape.kind == "send-receive"

@@ -90,21 +90,24 @@ def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
     order. The first grid follows the rule that keeps fewest sides.
     """
     count = len(known[0].sides)
-    found: list[Grid] = []
+    ruled: list[Grid] = []
     for fixed in _constant_sides(known):
         for order in permutations(range(count - len(fixed))):
-            if any(_ruled(one, one.ranks, fixed, order) != one for one in known):
+            if any(
+                _ruled(known_grid, known_grid.ranks, fixed, order) != known_grid
+                for known_grid in known
+            ):
                 continue
             grid = _ruled(known[0], ranks, fixed, order)
-            if grid is not None and grid not in found:
-                found.append(grid)
-    return found
+            if grid is not None and grid not in ruled:
+                ruled.append(grid)
+    return ruled
 
 
-def _constant_sides(known: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
+def _constant_sides(profiled: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
     """Yield the sets of sides, not all, that have one length on all known grids."""
-    sides = range(len(known[0].sides))
-    constant = [side for side in sides if len({one.sides[side] for one in known}) == 1]
+    sides = range(len(profiled[0].sides))
+    constant = [side for side in sides if len({grid.sides[side] for grid in profiled}) == 1]
     for count in range(min(len(constant) + 1, len(sides))):
         yield from combinations(constant, count)
 
@@ -133,18 +136,19 @@ def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
 
     Raises AnalysisError: they follow no rule, or several rules with different grids of these ranks.
     """
-    found = grids_by_rule(known, ranks)
-    shown = ", ".join(map(str, known))
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    candidates = grids_by_rule(known, ranks)
+    listed = ", ".join(map(str, known))
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
         raise AnalysisError(
-            f"the sides of the grid of {ranks} ranks do not follow from {shown}",
+            f"the sides of the grid of {ranks} ranks do not follow from {listed}",
             hint="give them: --grid 4x4x8, the fastest side first",
         )
     raise AnalysisError(
-        f"{ranks} ranks may lie as {' or '.join(map(str, found))}: {shown} follow the rule of each",
-        hint=f"give the program's own: --grid {found[0]}, the fastest side first",
+        f"{ranks} ranks may lie as {' or '.join(map(str, candidates))}: {listed} follow "
+        "the rule of each",
+        hint=f"give the program's own: --grid {candidates[0]}, the fastest side first",
     )
 
 
@@ -171,16 +175,16 @@ def counts_that_check(
         if is_checked([*known, grids_there[0]]):
             return (ranks,)
         tried.append(grids_there[0])
-    for one, other in combinations(tried[:40], 2):
-        if is_checked([*known, one, other]):
-            return (one.ranks, other.ranks)
+    for first, second in combinations(tried[:40], 2):
+        if is_checked([*known, first, second]):
+            return (first.ranks, second.ranks)
     return ()
 
 
 def is_checked(known: Sequence[Grid]) -> bool:
     """Whether each side had two ranks inside."""
-    lengths = zip(*(one.sides for one in known), strict=True)
-    return all(max(own) >= BOTH_ENDS + 2 for own in lengths)
+    lengths = zip(*(grid.sides for grid in known), strict=True)
+    return all(max(side_lengths) >= BOTH_ENDS + 2 for side_lengths in lengths)
 
 
 def parse_grid(text: str) -> Grid:

@@ -40,7 +40,8 @@ class Target:
     notes: list[str] = field(default_factory=list)
 
 
-COMPUTING, MESSAGES = "computing", "messages between two ranks"
+COMPUTING = "computing"
+MESSAGES = "messages between two ranks"
 #: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
 _PERIODS = 3
 #: Programs that compute nothing are divided by this.
@@ -69,19 +70,19 @@ class Computing:
 
 def computing(periods: Sequence[ProgramPeriod]) -> Computing:
     """Fit computing to the profiles whose ranks had a core each, or to all if there is none."""
-    own = [one for one in periods if not one.shared] or list(periods)
-    ranks = np.array([one.ranks for one in own], float)
-    times = np.maximum([one.compute_s for one in own], _LEAST_S)
-    names = ", ".join(str(one.ranks) for one in own)
+    chosen = [period for period in periods if not period.shared] or list(periods)
+    ranks = np.array([period.ranks for period in chosen], float)
+    times = np.maximum([period.compute_s for period in chosen], _LEAST_S)
+    names = ", ".join(str(period.ranks) for period in chosen)
     source = f"computing as profiled on {names} ranks, a core each"
-    if own[0].shared:
+    if chosen[0].shared:
         source = f"computing as profiled on {names} ranks that shared cores, which it is not to be"
     # Weighted by the times, so that errors are shares.
-    columns = np.stack([1 / ranks, np.ones(len(own))], axis=1) / times[:, None]
-    terms = 2 if len(own) > 2 else 1
-    factors, errors = fitted(columns[:, :terms], np.ones(len(own)), ranks)
+    columns = np.stack([1 / ranks, np.ones(len(chosen))], axis=1) / times[:, None]
+    terms = 2 if len(chosen) > 2 else 1
+    factors, errors = fitted(columns[:, :terms], np.ones(len(chosen)), ranks)
     if factors.min() < 0:  # neither part takes less than no time
-        factors, errors = fitted(columns[:, :1], np.ones(len(own)), ranks)
+        factors, errors = fitted(columns[:, :1], np.ones(len(chosen)), ranks)
     fixed_s = float(factors[1]) if len(factors) > 1 else 0.0
     return Computing(fixed_s, float(factors[0]), source, max(errors, default=None))
 
@@ -181,8 +182,12 @@ def grow(
     """
     furthest = grown_period(own, ranks, grid, most_unchecked)
     law = computing(own.periods)
-    asked = furthest.grid
-    made = {one.ranks: one for one, _ in own.counts if one.ranks < ranks} | {ranks: asked}
+    last_grid = furthest.grid
+    made = {
+        profile_grid.ranks: profile_grid
+        for profile_grid, _ in own.counts
+        if profile_grid.ranks < ranks
+    } | {ranks: last_grid}
     points: list[GrownRanks] = []
     skipped = []
     for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
@@ -194,8 +199,8 @@ def grow(
             continue
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
-    shown = tuple(replace(one, scaling_ends=ends, ended_by=by) for one in points)
-    return Growth(own, target, shown, law, tuple(skipped), furthest)
+    complete = tuple(replace(point, scaling_ends=ends, ended_by=by) for point in points)
+    return Growth(own, target, complete, law, tuple(skipped), furthest)
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:
@@ -213,12 +218,13 @@ def _with_computing(grown: Grown, law: Computing) -> Trace:
 
 
 def _point(
-    own: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
+    program: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
 ) -> GrownRanks:
     trace = _with_computing(grown, law)
     period_s, parts = _replayed(trace, on.run)
     speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
-    largest, unchecked = own.largest, grown.unchecked
+    largest = program.largest
+    unchecked = grown.unchecked
     lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, on.run)
     return GrownRanks(
         program=program_of(largest),
@@ -226,12 +232,12 @@ def _point(
         clock="simulated" if on.simulated else "replayed",
         ranks=grown.grid.ranks,
         grid=str(grown.grid),
-        profiled=own.profiled_on(grown.grid) is not None,
+        profiled=program.profiled_on(grown.grid) is not None,
         periods=largest.repeats,
         period_s=period_s,
         period_lo_s=lo_s,
         period_hi_s=hi_s,
-        period_measured_s=_measured_s(own.profiled_on(grown.grid)),
+        period_measured_s=_measured_s(program.profiled_on(grown.grid)),
         time_s=period_s * largest.repeats,
         efficiency=speed,
         shares={name: part / period_s for name, part in parts.items()},
@@ -246,7 +252,7 @@ def _point(
         unchecked_time_share=unchecked.time_share,
         assumed_even=tuple(side + 1 for side in grown.assumed_even),
         assumed_even_share=grown.even_share,
-        assumptions=tuple(basis(own, grown)),
+        assumptions=tuple(basis(program, grown)),
         sizes_off=grown.off,
         calls_beside=largest.beside,
         notes=on.notes,
@@ -292,9 +298,9 @@ def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
         size, sent, received = (round(sizes * n) for n in (shape.size, shape.sent, shape.received))
         return replace(shape, size=size, sent=sent, received=received)
 
-    def resized(one: CallStream) -> CallStream:
-        shapes = tuple(map(sized, one.shapes))
-        return replace(one, compute_s=one.compute_s * computing, shapes=shapes)
+    def resized(stream: CallStream) -> CallStream:
+        shapes = tuple(map(sized, stream.shapes))
+        return replace(stream, compute_s=stream.compute_s * computing, shapes=shapes)
 
     return _each(trace, resized)
 
@@ -311,8 +317,10 @@ def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[
         return _period_s(_of_calls(trace, chosen), run)
 
     parts = {COMPUTING: min(taken_s(lambda _: False), period_s)}
-    shapes = {shape for one in trace.streams for shape in one.shapes}
-    calls = sorted({one.call for one in shapes if one.kind == "collective" and not one.posts})
+    shapes = {shape for stream in trace.streams for shape in stream.shapes}
+    calls = sorted(
+        {shape.call for shape in shapes if shape.kind == "collective" and not shape.posts}
+    )
     saved = {
         call: period_s - taken_s(lambda shape, call=call: shape.call != call)  # type: ignore[misc]
         for call in calls
@@ -320,17 +328,19 @@ def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[
     if any(shape.kind in POINT_TO_POINT for shape in shapes):
         messages = (*POINT_TO_POINT, "done", "wait")
         saved[MESSAGES] = period_s - taken_s(lambda shape: shape.kind not in messages)
-    saved = {name: max(0.0, one) for name, one in saved.items()}
+    saved = {name: max(0.0, time_s) for name, time_s in saved.items()}
     whole = sum(saved.values()) or 1.0
     left_s = period_s - parts[COMPUTING]
-    return period_s, parts | {name: left_s * one / whole for name, one in saved.items()}
+    return period_s, parts | {name: left_s * time_s / whole for name, time_s in saved.items()}
 
 
 def _period_s(trace: Trace, run: Callable[[Trace], float]) -> float:
-    def again(one: CallStream) -> CallStream:
-        compute_s, spent_s = (np.tile(each, _PERIODS) for each in (one.compute_s, one.spent_s))
-        numbers = np.tile(one.shape, _PERIODS)
-        return replace(one, shape=numbers, compute_s=compute_s, spent_s=spent_s)
+    def again(stream: CallStream) -> CallStream:
+        compute_s, spent_s = (
+            np.tile(each, _PERIODS) for each in (stream.compute_s, stream.spent_s)
+        )
+        numbers = np.tile(stream.shape, _PERIODS)
+        return replace(stream, shape=numbers, compute_s=compute_s, spent_s=spent_s)
 
     return (run(_each(trace, again)) - run(trace)) / (_PERIODS - 1)
 
@@ -341,15 +351,15 @@ _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0,
 def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
     """Return a trace of some calls; the computing between the removed calls stays."""
 
-    def reduced(one: CallStream) -> CallStream:
-        mask = np.array(list(map(chosen, one.shapes)))[one.shape]
-        ends = np.append(np.cumsum(one.compute_s)[mask], one.compute_s.sum())
+    def reduced(stream: CallStream) -> CallStream:
+        mask = np.array(list(map(chosen, stream.shapes)))[stream.shape]
+        ends = np.append(np.cumsum(stream.compute_s)[mask], stream.compute_s.sum())
         return replace(
-            one,
-            shapes=(*one.shapes, _REST),
-            shape=np.append(one.shape[mask], np.int32(len(one.shapes))),
+            stream,
+            shapes=(*stream.shapes, _REST),
+            shape=np.append(stream.shape[mask], np.int32(len(stream.shapes))),
             compute_s=np.diff(ends, prepend=0.0),
-            spent_s=np.append(one.spent_s[mask], 0.0),
+            spent_s=np.append(stream.spent_s[mask], 0.0),
         )
 
     return _each(trace, reduced)
@@ -360,12 +370,12 @@ def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
 
     Both are None where every count brings more.
     """
-    for one, other in pairwise(points):
-        doublings = np.log2(other.ranks / one.ranks)
-        if one.period_s / other.period_s < 1.05**doublings:
+    for smaller, larger in pairwise(points):
+        doublings = np.log2(larger.ranks / smaller.ranks)
+        if smaller.period_s / larger.period_s < 1.05**doublings:
             more = {
-                name: share * other.period_s - one.shares.get(name, 0.0) * one.period_s
-                for name, share in other.shares.items()
+                name: share * larger.period_s - smaller.shares.get(name, 0.0) * smaller.period_s
+                for name, share in larger.shares.items()
             }
-            return one.ranks, max(more, key=lambda name: more[name])
+            return smaller.ranks, max(more, key=lambda name: more[name])
     return None, None

@@ -23,21 +23,21 @@ Rule = Callable[[Any, Any, Any], Any]
 Cells = tuple[int, Rule]
 
 
-def _first_have_more(cells: Any, side: Any, at: Any) -> Any:
-    return cells // side + (at < cells % side)
+def _first_have_more(cells: Any, side: Any, coordinate: Any) -> Any:
+    return cells // side + (coordinate < cells % side)
 
 
-def _rounded(cells: Any, side: Any, at: Any) -> Any:
-    return cells * (at + 1) // side - cells * at // side
+def _rounded(cells: Any, side: Any, coordinate: Any) -> Any:
+    return cells * (coordinate + 1) // side - cells * coordinate // side
 
 
-def _last_have_more(cells: Any, side: Any, at: Any) -> Any:
-    return cells // side + (at >= side - cells % side)
+def _last_have_more(cells: Any, side: Any, coordinate: Any) -> Any:
+    return cells // side + (coordinate >= side - cells % side)
 
 
-def _last_has_rest(cells: Any, side: Any, at: Any) -> Any:
+def _last_has_rest(cells: Any, side: Any, coordinate: Any) -> Any:
     block = -(-cells // side)
-    return np.minimum(block, cells - at * block)
+    return np.minimum(block, cells - coordinate * block)
 
 
 #: Of each count, pairs of a rank and its size.
@@ -48,8 +48,8 @@ _WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_h
 def _trimmed(rule: Rule) -> Rule:
     """Return a rule by which the parts at both ends have one cell fewer, their boundary."""
 
-    def inner(cells: Any, side: Any, at: Any) -> Any:
-        return rule(cells, side, at) - (at == 0) - (at == side - 1)
+    def inner(cells: Any, side: Any, coordinate: Any) -> Any:
+        return rule(cells, side, coordinate) - (coordinate == 0) - (coordinate == side - 1)
 
     return inner
 
@@ -61,14 +61,14 @@ _MOST_CELLS = 4096
 
 def products(sides: int) -> list[tuple[int, ...]]:
     """Return all sets of sides, in the order of the terms that are their products."""
-    return [one for count in range(1, sides + 1) for one in combinations(range(sides), count)]
+    return [chosen for count in range(1, sides + 1) for chosen in combinations(range(sides), count)]
 
 
 def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArray[np.float64]:
     """Return the terms' values for a rank: 1, products of its shares along sides, and of sides."""
     local = [
-        1 / side if cut is None else cut[1](cut[0], side, at) / cut[0]
-        for side, at, cut in zip(grid.sides, grid.at(rank), cells, strict=True)
+        1 / side if cut is None else cut[1](cut[0], side, coordinate) / cut[0]
+        for side, coordinate, cut in zip(grid.sides, grid.at(rank), cells, strict=True)
     ]
     some = products(len(local))
     shares = (math.prod(local[side] for side in chosen) for chosen in some)
@@ -83,10 +83,10 @@ def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...
     some = enumerate(products(count), start=1)
     shares = [term for term, sides in some if along is None or along not in sides]
     growing = range(2**count, 2 ** (count + 1) - 1)
-    yield [(0,), *((one,) for one in shares)]
-    yield [(one,) for one in growing]
-    yield [*((0, one) for one in shares), *combinations(shares, 2)]
-    yield [(0, one) for one in growing]
+    yield [(0,), *((term,) for term in shares)]
+    yield [(term,) for term in growing]
+    yield [*((0, term) for term in shares), *combinations(shares, 2)]
+    yield [(0, term) for term in growing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ class Law:
 
         - `rows`: the values of all terms.
         """
-        terms, first_growing = np.array(self.terms), 2**sides
+        terms = np.array(self.terms)
+        first_growing = 2**sides
         if terms.max() < first_growing:
             # A share that is subtracted makes sizes grow with the sides.
             return not (self.is_through_points and (self.factors[terms > 0] < 0).any())
@@ -170,21 +171,21 @@ def laws_of(
     limit = _EXACT * max(1.0, float(np.abs(values).max()))
     simplest: list[Law] = []
     for family in _families(sides, along):
-        found = []
+        laws = []
         for terms in family:
-            own = rows[:, terms]
-            if np.linalg.matrix_rank(own) < len(terms):
+            columns = rows[:, terms]
+            if np.linalg.matrix_rank(columns) < len(terms):
                 continue
-            factors = np.linalg.lstsq(own, values, rcond=None)[0]
+            factors = np.linalg.lstsq(columns, values, rcond=None)[0]
             grows = all(factors[np.array(terms) >= 2**sides] >= 0)
-            if grows and np.abs(own @ factors - values).max() <= limit:
-                rest = (own[counts != one] for one in set(counts.tolist()))
+            if grows and np.abs(columns @ factors - values).max() <= limit:
+                rest = (columns[counts != count] for count in set(counts.tolist()))
                 checked = any(np.linalg.matrix_rank(left) == len(terms) for left in rest)
-                law = Law(terms, factors, checked, rows=len(np.unique(own, axis=0)))
-                found.append(replace(law, checked=checked and law.is_form_shown(rows, sides)))
-        if any(law.checked for law in found):
-            return found
-        simplest = simplest or found
+                law = Law(terms, factors, checked, rows=len(np.unique(columns, axis=0)))
+                laws.append(replace(law, checked=checked and law.is_form_shown(rows, sides)))
+        if any(law.checked for law in laws):
+            return laws
+        simplest = simplest or laws
     return simplest
 
 
@@ -204,17 +205,17 @@ def padded_laws(
     if values.min() <= 0 or values.min() == values.max():
         return []
     shares = [term for (term,) in next(_families(sides, along)) if term != 0]
-    found = []
+    laws = []
     for block in (block for block in _BLOCKS if not np.any(values % block)):
         for term in shares:
             whole = _range_of_whole(rows[:, term], values, block)
             if whole is None:
                 continue
             checked = _is_padding_checked(rows[:, term], values, counts, block)
-            found += [
+            laws += [
                 Law((term,), np.array([end]), checked, block=block) for end in sorted(set(whole))
             ]
-    return found
+    return laws
 
 
 def _range_of_whole(shares: _Floats, values: _Floats, block: int) -> tuple[float, float] | None:
@@ -235,7 +236,8 @@ def may_be_padding(
     - `samples`: as for `laws_of`; `there`: the terms' values on the new grid.
     """
     _, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    size, new = values[0], np.array(list(there))
+    size = values[0]
+    new = np.array(list(there))
     if not size or (values != size).any():
         return False
     shares = [term for (term,) in next(_families(sides, along)) if term != 0]
@@ -251,7 +253,8 @@ def may_be_padding(
 def _is_padding_checked(shares: _Floats, values: _Floats, counts: _Floats, block: int) -> bool:
     """Whether the other counts alone give the sizes of some count."""
     for count in set(counts.tolist()):
-        rest, left = counts != count, counts == count
+        rest = counts != count
+        left = counts == count
         whole = _range_of_whole(shares[rest], values[rest], block) if rest.any() else None
         if whole is None:
             continue
@@ -270,12 +273,14 @@ def close_law(
     """
     counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
     terms: tuple[int, ...] = (0,)
-    for term in (one for family in list(_families(sides, along))[:1] for (one,) in family[1:]):
+    for term in (
+        share_term for family in list(_families(sides, along))[:1] for (share_term,) in family[1:]
+    ):
         if np.linalg.matrix_rank(rows[:, (*terms, term)]) > len(terms):
             terms = (*terms, term)
-    own = rows[:, terms]
-    factors, errors = fitted(own, values, counts)
-    residual = float(np.abs(own @ factors - values).mean() / max(float(values.mean()), 1.0))
+    columns = rows[:, terms]
+    factors, errors = fitted(columns, values, counts)
+    residual = float(np.abs(columns @ factors - values).mean() / max(float(values.mean()), 1.0))
     return Law(terms, factors, len(errors) == len(set(counts.tolist())), max([residual, *errors]))
 
 
@@ -285,8 +290,9 @@ def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, li
     An error is a share of the count's mean; a count has one if the rest determines the factors.
     """
     errors = []
-    for one in sorted(set(counts.tolist())):
-        rest, left = counts != one, counts == one
+    for count in sorted(set(counts.tolist())):
+        rest = counts != count
+        left = counts == count
         if np.linalg.matrix_rank(rows[rest]) == rows.shape[1]:
             factors = np.linalg.lstsq(rows[rest], values[rest], rcond=None)[0]
             mean = float(values[left].mean())
@@ -339,13 +345,15 @@ def _alike(
         of_part = sorted({(size, grid.at(rank)[side]) for rank, size in sizes})
         if not of_part:
             continue
-        parts = rule(numbers[:, None], length, np.array([at for _, at in of_part])[None, :])
+        parts = rule(
+            numbers[:, None], length, np.array([coordinate for _, coordinate in of_part])[None, :]
+        )
         fits &= parts.min(axis=1) >= 1
-        for (one, _), (other, _), first, second in zip(
+        for (size, _), (next_size, _), first, second in zip(
             of_part, of_part[1:], parts.T, parts.T[1:], strict=False
         ):
-            fits &= (first == second) if one == other else (first < second)
-            shares &= first * other == second * one
+            fits &= (first == second) if size == next_size else (first < second)
+            shares &= first * next_size == second * size
     return zip(numbers[fits].tolist(), shares[fits].tolist(), strict=True)
 
 
@@ -354,7 +362,7 @@ def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
     differ = False
     for grid, sizes in zip(grids, amounts, strict=True):
         seen = {(grid.at(rank)[side], size) for rank, size in sizes}
-        if len(seen) > len({at for at, _ in seen}):
+        if len(seen) > len({coordinate for coordinate, _ in seen}):
             return False
         differ = differ or len({size for _, size in seen}) > 1
     return differ

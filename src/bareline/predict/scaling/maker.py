@@ -93,13 +93,13 @@ class Maker:
             self._templates[place] = self._made_template(place)
         rows = [terms_at(self.grid, rank, cut) for cut in self._seen.cuts]
         shapes: dict[Shape, int] = {}
-        known: dict[int, int] = {}
+        shape_numbers: dict[int, int] = {}
         numbers = []
         for call in self._templates[place]:
-            if id(call) not in known:
+            if id(call) not in shape_numbers:
                 shape = self._shape(rank, call, rows)
-                known[id(call)] = shapes.setdefault(shape, len(shapes))
-            numbers.append(known[id(call)])
+                shape_numbers[id(call)] = shapes.setdefault(shape, len(shapes))
+            numbers.append(shape_numbers[id(call)])
         compute, spent = self._times[place]
         return CallStream(
             rank, tuple(shapes), np.array(numbers, np.int32), compute, spent, finished=True, lost=0
@@ -116,14 +116,16 @@ class Maker:
         spent = self._times[place][1]
         calls: list[PlaceCall] = []
         alike: dict[tuple[object, ...], PlaceCall] = {}
-        for at, key in enumerate(self._seen.keys[place]):
+        for number, key in enumerate(self._seen.keys[place]):
             shared = self._seen.shared[key]
-            root = shared.root or template.root[at]
-            comm = self._seen.narrowed(place, at, shared.comm or template.comm[at])
-            call = PlaceCall(at, key, shared.to, shared.from_, root, comm, spent_s=float(spent[at]))
+            root = shared.root or template.root[number]
+            comm = self._seen.narrowed(place, number, shared.comm or template.comm[number])
+            call = PlaceCall(
+                number, key, shared.to, shared.from_, root, comm, spent_s=float(spent[number])
+            )
             if key.step.kind != "done":
                 self._find_laws(call, place)
-                call.why = self._whole_side.why_unchecked(place, at)
+                call.why = self._whole_side.why_unchecked(place, number)
                 if not template.is_checked(place):
                     call.why = f"a single rank shows the calls {place_words(place)}"
             # Calls that follow the same laws are worked out once.
@@ -139,9 +141,9 @@ class Maker:
         roles = {sample.is_root for sample in samples} if call.key.step.rooted else {False}
         sizes = {}
         for role in roles:
-            own = [s for s in samples if not call.key.step.rooted or s.is_root == role]
+            of_role = [s for s in samples if not call.key.step.rooted or s.is_root == role]
             indexes = (_SIZE, _SENT, _RECEIVED)
-            sizes[role] = tuple(self._size_laws(call, own, place, index) for index in indexes)
+            sizes[role] = tuple(self._size_laws(call, of_role, place, index) for index in indexes)
         call.sizes = sizes
         call.padded = self._seen.may_be_padded(samples, call.key.along, place)
         call.alone = all(sample.shape.comm_size == 1 for sample in samples)
@@ -158,19 +160,19 @@ class Maker:
         along = call.key.along
         alike = [s for s in self._seen.alike[place, call.at] if s.is_root == samples[0].is_root]
         groups = [samples, alike, *_by_place(samples, place)]
-        found: list[Law] = []
+        laws: list[Law] = []
         # The means of sizes that vary follow an exact law by chance only.
         if not (self.spread and self._are_means(call, samples, index)):
-            found = self._seen.laws_of(groups, index, along, place)
+            laws = self._seen.laws_of(groups, index, along, place)
         # Sizes of reads and writes may follow no law: the nearest law is taken.
-        if not found and (self.spread or call.key.step.kind in FILES):
-            found = self._seen.close_laws(samples, index, along)
-        if not found:
+        if not laws and (self.spread or call.key.step.kind in FILES):
+            laws = self._seen.close_laws(samples, index, along)
+        if not laws:
             sizes = list(dict.fromkeys(sample.moved(index) for sample in samples))
-            shown = ", ".join(map(str, sizes[:_SHOWN])) + ", ..." * (len(sizes) > _SHOWN)
-            why = f"no law in the grid's sides gives its sizes ({shown} B){self._seen.unclear}"
+            listed = ", ".join(map(str, sizes[:_SHOWN])) + ", ..." * (len(sizes) > _SHOWN)
+            why = f"no law in the grid's sides gives its sizes ({listed} B){self._seen.unclear}"
             raise self.refused(call, why)
-        return found
+        return laws
 
     def _are_means(self, call: PlaceCall, samples: Sequence[ProfiledCall], index: int) -> bool:
         """Whether some of the sizes are not whole elements, as the means of several sizes are."""
@@ -182,14 +184,14 @@ class Maker:
     ) -> tuple[TagLaw, ...]:
         if not (call.key.step.sends if sends else call.key.step.receives):
             return ()
-        own = [sample for sample in samples if sample.place == place]
-        for some in (samples, own):
+        of_place = [sample for sample in samples if sample.place == place]
+        for some in (samples, of_place):
             laws = self._seen.tag_laws_of(some, sends=sends)
             if laws:
                 return laws
-        tags = sorted({s.shape.send_tag if sends else s.shape.receive_tag for s in own})
-        shown = ", ".join(map(str, tags[:_SHOWN])) + ", ..." * (len(tags) > _SHOWN)
-        raise self.refused(call, f"its tags ({shown}) follow neither rank nor partner")
+        tags = sorted({s.shape.send_tag if sends else s.shape.receive_tag for s in of_place})
+        listed = ", ".join(map(str, tags[:_SHOWN])) + ", ..." * (len(tags) > _SHOWN)
+        raise self.refused(call, f"its tags ({listed}) follow neither rank nor partner")
 
     # One call of one rank ------------------------------------------------------------------------
 
@@ -205,7 +207,7 @@ class Maker:
         if is_root not in call.sizes:
             raise self.refused(call, "no profiled rank of its place has this role for the root")
         laws = call.sizes[is_root]
-        amounts = [self._amount(call, own, rows) for own in laws]
+        amounts = [self._amount(call, size_laws, rows) for size_laws in laws]
         self._count(rank, call, laws, amounts[_SIZE])
         return Shape(
             step.call, step.kind, step.posts, to, from_, root, send_tag, receive_tag, comm, members,
@@ -234,10 +236,10 @@ class Maker:
             if not call.alone:
                 return 0, 0
             return self._comms.setdefault(frozenset([rank]), len(self._comms) + 1), 1
-        found = {rule.members(self.grid, rank) for rule in call.comm}
-        members = found.pop()
-        if found or members is None:
-            sizes = sorted({len(one) for one in (*found, members) if one is not None})
+        possible = {rule.members(self.grid, rank) for rule in call.comm}
+        members = possible.pop()
+        if possible or members is None:
+            sizes = sorted({len(ranks) for ranks in (*possible, members) if ranks is not None})
             raise self.refused(
                 call,
                 f"the profiles do not show whether its communicator has "
@@ -252,19 +254,20 @@ class Maker:
         if laws[0].off is not None or call.key.step.kind in FILES:
             return max(0, round(float(laws[0].at(rows[laws[0].cut]))))
         sizes = {round(float(law.at(rows[law.cut])), 3) for law in laws}
-        found = sizes
-        if len(found) > 1:
+        remaining = sizes
+        if len(remaining) > 1:
             # If a side was never cut otherwise: the size of a face, and one size for all ranks.
-            along, sides = call.key.along, range(len(self.grid.sides))
+            along = call.key.along
+            sides = range(len(self.grid.sides))
             others = tuple(side for side in sides if side != along)
             likely = 0 if along is None else 1 + products(len(sides)).index(others)
             faces = [law for law in laws if likely in law.terms]
-            found = {round(float(law.at(rows[law.cut])), 3) for law in faces}
+            remaining = {round(float(law.at(rows[law.cut])), 3) for law in faces}
             call.likely = True
-        if len(found) != 1:
-            shown = ", ".join(f"{size:g}" for size in sorted(sizes))
-            raise self.refused(call, f"several laws give its sizes, and differ there ({shown} B)")
-        value = found.pop()
+        if len(remaining) != 1:
+            listed = ", ".join(f"{size:g}" for size in sorted(sizes))
+            raise self.refused(call, f"several laws give its sizes, and differ there ({listed} B)")
+        value = remaining.pop()
         element = self._element(call)
         vanishes = value == 0 and laws[0].terms != (0,)
         if value < 0 or value % element or vanishes:
@@ -277,7 +280,7 @@ class Maker:
     def _element(self, call: PlaceCall) -> int:
         if call.key not in self._elements:
             shapes = (sample.shape for sample in self._seen.samples[call.key])
-            self._elements[call.key] = element_size((one.size, one.element) for one in shapes)
+            self._elements[call.key] = element_size((shape.size, shape.element) for shape in shapes)
         return self._elements[call.key]
 
     def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
@@ -305,8 +308,8 @@ class Maker:
         if call.likely:
             return "its size is taken as that of a face"
         # A law that is only near has the error of its counts as its band.
-        for own in laws:
-            if not any(law.checked or law.off is not None for law in own):
+        for alternatives in laws:
+            if not any(law.checked or law.off is not None for law in alternatives):
                 return "no further count checks its size"
         if not all(law.checked for law in (*call.send_tag, *call.receive_tag)):
             return "no further rank checks its tag"
@@ -316,8 +319,8 @@ class Maker:
         """Return the counts of unchecked calls in the streams made so far."""
         calls = [
             call
-            for own in self._templates.values()
-            for call in {id(one): one for one in own}.values()
+            for template in self._templates.values()
+            for call in {id(made): made for made in template}.values()
             if call.key.step.kind != "done"
         ]
         whole_s = sum(call.spent_s * call.made / call.times for call in calls)
@@ -327,7 +330,7 @@ class Maker:
             calls=sum(call.unchecked for call in loose),
             of_calls=sum(call.made for call in calls),
             byte_share=sum(call.unchecked_bytes for call in loose) / max(1, self.bytes),
-            time_share=sum(one.spent_s * one.unchecked / one.times for one in loose)
+            time_share=sum(call.spent_s * call.unchecked / call.times for call in loose)
             / (whole_s or 1.0),
             first=first,
         )
@@ -350,16 +353,16 @@ def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[Pr
     sides = range(len(place))
     for count in range(1, len(place) + 1):
         for some in combinations(sides, count):
-            yield [one for one in samples if all(one.place[s] == place[s] for s in some)]
+            yield [sample for sample in samples if all(sample.place[s] == place[s] for s in some)]
 
 
 def _times(pattern: Pattern) -> dict[Place, npt.NDArray[np.float64]]:
     """Return the mean times before and in each call, two rows, by place, of its largest count."""
-    found: dict[Place, npt.NDArray[np.float64]] = {}
+    means: dict[Place, npt.NDArray[np.float64]] = {}
     for grid, job in pattern.counts:
         times: dict[Place, list[npt.NDArray[np.float64]]] = {}
         for stream in job.period.trace.streams:
-            own = np.stack([stream.compute_s, stream.spent_s])
-            times.setdefault(grid.place(stream.rank), []).append(own)
-        found |= {place: np.mean(own, axis=0) for place, own in times.items()}
-    return found
+            columns = np.stack([stream.compute_s, stream.spent_s])
+            times.setdefault(grid.place(stream.rank), []).append(columns)
+        means |= {place: np.mean(stacks, axis=0) for place, stacks in times.items()}
+    return means

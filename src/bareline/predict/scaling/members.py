@@ -24,14 +24,14 @@ class MembersRule:
 
     def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
         """Return the ranks in a rank's communicator; None where the ranks do not divide evenly."""
-        every = range(grid.ranks)
+        ranks = range(grid.ranks)
         if self.kind == "sides":
             return frozenset(_along(grid, rank, self.sides))
         size = self.number if self.kind in ("block", "stride") else grid.ranks // self.number
         if grid.ranks % self.number or size < 1:
             return None
         if self.kind in ("block", "blocks"):
-            return frozenset(other for other in every if other // size == rank // size)
+            return frozenset(other for other in ranks if other // size == rank // size)
         return frozenset(range(rank % size, grid.ranks, size))
 
 
@@ -40,10 +40,10 @@ def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
     if len(sides) == len(grid.sides):
         yield from range(grid.ranks)
         return
-    at = grid.at(rank)
+    origin = grid.at(rank)
     lengths = [range(grid.sides[side]) for side in sides]
     for coordinates in product(*lengths):
-        there = list(at)
+        there = list(origin)
         for side, here in zip(sides, coordinates, strict=True):
             there[side] = here
         yield grid.rank(there)
@@ -71,4 +71,4 @@ def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[Members
 
 def common(rules: Sequence[Sequence[MembersRule]]) -> tuple[MembersRule, ...]:
     """Return the rules that all sequences contain, in the order of the first."""
-    return tuple(one for one in rules[0] if all(one in others for others in rules))
+    return tuple(rule for rule in rules[0] if all(rule in others for others in rules))

@@ -73,12 +73,12 @@ class _Function:
 
 
 def _functions(trace: Trace) -> dict[str, _Function]:
-    found: dict[str, _Function] = {}
+    functions: dict[str, _Function] = {}
     for stream in trace.streams:
         for shape in calls_of(stream):
             if shape.kind in _SHOWN_KINDS:
-                found.setdefault(shape.call, _Function()).add(stream.rank, shape)
-    return found
+                functions.setdefault(shape.call, _Function()).add(stream.rank, shape)
+    return functions
 
 
 def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
@@ -87,7 +87,7 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
     profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
     ranks = grown.grid.ranks
     assumptions = tuple(basis(own, grown))
-    for call, function in sorted(made.items(), key=lambda one: (-one[1].sent, one[0])):
+    for call, function in sorted(made.items(), key=lambda item: (-item[1].sent, item[0])):
         calls = [function.calls.get(rank, 0) for rank in range(ranks)]
         partners = [len(function.partners.get(rank, ())) for rank in range(ranks)]
         most = {

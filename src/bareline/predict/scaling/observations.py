@@ -72,55 +72,60 @@ class Observations:
         self._by_comm = self._rules_by_communicator()
 
     def _collected(self) -> dict[Key, list[ProfiledCall]]:
-        found: dict[Key, list[ProfiledCall]] = {}
+        collected: dict[Key, list[ProfiledCall]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank in range(grid.ranks):
                 place = grid.place(rank)
                 for key, shape in zip(self.keys[place], shapes_of(job, rank), strict=True):
-                    found.setdefault(key, []).append(ProfiledCall(count, rank, place, shape))
-        return found
+                    collected.setdefault(key, []).append(ProfiledCall(count, rank, place, shape))
+        return collected
 
     def _alike_steps(self) -> dict[tuple[Place, int], list[ProfiledCall]]:
         """Return, for each call of a place, the calls of all places that are the same n-th step."""
         numbered: dict[tuple[Place, int], tuple[Step, int]] = {}
         for place, keys in self.keys.items():
             seen: Counter[Step] = Counter()
-            for at, key in enumerate(keys):
-                numbered[place, at] = (key.step, seen[key.step])
+            for number, key in enumerate(keys):
+                numbered[place, number] = (key.step, seen[key.step])
                 seen[key.step] += 1
-        found: dict[tuple[Step, int], list[ProfiledCall]] = {}
+        by_step: dict[tuple[Step, int], list[ProfiledCall]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank in range(grid.ranks):
                 place = grid.place(rank)
-                for at, shape in enumerate(shapes_of(job, rank)):
+                for number, shape in enumerate(shapes_of(job, rank)):
                     sample = ProfiledCall(count, rank, place, shape)
-                    found.setdefault(numbered[place, at], []).append(sample)
-        return {where: found[step] for where, step in numbered.items()}
+                    by_step.setdefault(numbered[place, number], []).append(sample)
+        return {where: by_step[step] for where, step in numbered.items()}
 
     # Whom calls concern --------------------------------------------------------------------------
 
     def _shared_by_key(self) -> dict[Key, Concern]:
         """Return, for each key, the relations and rules that its calls follow in all places."""
-        found: dict[Key, Concern] = {}
+        shared: dict[Key, Concern] = {}
         for place, template in self.pattern.templates.items():
-            for at, key in enumerate(self.keys[place]):
-                own = Concern(
-                    template.to[at], template.from_[at], template.root[at], template.comm[at]
+            for number, key in enumerate(self.keys[place]):
+                concern = Concern(
+                    template.to[number],
+                    template.from_[number],
+                    template.root[number],
+                    template.comm[number],
                 )
-                found[key] = found[key].also(own) if key in found else own
-        return found
+                shared[key] = shared[key].also(concern) if key in shared else concern
+        return shared
 
     def _rules_by_communicator(self) -> dict[tuple[int, int], set[MembersRule]]:
         """Return, for each count and communicator, the rules that all calls over it follow."""
-        found: dict[tuple[int, int], set[MembersRule]] = {}
+        by_comm: dict[tuple[int, int], set[MembersRule]] = {}
         for count, (grid, job) in enumerate(self.pattern.counts):
             for rank, calls in enumerate(job.ranks):
                 rules = self.pattern.templates[grid.place(rank)].comm
                 pairs = set(zip(calls.comm.tolist(), rules, strict=True))
-                for comm, own in ((comm, own) for comm, own in pairs if own is not None):
-                    known = found.setdefault((count, comm), set(own))
-                    known &= set(own)
-        return found
+                for comm, comm_rules in (
+                    (comm, comm_rules) for comm, comm_rules in pairs if comm_rules is not None
+                ):
+                    remaining = by_comm.setdefault((count, comm), set(comm_rules))
+                    remaining &= set(comm_rules)
+        return by_comm
 
     def narrowed(
         self, place: Place, at: int, rules: tuple[MembersRule, ...] | None
@@ -143,21 +148,21 @@ class Observations:
         Every way that gives the sizes seen is returned; the laws of all ways have to agree.
         """
         even: tuple[Cells | None, ...] = (None,) * len(self.grid.sides)
-        found = [even]
+        all_ways = [even]
         uneven = self._uneven() if self.exact else []
         for rules in RULES:
             ways = [even]
             for side in range(len(even)):
                 ways = [
-                    (*cells[:side], own, *cells[side + 1 :])
+                    (*cells[:side], side_cells, *cells[side + 1 :])
                     for cells in ways
-                    for own in self._cuts_of_side(side, uneven, cells, rules)
+                    for side_cells in self._cuts_of_side(side, uneven, cells, rules)
                 ]
-            found += [cells for cells in ways if cells not in found]
-        if len(found) > _MOST_CUTS:
+            all_ways += [cells for cells in ways if cells not in all_ways]
+        if len(all_ways) > _MOST_CUTS:
             self.unclear = "; many ways to cut a side give these sizes"
             return [even]
-        return found
+        return all_ways
 
     def _cuts_of_side(
         self,
@@ -169,9 +174,9 @@ class Observations:
         """Return the cells of a side that give the sizes seen; None where it is cut evenly."""
         for amounts in uneven:
             if differ_along(side, self.grids, amounts):
-                found = self._cut(side, amounts, cells, rules)
-                if found:
-                    return list(found)
+                side_cuts = self._cut(side, amounts, cells, rules)
+                if side_cuts:
+                    return list(side_cuts)
         return [None]
 
     def _uneven(self) -> list[tuple[tuple[tuple[int, int], ...], ...]]:
@@ -182,7 +187,7 @@ class Observations:
                 tuple(sorted((s.rank, s.shape.size) for s in samples if s.job == count))
                 for count in range(len(self.grids))
             ]
-            if any(len({size for _, size in one}) > 1 for one in amounts):
+            if any(len({size for _, size in amount}) > 1 for amount in amounts):
                 uneven.add(tuple(amounts))
         return sorted(uneven)
 
@@ -197,7 +202,7 @@ class Observations:
         length = self.grid.sides[side]
         fits: dict[tuple[float, ...], Cells] = {}
         for number, rule in cuts(self.grids, amounts, side, cells, rules):
-            parts = [float(rule(number, length, at)) for at in range(length)]
+            parts = [float(rule(number, length, coordinate)) for coordinate in range(length)]
             fits.setdefault(tuple(part / sum(parts) for part in parts), (number, rule))
         return list(fits.values())
 
@@ -325,8 +330,12 @@ class Observations:
     def tag_laws_of(self, samples: Sequence[ProfiledCall], *, sends: bool) -> tuple[TagLaw, ...]:
         """Return the simplest laws of the tags that calls send with, or receive with."""
         rows = tuple(
-            (self.grids[one.job].ranks, one.rank, *_partner_and_tag(one.shape, sends=sends))
-            for one in samples
+            (
+                self.grids[sample.job].ranks,
+                sample.rank,
+                *_partner_and_tag(sample.shape, sends=sends),
+            )
+            for sample in samples
         )
         if rows not in self._tags:
             self._tags[rows] = tuple(tag_laws(rows))

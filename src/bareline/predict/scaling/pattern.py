@@ -59,8 +59,8 @@ class RankCalls:
     @classmethod
     def of(cls, stream: CallStream) -> RankCalls:
         """Return the calls of a stream."""
-        known = [_step(shape) for shape in stream.shapes]
-        steps = tuple(known[number] for number in stream.shape.tolist())
+        shape_steps = [_step(shape) for shape in stream.shapes]
+        steps = tuple(shape_steps[number] for number in stream.shape.tolist())
         columns = (
             np.array([getattr(shape, name) for shape in stream.shapes], np.int64)[stream.shape]
             for name in ("to", "from_", "root", "comm")
@@ -85,7 +85,7 @@ class JobCalls:
                 if shape.comm_size > 1:
                     members.setdefault(shape.comm, set()).add(stream.rank)
         streams = tuple(RankCalls.of(stream) for stream in period.trace.streams)
-        return cls(period, streams, {comm: frozenset(own) for comm, own in members.items()})
+        return cls(period, streams, {comm: frozenset(ranks) for comm, ranks in members.items()})
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class Pattern:
     @property
     def ways(self) -> int:
         """The number of different relations that its messages follow."""
-        ends = (end for one in self.templates.values() for end in (*one.to, *one.from_))
+        ends = (
+            end for template in self.templates.values() for end in (*template.to, *template.from_)
+        )
         return len({end.chosen for end in ends if end is not None})
 
 
@@ -147,10 +149,10 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     """
     period = largest.period
     if not any(
-        shape.kind in POINT_TO_POINT for one in period.trace.streams for shape in one.shapes
+        shape.kind in POINT_TO_POINT for stream in period.trace.streams for shape in stream.shapes
     ):
         raise _refused(period, "no rank sends to another alone, so that nothing shows a grid")
-    found: list[Pattern] = []
+    patterns: list[Pattern] = []
     odd = ""
     for sides in range(1, MOST_SIDES + 1):
         for grid in grids(period.ranks, sides):
@@ -158,16 +160,16 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
             if isinstance(templates, str):
                 odd = odd if odd and not templates else templates or odd
             else:
-                found.append(Pattern(((grid, largest),), templates))
+                patterns.append(Pattern(((grid, largest),), templates))
     # A grid whose sides have ends alone and no inside fits any calls.
-    if all(_ends(one) == len(one.grid.sides) for one in found):
+    if all(_ends(pattern) == len(pattern.grid.sides) for pattern in patterns):
         share = share_of(period, (*POINT_TO_POINT, "wait"))
-        what = f"what it sends ({share:.0%} of a period's time; {odd} differs first)"
-        raise _refused(period, f"{what} does not go along the sides of a grid")
-    found.sort(key=lambda one: (_ends(one), one.ways, len(one.grid.sides)))
-    wider = (_with_others(one, others) for one in found)
-    best = next((one for one in wider if len(one.counts) > 1), None)
-    return best or found[0]
+        traffic = f"what it sends ({share:.0%} of a period's time; {odd} differs first)"
+        raise _refused(period, f"{traffic} does not go along the sides of a grid")
+    patterns.sort(key=lambda pattern: (_ends(pattern), pattern.ways, len(pattern.grid.sides)))
+    wider = (_with_others(pattern, others) for pattern in patterns)
+    best = next((pattern for pattern in wider if len(pattern.counts) > 1), None)
+    return best or patterns[0]
 
 
 def _ends(pattern: Pattern) -> int:
@@ -177,7 +179,7 @@ def _ends(pattern: Pattern) -> int:
 
 def _with_others(pattern: Pattern, others: Sequence[JobCalls]) -> Pattern:
     """Return a pattern with the other counts that fit it, each on the first grid that fits."""
-    for job in sorted(others, key=lambda one: -one.period.ranks):
+    for job in sorted(others, key=lambda other: -other.period.ranks):
         for grid in grids(job.period.ranks, len(pattern.grid.sides)):
             counts = ((grid, job), *pattern.counts)
             templates = _templates(counts)
@@ -198,13 +200,13 @@ def _templates(counts: Sequence[tuple[Grid, JobCalls]]) -> dict[Place, Template]
             model = first[1].ranks[first[2]].steps
             if calls.steps != model:
                 return first_other(model, calls.steps)
-    found = {}
-    for place, own in rows.items():
-        template = _template(own)
+    templates = {}
+    for place, place_rows in rows.items():
+        template = _template(place_rows)
         if isinstance(template, str):
             return template
-        found[place] = template
-    return found
+        templates[place] = template
+    return templates
 
 
 def _template(rows: Sequence[tuple[Grid, JobCalls, int]]) -> Template | str:
@@ -212,29 +214,29 @@ def _template(rows: Sequence[tuple[Grid, JobCalls, int]]) -> Template | str:
     steps = job.ranks[first].steps
     ends: dict[str, tuple[End | None, ...]] = {}
     for name, has in (("to", "sends"), ("from_", "receives"), ("root", "rooted")):
-        columns = [at for at, step in enumerate(steps) if getattr(step, has)]
+        columns = [position for position, step in enumerate(steps) if getattr(step, has)]
         made: list[End | None] = [None] * len(steps)
-        for at, end in zip(columns, _ends_of(rows, name, columns), strict=True):
+        for position, end in zip(columns, _ends_of(rows, name, columns), strict=True):
             if not end:
-                return steps[at].call
-            made[at] = end
+                return steps[position].call
+            made[position] = end
         ends[name] = tuple(made)
     comms: list[tuple[MembersRule, ...] | None] = [None] * len(steps)
-    known: dict[tuple[int, ...], tuple[MembersRule, ...]] = {}
-    for at, step in enumerate(steps):
+    by_numbers: dict[tuple[int, ...], tuple[MembersRule, ...]] = {}
+    for position, step in enumerate(steps):
         if not step.shared:
             continue
-        numbers = tuple(int(job.ranks[rank].comm[at]) for _, job, rank in rows)
-        if numbers not in known:
-            known[numbers] = common(
+        numbers = tuple(int(job.ranks[rank].comm[position]) for _, job, rank in rows)
+        if numbers not in by_numbers:
+            by_numbers[numbers] = common(
                 [
                     list(rules_of(grid, rank, job.members[number]))
                     for (grid, job, rank), number in zip(rows, numbers, strict=True)
                 ]
             )
-        if not known[numbers]:
+        if not by_numbers[numbers]:
             return f"the communicator of {step.call}"
-        comms[at] = known[numbers]
+        comms[position] = by_numbers[numbers]
     longest = tuple(map(max, zip(*(grid.sides for grid, _, _ in rows), strict=True)))
     jobs = {job.period.ranks for _, job, _ in rows}
     return Template(
@@ -248,11 +250,11 @@ def _ends_of(
     if not columns:
         return []
     others = np.stack([getattr(job.ranks[rank], name)[columns] for _, job, rank in rows])
-    at = np.array([grid.at(rank) for grid, _, rank in rows])
+    coordinates = np.array([grid.at(rank) for grid, _, rank in rows])
     sides = np.array([grid.sides for grid, _, _ in rows])
     # Calls that concern the same ranks on all counts follow the same relations.
     unique, which = np.unique(others, axis=1, return_inverse=True)
-    ends = OtherEnds(at, sides, sides.prod(axis=1), unique).ends()
+    ends = OtherEnds(coordinates, sides, sides.prod(axis=1), unique).ends()
     return [ends[number] for number in which.reshape(-1).tolist()]
 
 

@@ -76,7 +76,7 @@ class Scaled:
 
     def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
         """Return the period that was profiled on a grid."""
-        return next((period for known, period in self.counts if known == grid), None)
+        return next((period for profile_grid, period in self.counts if profile_grid == grid), None)
 
     @property
     def largest(self) -> ProgramPeriod:
@@ -86,13 +86,13 @@ class Scaled:
     @property
     def left_out(self) -> tuple[int, ...]:
         """The counts whose ranks make other calls."""
-        own = {one.ranks for one in self.known}
-        return tuple(one.ranks for one in self.periods if one.ranks not in own)
+        included = {grid.ranks for grid in self.known}
+        return tuple(period.ranks for period in self.periods if period.ranks not in included)
 
     @property
     def spread(self) -> float:
         """By which share of their bytes messages differ from period to period."""
-        return max(one.spread for one in self.periods)
+        return max(period.spread for period in self.periods)
 
     def grid(self, ranks: int) -> Grid:
         """Return the grid of `ranks` ranks by the rule of the profiled grids."""
@@ -126,8 +126,8 @@ class Scaled:
             if error.hint is None:
                 error.hint = self.recommended(grid.ranks)
             raise
-        own = self.largest.trace
-        trace = Trace(own.path, grid.ranks, own.began_unix_ns, own.command, streams)
+        profiled = self.largest.trace
+        trace = Trace(profiled.path, grid.ranks, profiled.began_unix_ns, profiled.command, streams)
         self._check_program(trace, exact=maker.off == 0)
         unchecked = maker.unchecked()
         self._check_share(unchecked, grid, most_unchecked)
@@ -177,27 +177,27 @@ class Scaled:
 
 def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
     """Return the pattern of some periods; raises AnalysisError: a single count, or no grid."""
-    ordered = sorted(periods, key=lambda one: one.ranks)
+    ordered = sorted(periods, key=lambda period: period.ranks)
     _check_periods(ordered)
-    jobs = [JobCalls.of(one) for one in ordered]
+    jobs = [JobCalls.of(period) for period in ordered]
     jobs = [*(aligned(job, jobs[-1]) for job in jobs[:-1]), jobs[-1]]
     pattern = recognise(jobs[-1], jobs[:-1])
-    own = Scaled(tuple(ordered), pattern)
-    left_out = [job for job in jobs if job.period.ranks in own.left_out]
+    program = Scaled(tuple(ordered), pattern)
+    left_out = [job for job in jobs if job.period.ranks in program.left_out]
     for job in left_out:
         _check_iterations(job, pattern)
     if len(pattern.counts) < 2:
-        others = ", ".join(map(str, own.left_out)) or "no other number of"
+        others = ", ".join(map(str, program.left_out)) or "no other number of"
         raise AnalysisError(
             f"only the profile of {pattern.grid.ranks} ranks cuts all sides of {pattern.grid}; on "
             f"{others} ranks other calls are made ({_first_unlike(jobs[-2], jobs[-1])} first)",
             where=str(ordered[-1].trace.path),
             hint="profile on two more numbers of ranks that cut every side into three or more, "
-            f"such as {_cutting_counts(pattern.grid, own.periods)}",
+            f"such as {_cutting_counts(pattern.grid, program.periods)}",
         )
     for job in left_out:
         _check_left_out(job, pattern)
-    return own
+    return program
 
 
 def _cutting_counts(grid: Grid, periods: Sequence[ProgramPeriod]) -> str:
@@ -218,20 +218,20 @@ def _cuts_all_sides(ranks: int, sides: int) -> bool:
 
 def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     """Raise UsageError or AnalysisError where the periods are not of one program's counts."""
-    if len({one.ranks for one in ordered}) < len(ordered):
+    if len({period.ranks for period in ordered}) < len(ordered):
         raise UsageError("two profiles have as many ranks", hint="give one of each number of ranks")
     if len(ordered) < 2:
         raise UsageError(
             "more ranks are predicted from the profiles of several counts",
             hint="`bareline profile --period` on 4, 8 and 16 ranks, and name all three",
         )
-    programs = {program_of(one) for one in ordered}
+    programs = {program_of(period) for period in ordered}
     if len(programs) > 1:
         raise UsageError(
             f"the profiles are of several programs: {' and '.join(sorted(programs))}",
             hint="give the profiles of one program",
         )
-    repeats = sorted({one.repeats for one in ordered})
+    repeats = sorted({period.repeats for period in ordered})
     if len(repeats) == 1:
         return
     lengths = [period.calls for period in ordered]
@@ -249,14 +249,15 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     )
 
 
-def _first_unlike(one: JobCalls, other: JobCalls) -> str:
-    return first_other(other.ranks[0].steps, one.ranks[0].steps)
+def _first_unlike(job: JobCalls, other: JobCalls) -> str:
+    return first_other(other.ranks[0].steps, job.ranks[0].steps)
 
 
 def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
     """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
     model = pattern.counts[-1][1]
-    collectives, others = collectives_of(model), collectives_of(job)
+    collectives = collectives_of(model)
+    others = collectives_of(job)
     unlike = sorted(
         call for call in collectives.keys() | others.keys() if collectives[call] != others[call]
     )

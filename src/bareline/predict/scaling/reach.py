@@ -40,36 +40,38 @@ def measured(
         for text in records.trials.filter(pl.col("platform") == name)["layout"].drop_nulls()
     ]
     several = any(layout.nodes > 1 for layout in layouts)
-    most = per_node or max((one.ranks_per_node for one in layouts), default=1)
-    known: dict[int, Ladder] = {}
-    factor, notes = 1.0, ["processors are assumed to be the same as in the profiles"]
+    most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
+    ladders: dict[int, Ladder] = {}
+    factor = 1.0
+    notes = ["processors are assumed to be the same as in the profiles"]
     if base is not None:
-        a, b = (read_ladder(records, one, Layout(1, 1)) for one in (base, name))
-        found = factor_between(a, b, records, calibration)
-        if found.value is None:
+        a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
+        estimate = factor_between(a, b, records, calibration)
+        if estimate.value is None:
             raise AnalysisError(
-                f"for {name} only bounds of the computing speed are known: {found.source}",
+                f"for {name} only bounds of the computing speed are known: {estimate.source}",
                 hint="measure one rank of the program on both platforms: --calibrate RUN",
             )
-        factor, notes = found.value, [f"computing takes {found.value:.3g} times: {found.source}"]
+        factor = estimate.value
+        notes = [f"computing takes {estimate.value:.3g} times: {estimate.source}"]
 
     def run(trace: Trace) -> float:
-        if trace.ranks not in known:
+        if trace.ranks not in ladders:
             spread = several or per_node
             layout = Layout.spread(trace.ranks, most) if spread else Layout(1, trace.ranks)
-            own = known[trace.ranks] = read_ladder(records, name, layout)
-            if own.cores is not None:
-                _note(notes, f"{layout.ranks_per_node} ranks of a node share {own.cores} cores")
-        ladder = known[trace.ranks]
+            made = ladders[trace.ranks] = read_ladder(records, name, layout)
+            if made.cores is not None:
+                _note(notes, f"{layout.ranks_per_node} ranks of a node share {made.cores} cores")
+        ladder = ladders[trace.ranks]
         _check_messages(ladder, trace)
         return replay(trace, Costs(_reaching(ladder, trace, notes), compute=factor)).time_s
 
     return Target(name, run, simulated=False, notes=notes)
 
 
-def _note(notes: list[str], said: str) -> None:
-    if said not in notes:
-        notes.append(said)
+def _note(notes: list[str], note: str) -> None:
+    if note not in notes:
+        notes.append(note)
 
 
 def _check_messages(ladder: Ladder, trace: Trace) -> None:
@@ -109,20 +111,25 @@ def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)
     for shape in {shape for stream in trace.streams for shape in stream.shapes}:
-        what = collective_of(shape.call)
-        if shape.kind != "collective" or what is None or is_local(shape):
+        collective = collective_of(shape.call)
+        if shape.kind != "collective" or collective is None or is_local(shape):
             continue
-        key = CurveKey(what.probe, shape.comm_size, nodes_of[shape.comm])
+        key = CurveKey(collective.probe, shape.comm_size, nodes_of[shape.comm])
         if key in curves:
             continue
         alike = (key.probe, key.nodes > 1)
-        own = [
-            one for one in ladder.curves if (one.probe, one.nodes > 1) == alike and one.ranks > 1
+        candidates = [
+            curve_key
+            for curve_key in ladder.curves
+            if (curve_key.probe, curve_key.nodes > 1) == alike and curve_key.ranks > 1
         ]
-        if not own:
+        if not candidates:
             _note(notes, f"{shape.call} is not on the ladder: a tree of messages replaces it")
             continue
-        near = min(own, key=lambda one: (abs(math.log(one.ranks / key.ranks)), one.nodes))
+        near = min(
+            candidates,
+            key=lambda curve_key: (abs(math.log(curve_key.ranks / key.ranks)), curve_key.nodes),
+        )
         curves[key] = _grown(ladder.curves[near], key)
         _note(notes, f"{shape.call} of more ranks is that of {near.ranks}, grown as a tree")
     return replace(ladder, curves=curves)

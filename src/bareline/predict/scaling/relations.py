@@ -33,7 +33,8 @@ class Relation:
 
     def coordinate(self, at: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
         """Return the coordinate, None where the grid has no such rank."""
-        length, here = sides[side], at[side]
+        length = sides[side]
+        here = at[side]
         match self.kind:
             case "shift":
                 return (here + self.by) % length
@@ -79,8 +80,8 @@ class End:
     def also(self, other: End) -> End:
         """Return the relations that also fit calls of another place with the same `chosen`."""
         sides = tuple(
-            tuple(one for one in own if one in others)
-            for own, others in zip(self.sides, other.sides, strict=False)
+            tuple(relation for relation in relations if relation in others)
+            for relations, others in zip(self.sides, other.sides, strict=False)
         )
         return End(
             sides,
@@ -93,10 +94,10 @@ class End:
         if not self.sides:
             other = self.rank if self.rank is not None else grid.ranks - 1 - (self.from_last or 0)
             return other if 0 <= other < grid.ranks else None
-        at = grid.at(rank)
+        origin = grid.at(rank)
         coordinates = []
         for side, relations in enumerate(self.sides):
-            there = relations[0].coordinate(at, side, grid.sides)
+            there = relations[0].coordinate(origin, side, grid.sides)
             if there is None:
                 return None
             coordinates.append(there)
@@ -109,21 +110,21 @@ class End:
             return False
         if self.from_last is not None and 0 <= grid.ranks - 1 - self.from_last != chosen:
             return False
-        at = grid.at(rank)
+        coordinates = grid.at(rank)
         for side, relations in enumerate(self.sides):
-            there = (one.coordinate(at, side, grid.sides) for one in relations)
-            if len({one for one in there if one is not None}) > 1:
+            there = (relation.coordinate(coordinates, side, grid.sides) for relation in relations)
+            if len({coordinate for coordinate in there if coordinate is not None}) > 1:
                 return False
         return True
 
     def alternatives(self) -> str:
         """Describe the relations that the counts do not distinguish, for a message."""
-        shown = []
+        parts = []
         for side, relations in enumerate(self.sides, start=1):
             if len(relations) > 1:
-                names = [_relation_words(one) for one in relations]
-                shown.append(f"along side {side} {' or '.join(names)}")
-        return "; ".join(shown) or "rank by number"
+                names = [_relation_words(relation) for relation in relations]
+                parts.append(f"along side {side} {' or '.join(names)}")
+        return "; ".join(parts) or "rank by number"
 
 
 def _relation_words(relation: Relation) -> str:
@@ -162,21 +163,22 @@ class OtherEnds:
         """Return the relations that fit each call; an end that is false where none fits."""
         count = self.at.shape[1]
         by_side = [self._relations(side) for side in range(count)]
-        first, last = self.others[0], self.ranks[0] - 1 - self.others[0]
+        first = self.others[0]
+        last = self.ranks[0] - 1 - self.others[0]
         fixed = (self.others == first).all(axis=0)
         from_last = (self.ranks[:, None] - 1 - self.others == last).all(axis=0)
         # Only several counts distinguish a fixed rank from a neighbour.
-        found = []
+        ends = []
         for call in range(self.others.shape[1]):
             relations = tuple(tuple(side[call]) for side in by_side)
-            found.append(
+            ends.append(
                 End(
                     relations if all(relations) else (),
                     int(first[call]) if fixed[call] else None,
                     int(last[call]) if from_last[call] else None,
                 )
             )
-        return found
+        return ends
 
     def _there(self, side: int) -> _Numbers:
         below = self.sides[:, :side].prod(axis=1)
@@ -185,20 +187,22 @@ class OtherEnds:
 
     def _relations(self, side: int) -> list[list[Relation]]:
         """Return, for each call, the relations of one side that fit."""
-        there, here = self._there(side), self.at[:, side, None]
+        there = self._there(side)
+        here = self.at[:, side, None]
         length = self.sides[:, side, None]
-        found: list[list[Relation]] = [[] for _ in range(there.shape[1])]
+        fitting: list[list[Relation]] = [[] for _ in range(there.shape[1])]
 
         def add(holds: npt.NDArray[np.bool_], kind: str, by: _Numbers | int = 0) -> None:
             numbers = np.broadcast_to(by, holds.shape)
             for call in np.flatnonzero(holds).tolist():
-                found[call].append(Relation(kind, int(numbers[call])))
+                fitting[call].append(Relation(kind, int(numbers[call])))
 
         # The longest side distinguishes steps best.
         base = int(np.argmax(length))
         forth = (there[base] - here[base]) % length[base]
         back = forth - length[base]
-        near, far = np.where(-back < forth, back, forth), np.where(-back < forth, forth, back)
+        near = np.where(-back < forth, back, forth)
+        far = np.where(-back < forth, forth, back)
         steps = there - here
         add(((steps - near) % length == 0).all(axis=0), "shift", near)
         # Half-way round both ways are as long; else the shorter one is meant.
@@ -208,8 +212,9 @@ class OtherEnds:
         for other in range(self.at.shape[1]):
             if other != side and (self.sides[:, other, None] == length).all():
                 add((there == self.at[:, other, None]).all(axis=0), "copy", other)
-        low, high = there[base], length[base] - 1 - there[base]
+        low = there[base]
+        high = length[base] - 1 - there[base]
         add((there == low).all(axis=0), "low", low)
         add((length - 1 - there == high).all(axis=0), "high", high)
         add((there == length // 2).all(axis=0), "middle")
-        return found
+        return fitting

@@ -36,18 +36,20 @@ def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
     tags = table[:, 3]
     rows = np.column_stack([np.ones(len(table)), table[:, :3]])
     for family in _TAG_FAMILIES:
-        found = []
+        laws = []
         for terms in family:
-            own = rows[:, terms]
-            if np.linalg.matrix_rank(own) < len(terms):
+            columns = rows[:, terms]
+            if np.linalg.matrix_rank(columns) < len(terms):
                 continue
-            factors = np.round(np.linalg.lstsq(own, tags, rcond=None)[0]).astype(int)
-            if (own @ factors == tags).all():
+            factors = np.round(np.linalg.lstsq(columns, tags, rcond=None)[0]).astype(int)
+            if (columns @ factors == tags).all():
                 whole = [0, 0, 0, 0]
                 for term, factor in zip(terms, factors.tolist(), strict=True):
                     whole[term] = factor
-                checked = len({tuple(row) for row in own.tolist()}) > len(terms) or len(terms) == 1
-                found.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
-        if found:
-            return found
+                checked = (
+                    len({tuple(row) for row in columns.tolist()}) > len(terms) or len(terms) == 1
+                )
+                laws.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
+        if laws:
+            return laws
     return []

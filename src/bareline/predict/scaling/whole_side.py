@@ -15,7 +15,9 @@ from bareline.predict.scaling.relations import Relation
 
 _WHOLE_SIDE = frozenset({"mirror", "half", "copy"})
 _ENDS = ("to", "from_", "root")
-_INSIDE, _LOW, _HIGH = 1, 0, 2
+_LOW = 0
+_INSIDE = 1
+_HIGH = 2
 
 
 class WholeSideRelations:

@@ -93,10 +93,10 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
         case ast.Constant(value=value):
             return float(value)  # type: ignore[arg-type]
         case ast.Call(func=ast.Name(id=name), args=parts):
-            found = [_evaluate(part, values) for part in parts]
+            arguments = [_evaluate(part, values) for part in parts]
             # A value that is not a number spoils a minimum, which would otherwise pass it over.
-            spoiled = any(map(math.isnan, found))
-            return math.nan if spoiled else _FUNCTIONS[name](found)
+            spoiled = any(map(math.isnan, arguments))
+            return math.nan if spoiled else _FUNCTIONS[name](arguments)
         case ast.BinOp(left=left, op=how, right=right):
             return _OPERATORS[type(how)](_evaluate(left, values), _evaluate(right, values))
         case ast.UnaryOp(op=how, operand=operand):

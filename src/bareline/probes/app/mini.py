@@ -60,9 +60,9 @@ class Ocean(MiniProgram):
 
     def parse(self, params: OceanParams, output: Output) -> Iterable[Sample]:
         """Refuse another variant; programs without variants do not print one."""
-        said = self.report(output).header.get("variant", params.variant)
-        if said != params.variant:
-            raise ParseError(f"variant {said} instead of {params.variant}")
+        reported = self.report(output).header.get("variant", params.variant)
+        if reported != params.variant:
+            raise ParseError(f"variant {reported} instead of {params.variant}")
         return super().parse(params, output)
 
 

@@ -148,19 +148,19 @@ class Program(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Program:
-        known = {*self.metrics, *self.values}
-        self._check_conditions(known)
+        names = {*self.metrics, *self.values}
+        self._check_conditions(names)
         for words in (self.command, *self.steps):
             if any("\n" in word for word in words):
                 raise ValueError("an argument has a line break")
         self._check_folders()
-        if "launch_time" in known:
+        if "launch_time" in names:
             raise ValueError("launch_time is measured by bareline")
         return self
 
-    def _check_conditions(self, known: set[str]) -> None:
+    def _check_conditions(self, names: set[str]) -> None:
         for text in self.verify:
-            unknown = sorted(Condition(text).names - known - set(self.params))
+            unknown = sorted(Condition(text).names - names - set(self.params))
             if unknown:
                 raise ValueError(f"verify = '{text}' names {listing(unknown)}, not a value")
 
@@ -212,10 +212,10 @@ class ProgramProbe(Probe[Any]):
             return Command(argv=tuple(program.command), mpi=True)
         if program.folder:
             return self._in_folder(layout, params)
-        known = _known(params, layout)
-        argv = [_filled(word, known) for word in program.command]
-        steps = [[_filled(word, known) for word in step] for step in program.steps]
-        inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
+        fillings = _known(params, layout)
+        argv = [_filled(word, fillings) for word in program.command]
+        steps = [[_filled(word, fillings) for word in step] for step in program.steps]
+        inputs = {name: _filled(text, fillings) for name, text in program.inputs.items()}
         started = [words[0] for words in (argv, *steps) if "/" not in words[0]]
         # A platform writes all files into one folder; the script puts them into their folders.
         flat = {name: name.replace("/", "%") for name in inputs}
@@ -225,9 +225,14 @@ class ProgramProbe(Probe[Any]):
         inputs |= {_SCRIPT_NAME: _SCRIPT, _STEPS_NAME: "".join(lines)}
         env = {"OMP_NUM_THREADS": str(layout.threads_per_rank), **program.env}
         return Command(
-            argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", _filled(program.case_folder, known), *argv),
+            argv=(
+                "sh",
+                f"{{workdir}}/{_SCRIPT_NAME}",
+                _filled(program.case_folder, fillings),
+                *argv,
+            ),
             mpi=program.mpi,
-            env=tuple((name, _filled(text, known)) for name, text in env.items()),
+            env=tuple((name, _filled(text, fillings)) for name, text in env.items()),
             inputs=tuple(inputs.items()),
             outputs=tuple(program._files_read),
             requires=tuple(dict.fromkeys(["sh", *started, *program.requires])),
@@ -235,12 +240,13 @@ class ProgramProbe(Probe[Any]):
 
     def _in_folder(self, layout: Layout, params: Any) -> Command:
         """Return the program as it runs in a folder of the node: no script is timed with it."""
-        program, known = self.program, _known(params, layout)
-        argv = [_filled(word, known) for word in program.command]
+        program = self.program
+        fillings = _known(params, layout)
+        argv = [_filled(word, fillings) for word in program.command]
         return Command(
             argv=("sh", "-c", _IN_FOLDER, program.folder, *argv),
             mpi=program.mpi,
-            env=tuple((name, _filled(text, known)) for name, text in program.env.items()),
+            env=tuple((name, _filled(text, fillings)) for name, text in program.env.items()),
             requires=("sh", *program.requires),
         )
 
@@ -252,18 +258,18 @@ class ProgramProbe(Probe[Any]):
             raise ParseError(
                 f"{source or 'the output'} is truncated, or the program did not come to its end"
             )
-        figures = {name: one.read(name, output) for name, one in program.metrics.items()}
-        others = {name: one.read(name, output) for name, one in program.values.items()}
+        figures = {name: quantity.read(name, output) for name, quantity in program.metrics.items()}
+        others = {name: quantity.read(name, output) for name, quantity in program.values.items()}
         numbers = {
             name: float(value)
             for name, value in asdict(params).items()
             if isinstance(value, int | float)
         }
-        known = {**numbers, **others, **figures}
+        measured = {**numbers, **others, **figures}
         for text in program.verify:
             condition = Condition(text)
-            if not condition.holds(known):
-                values = [f"{name} = {known[name]:g}" for name in sorted(condition.names)]
+            if not condition.holds(measured):
+                values = [f"{name} = {measured[name]:g}" for name in sorted(condition.names)]
                 raise ParseError(f"the result is wrong: {text} is false ({listing(values)})")
         yield from (Sample(name, value) for name, value in figures.items())
         yield Sample("launch_time", output.duration_s)
@@ -279,9 +285,9 @@ def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
     return {**asdict(params), **shape}
 
 
-def _filled(text: str, known: Mapping[str, Scalar]) -> str:
+def _filled(text: str, fillings: Mapping[str, Scalar]) -> str:
     return _PLACEHOLDER.sub(
-        lambda match: str(known[match[1]]) if match[1] in known else match[0], text
+        lambda match: str(fillings[match[1]]) if match[1] in fillings else match[0], text
     )
 
 

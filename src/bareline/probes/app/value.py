@@ -36,7 +36,7 @@ _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
     **dict.fromkeys(("only", "first"), itemgetter(0)),
     "last": itemgetter(-1),
     **{"min": min, "max": max, "sum": sum, "count": len},
-    "mean": lambda found: sum(found) / len(found),
+    "mean": lambda numbers: sum(numbers) / len(numbers),
 }
 
 
@@ -84,15 +84,15 @@ class Value(_Described):
         if text is None:
             raise ParseError(f"{name}: the program wrote no {where}")
         if self.json_path:
-            found = [_at(name, text, self.json_path)]
+            numbers = [_at(name, text, self.json_path)]
         else:
             matches = re.findall(self.regex, text, re.MULTILINE)
-            found = [_number(name, match) for match in matches]
-        if not found:
+            numbers = [_number(name, match) for match in matches]
+        if not numbers:
             raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
-        if self.take == "only" and len(found) > 1:
-            raise ParseError(f"{name}: {where} has {len(found)} matches of '{self.regex}'")
-        return _TAKEN[self.take](found) * self.scale
+        if self.take == "only" and len(numbers) > 1:
+            raise ParseError(f"{name}: {where} has {len(numbers)} matches of '{self.regex}'")
+        return _TAKEN[self.take](numbers) * self.scale
 
 
 class FigureOfMerit(Value):
@@ -117,14 +117,14 @@ class FigureOfMerit(Value):
 
 def _at(name: str, text: str, path: str) -> float:
     try:
-        found = parse_json(text, OUTPUT)
+        value = parse_json(text, OUTPUT)
         for key in path.split("."):
-            found = found[int(key)] if isinstance(found, list) else found[key]
+            value = value[int(key)] if isinstance(value, list) else value[key]
     except (ValueError, LookupError, TypeError) as error:
         raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ParseError(f"{name}: '{path}' is not a number")
-    return float(found)
+    return float(value)
 
 
 def _number(name: str, text: str) -> float:

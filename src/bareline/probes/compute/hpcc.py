@@ -99,13 +99,13 @@ class Hpcc(Probe[HpccParams]):
         text = output.files.get(_OUTPUT, "")
         ranks = _check_whole(text)
         values: dict[str, float] = {}
-        for found in hpcc.read(text):
-            benchmark = found.probe.removeprefix("hpcc.")
-            if benchmark == "hpl" and found.params.get("n") != params.order(ranks):
+        for reading in hpcc.read(text):
+            benchmark = reading.probe.removeprefix("hpcc.")
+            if benchmark == "hpl" and reading.params.get("n") != params.order(ranks):
                 raise ParseError(f"HPL_N is not the {params.order(ranks)} that was asked for")
-            if isinstance(found.outcome, Failed):
-                raise ParseError(f"{benchmark}: {found.outcome.reason}")
-            for sample in found.outcome.samples:
+            if isinstance(reading.outcome, Failed):
+                raise ParseError(f"{benchmark}: {reading.outcome.reason}")
+            for sample in reading.outcome.samples:
                 values[f"{benchmark}_{sample.metric}"] = sample.value
         yield from (Sample(*pair) for pair in values.items())
         single = ranks * values["dgemm_rate_single"]
@@ -113,12 +113,14 @@ class Hpcc(Probe[HpccParams]):
 
     def arrays(self, params: HpccParams, output: Output) -> Mapping[str, int]:
         """Return the arrays of STREAM, and RandomAccess's table of one rank, of 8-byte words."""
-        found = {one.probe: one.params for one in hpcc.read(output.files.get(_OUTPUT, ""))}
+        params_by_probe = {
+            reading.probe: reading.params for reading in hpcc.read(output.files.get(_OUTPUT, ""))
+        }
         words = {"stream": "vector", "randomaccess": "n"}
         return {
-            f"{name}_": int(found[f"hpcc.{name}"][key]) * _DOUBLE_BYTES
+            f"{name}_": int(params_by_probe[f"hpcc.{name}"][key]) * _DOUBLE_BYTES
             for name, key in words.items()
-            if key in found.get(f"hpcc.{name}", {})
+            if key in params_by_probe.get(f"hpcc.{name}", {})
         }
 
     def facts(self, params: HpccParams, output: Output) -> Mapping[str, Scalar]:

@@ -34,7 +34,7 @@ _MOST_OF_PEAK = 1.5
 _MOST_RESIDUAL = 16.0
 #: Bits of Arm's scalable vectors, after the name of their set.
 _WIDTH = re.compile(r"[1-9]\d{2,3}")
-_SETS = frozenset({"scalar", *(known.flag for known in INSTRUCTION_SETS)})
+_SETS = frozenset({"scalar", *(row.flag for row in INSTRUCTION_SETS)})
 
 _RATE = spread_metrics("rate", "flop/s", "higher")
 _CORES = {"cores": Metric("1", "none", detail=True)}
@@ -139,10 +139,10 @@ class Fft(Nodebench[FftParams]):
     repeated = ("mode", "plan")
 
     def samples(self, params: FftParams, report: Report) -> Iterable[Sample]:
-        asked = [("1d", params.n), ("3d", params.n3)]
-        said = [(point.at.get("transform"), point.at.get("length")) for point in report.points]
-        if said != asked:
-            raise ParseError(f"transforms {said} instead of {asked}")
+        requested = [("1d", params.n), ("3d", params.n3)]
+        measured = [(point.at.get("transform"), point.at.get("length")) for point in report.points]
+        if measured != requested:
+            raise ParseError(f"transforms {measured} instead of {requested}")
         for point in report.points:
             # The length is a parameter of the trial already.
             yield from spread_samples(point, "rate", "rate", {"transform": point.at["transform"]})
@@ -200,7 +200,8 @@ def solved_order(point: MeasuredPoint) -> int:
 
     Raises ParseError: it did not pass, or the order is missing.
     """
-    residual, order = point.number("residual"), point.at.get("n")
+    residual = point.number("residual")
+    order = point.at.get("n")
     if not 0 <= residual < _MOST_RESIDUAL:
         raise ParseError(f"the residual {residual:g} is not below {_MOST_RESIDUAL:g}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:

@@ -88,23 +88,23 @@ class Fio(Probe[FioParams]):
         )
 
     def parse(self, params: FioParams, output: Output) -> Iterable[Sample]:
-        asked: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
-        asked |= {"direct": int(params.direct), "ioengine": params.ioengine}
-        found = [item for text in split_documents(output.stdout) for item in fio.read(text)]
-        for item in found:
+        requested: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
+        requested |= {"direct": int(params.direct), "ioengine": params.ioengine}
+        readings = [item for text in split_documents(output.stdout) for item in fio.read(text)]
+        for item in readings:
             samples = item.samples
             for lost in lost_only(item.left_out):
                 raise ParseError(str(lost))
-            for key, value in asked.items():
+            for key, value in requested.items():
                 if item.params.get(key) != value:
-                    said = item.params.get(key)
-                    raise ParseError(f"the output is of another job: {key} = {said}")
+                    reported = item.params.get(key)
+                    raise ParseError(f"the output is of another job: {key} = {reported}")
             way = item.probe.removeprefix("fio.")
             for sample in samples:
                 yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
-        done = tuple(item.probe.removeprefix("fio.") for item in found)
-        if done != params.ways:
-            raise ParseError(f"fio did {', '.join(done) or 'nothing'}, not {listing(params.ways)}")
+        ways = tuple(item.probe.removeprefix("fio.") for item in readings)
+        if ways != params.ways:
+            raise ParseError(f"fio did {', '.join(ways) or 'nothing'}, not {listing(params.ways)}")
 
 
 PROBE = Fio()

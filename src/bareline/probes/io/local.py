@@ -88,9 +88,9 @@ class Sequential(Probe[SequentialParams]):
 
     def parse(self, params: SequentialParams, output: Output) -> Iterable[Sample]:
         points = read_report(output, "iobench", "sequential").points
-        found = [point.at.get("block_bytes") for point in points]
-        if found != params.blocks_bytes:
-            raise ParseError(f"blocks of {found} B instead of {params.blocks_bytes}")
+        sizes = [point.at.get("block_bytes") for point in points]
+        if sizes != params.blocks_bytes:
+            raise ParseError(f"blocks of {sizes} B instead of {params.blocks_bytes}")
         for point in points:
             yield from _samples(params, point)
 
@@ -98,7 +98,8 @@ class Sequential(Probe[SequentialParams]):
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
     block_bytes = int(str(point.at["block_bytes"]))
     whole_bytes = params.file_bytes // block_bytes * block_bytes
-    written_bytes, sync_s = point.number("written_bytes"), point.number("sync_s")
+    written_bytes = point.number("written_bytes")
+    sync_s = point.number("sync_s")
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     unread = point.number("cached_before_read_bytes") > 0
     ways = (
@@ -208,10 +209,11 @@ class Create(Probe[CreateParams]):
     def parse(self, params: CreateParams, output: Output) -> Iterable[Sample]:
         """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
         points = read_report(output, "iobench", "create").points
-        found, asked = [point.at.get("phase") for point in points], list(params.calls)
-        if found != asked:
-            raise ParseError(f"phases {found} instead of {asked}")
-        by_phase = dict(zip(asked, points, strict=True))
+        phases = [point.at.get("phase") for point in points]
+        requested = list(params.calls)
+        if phases != requested:
+            raise ParseError(f"phases {phases} instead of {requested}")
+        by_phase = dict(zip(requested, points, strict=True))
         for phase, point in by_phase.items():
             expected = params.calls[phase]
             if point.number("iterations") != expected:

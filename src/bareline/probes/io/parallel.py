@@ -39,14 +39,14 @@ Readers = Literal["other", "same"]
 Sync = Literal["none", "fsync"]
 
 
-def _read_job(output: Output, benchmark: str, asked: Mapping[str, Any]) -> Report:
+def _read_job(output: Output, benchmark: str, requested: Mapping[str, Any]) -> Report:
     """Read a complete output, or raise ParseError: it is none, or not of the job asked for."""
     report = read_report(output, "iobench_mpi", benchmark)
     given = report.header.get("options")
-    said = given if isinstance(given, Mapping) else {}
-    for key, value in asked.items():
-        if said.get(key) != value:
-            raise ParseError(f"the output is of another job: {key} = {said.get(key)}")
+    printed = given if isinstance(given, Mapping) else {}
+    for key, value in requested.items():
+        if printed.get(key) != value:
+            raise ParseError(f"the output is of another job: {key} = {printed.get(key)}")
     return report
 
 
@@ -65,7 +65,8 @@ def _phase_samples(
     Raises ParseError: its figures contradict each other.
     """
     name = "phase" if phase else metric.removesuffix("_rate")
-    field, ranks = f"loop_{'rate' if phase else metric}", f"{name}_rank_time"
+    field = f"loop_{'rate' if phase else metric}"
+    ranks = f"{name}_rank_time"
     time_s = point.positive(f"{name}_time_s")
     rate = point.positive(field)
     slowest_s = point.positive(ranks, "max")
@@ -78,22 +79,23 @@ def _phase_samples(
     local = () if report.header.get("one_folder") is True else ("node-local",)
     caveats = (*local, *(("too-short",) if time_s < _SUSTAINED_S else ()), *doubts)
     yield Sample(metric, rate, {}, caveats)
-    at = {"phase": phase} if phase else {}
+    coordinates = {"phase": phase} if phase else {}
     of_rank = "rank_rate" if phase else f"rank_{metric}"
-    yield Sample(f"{name}_time", time_s, at, caveats)
-    yield Sample(f"{name}_call_max", call_max_s, at, caveats)
-    yield Sample(f"slowest_{of_rank}", each / slowest_s, at, caveats)
-    yield Sample(f"median_{of_rank}", each / median_s, at, caveats)
+    yield Sample(f"{name}_time", time_s, coordinates, caveats)
+    yield Sample(f"{name}_call_max", call_max_s, coordinates, caveats)
+    yield Sample(f"slowest_{of_rank}", each / slowest_s, coordinates, caveats)
+    yield Sample(f"median_{of_rank}", each / median_s, coordinates, caveats)
 
 
 def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) -> Iterable[str]:
     """Name whose memory may have answered instead of a device."""
     if point.number("cached_before_read_bytes") > 0:
         yield "page-cache"
-    remote, own = report.header.get("remote"), report.header.get("own_readers")
+    remote = report.header.get("remote")
+    own_readers = report.header.get("own_readers")
     # No page cache shows the data that a network file system's client keeps; the platform has the
     # caveat about the memory of servers.
-    if remote is not False and own != 0 and read_bytes < report.count("memory_bytes"):
+    if remote is not False and own_readers != 0 and read_bytes < report.count("memory_bytes"):
         yield "own-data"
 
 
@@ -182,7 +184,8 @@ class Parallel(Probe[ParallelParams]):
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
-        point, ranks = report.point, report.count("ranks")
+        point = report.point
+        ranks = report.count("ranks")
         written_bytes = point.number("written_bytes")
         each_bytes = written_bytes / ranks
         is_all = each_bytes == params.rank_bytes
@@ -252,12 +255,12 @@ class Metadata(Probe[MetadataParams]):
         )
 
     def parse(self, params: MetadataParams, output: Output) -> Iterable[Sample]:
-        asked = asdict(params)
-        asked["size_bytes"] = asked.pop("file_bytes")
-        report = _read_job(output, "metadata", asked)
-        found = tuple(point.at.get("phase") for point in report.points)
-        if found != _PHASES:
-            raise ParseError(f"phases {list(found)} instead of {list(_PHASES)}")
+        requested = asdict(params)
+        requested["size_bytes"] = requested.pop("file_bytes")
+        report = _read_job(output, "metadata", requested)
+        phases = tuple(point.at.get("phase") for point in report.points)
+        if phases != _PHASES:
+            raise ParseError(f"phases {list(phases)} instead of {list(_PHASES)}")
         calls = params.items * report.count("ranks")
         for name, point in zip(_PHASES, report.points, strict=True):
             if point.number("iterations") != calls:

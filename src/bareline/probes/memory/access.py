@@ -128,7 +128,8 @@ class RandomAccess(Nodebench[RandomAccessParams]):
 
     def samples(self, params: RandomAccessParams, report: Report) -> Iterable[Sample]:
         point = report.point
-        errors, size_bytes = point.number("errors"), point.at.get("size_bytes")
+        errors = point.number("errors")
+        size_bytes = point.at.get("size_bytes")
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.
@@ -193,10 +194,13 @@ class MemoryLatency(Nodebench[LatencyParams]):
         return native("nodebench", "latency", "--sizes", sizes, *words)
 
     def samples(self, params: LatencyParams, report: Report) -> Iterable[Sample]:
-        said = [*(point.at for point in report.points), *(cut.get("point") for cut in report.cut)]
-        asked = params.points()
-        if sorted(map(_key, said)) != sorted(map(_key, asked)):
-            raise ParseError(f"{len(said)} points instead of the {len(asked)} asked for")
+        measured = [
+            *(point.at for point in report.points),
+            *(cut.get("point") for cut in report.cut),
+        ]
+        requested = params.points()
+        if sorted(map(_key, measured)) != sorted(map(_key, requested)):
+            raise ParseError(f"{len(measured)} points instead of the {len(requested)} asked for")
         for point in report.points:
             yield from spread_samples(point, "time", "latency", point.at)
             mean = point.positive("loop_mean")

@@ -129,9 +129,9 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
     its time is for ranks that enter at once, and the same each time. In a loop they enter as
     they come out of the call before, as in a program and in published figures.
     """
-    found = tuple(samples)
-    mean = next(sample.value for sample in found if sample.metric == "latency_loop_mean")
-    return [replace(one, value=mean) if one.metric == "latency" else one for one in found]
+    sequence = tuple(samples)
+    mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")
+    return [replace(each, value=mean) if each.metric == "latency" else each for each in sequence]
 
 
 def rate_samples(
@@ -180,11 +180,14 @@ class MpiFunction(Probe[Any]):
 
     def check_points(self, params: Any, report: Report) -> None:
         cut: Iterable[Any] = (cut.get("point") for cut in report.cut)
-        said = [point.at.get("size_bytes") for point in report.points]
-        said += [at.get("size_bytes") if isinstance(at, dict) else None for at in cut]
-        asked = params.sizes(self.smallest_bytes)
-        if sorted(said, key=str) != sorted(asked, key=str):
-            raise ParseError(f"the output has the sizes {said} instead of {asked}")
+        measured = [point.at.get("size_bytes") for point in report.points]
+        measured += [
+            coordinates.get("size_bytes") if isinstance(coordinates, dict) else None
+            for coordinates in cut
+        ]
+        requested = params.sizes(self.smallest_bytes)
+        if sorted(measured, key=str) != sorted(requested, key=str):
+            raise ParseError(f"the output has the sizes {measured} instead of {requested}")
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:

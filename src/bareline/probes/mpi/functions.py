@@ -182,7 +182,7 @@ def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
     """
     times = {}
     for name in ("between", "alone"):
-        low, middle, high = (point.quantile(name, one) for one in ("q1", "median", "q3"))
+        low, middle, high = (point.quantile(name, quartile) for quartile in ("q1", "median", "q3"))
         times[name] = positive((low + 2 * middle + high) / 4, name, point)
     yield Sample("ratio", times["between"] / times["alone"])
     for name, time in times.items():
@@ -198,7 +198,8 @@ def _times(detail: str) -> Mapping[str, Metric]:
 _TIME = Metric("s", "lower")
 _TIME_AND_RATE = {**latency_metrics(), **rate_metrics()}
 
-_function, _sizeless = partial(declared, MpiFunction), partial(declared, SizelessFunction)
+_function = partial(declared, MpiFunction)
+_sizeless = partial(declared, SizelessFunction)
 PROBES = (
     _function(
         "mpi.pingpong",

@@ -53,7 +53,8 @@ done
 say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
 """
 
-_OSU_FOLDER, _IMB_FOLDER = "BARELINE_OSU_FOLDER", "BARELINE_IMB_FOLDER"
+_OSU_FOLDER = "BARELINE_OSU_FOLDER"
+_IMB_FOLDER = "BARELINE_IMB_FOLDER"
 #: Benchmarks of IMB between two ranks, which print one time instead of least, greatest and mean.
 _PAIRS = ("PingPong", "PingPing")
 _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
@@ -94,16 +95,18 @@ def only_samples(
 
     Raises ParseError: it is another one, or several, or cannot be trusted.
     """
-    found = list(readings)
-    if [reading.probe for reading in found] != [probe]:
-        names = ", ".join(reading.probe for reading in found) or "nothing"
+    received = list(readings)
+    if [reading.probe for reading in received] != [probe]:
+        names = ", ".join(reading.probe for reading in received) or "nothing"
         raise ParseError(f"the output is of {names}, not of one {probe}")
-    samples = found[0].samples
+    samples = received[0].samples
     last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in samples)
     if largest_bytes and last_bytes != largest_bytes:
         raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
     # An output that ends at the requested size has no caveat.
-    return [Sample(one.metric, one.value, one.point) for one in samples if one.metric in wanted]
+    return [
+        Sample(each.metric, each.value, each.point) for each in samples if each.metric in wanted
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +269,9 @@ class Imb(Probe[ImbParams]):
         if params.benchmark in _PAIRS:
             readings = readings[:1]
             probe = readings[0].probe if readings[0].probe == f"{probe}.subset" else probe
-        said = readings[0].params.get("red_data_type", "float")
-        if params.benchmark in _REDUCTIONS and said != params.red_data_type:
-            raise ParseError(f"IMB reports red_data_type = {said}, not {params.red_data_type}")
+        data_type = readings[0].params.get("red_data_type", "float")
+        if params.benchmark in _REDUCTIONS and data_type != params.red_data_type:
+            raise ParseError(f"IMB reports red_data_type = {data_type}, not {params.red_data_type}")
         largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
         return only_samples(readings, probe, self.metrics, largest_bytes)
 

@@ -52,10 +52,10 @@ class Perftest(Probe[PerftestParams]):
         )
 
     def parse(self, params: PerftestParams, output: Output) -> Iterable[Sample]:
-        found = list(format_.read(output.stdout))
-        if len(found) != 1 or found[0].probe != f"perftest.{self._program}":
+        readings = list(format_.read(output.stdout))
+        if len(readings) != 1 or readings[0].probe != f"perftest.{self._program}":
             raise ParseError(f"this is not the output of exactly one run of {self._program}")
-        return [sample for sample in found[0].samples if sample.metric in self.metrics]
+        return [sample for sample in readings[0].samples if sample.metric in self.metrics]
 
 
 PROBES = (

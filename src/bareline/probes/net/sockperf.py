@@ -70,7 +70,8 @@ class Sockperf(Probe[SockperfParams]):
     }
 
     def command(self, params: SockperfParams, layout: Layout) -> Command:
-        size, length = ("-m", str(params.size_bytes)), ("-t", str(params.duration_s))
+        size = ("-m", str(params.size_bytes))
+        length = ("-t", str(params.duration_s))
         where = ("-i", "{server_host}", "-p", "{server_port}")
         return Command(
             argv=("sockperf", "ping-pong", "--tcp", *where, *size, *length),
@@ -96,28 +97,29 @@ class Sockperf(Probe[SockperfParams]):
         yield Sample("messages_lost", lost)
         order = [f"latency{part}" for part in ("_min", "_q1", "", "_q3", "_p99", "_p99_9", "_max")]
         figures = [values[name] for name in order if name in values]
-        low, high = values["latency_min"], values["latency_max"]
+        low = values["latency_min"]
+        high = values["latency_max"]
         if figures != sorted(figures) or not low <= values["latency_mean"] <= high:
             raise ParseError("the percentiles are not in their order")
 
 
 def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:
     yield "latency_mean", _number(_only(_MEAN, lines, "mean latency")[0]) * 1e-6
-    found = [match.groups() for line in lines if (match := _OBSERVATION.match(line))]
-    if [end for end, _ in found] != ["MAX", "MIN"]:
+    observations = [match.groups() for line in lines if (match := _OBSERVATION.match(line))]
+    if [end for end, _ in observations] != ["MAX", "MIN"]:
         raise ParseError("the greatest or the least observation is missing")
-    for (_, text), name in zip(found, ("latency_max", "latency_min"), strict=True):
+    for (_, text), name in zip(observations, ("latency_max", "latency_min"), strict=True):
         yield name, _number(text) * 1e-6
     for line in lines:
         if (match := _PERCENTILE.match(line)) and match[1] in _PERCENTILES:
             yield _PERCENTILES[match[1]], _number(match[2]) * 1e-6
 
 
-def _only(pattern: re.Pattern[str], lines: list[str], what: str) -> tuple[str, ...]:
-    found = [match.groups() for line in lines if (match := pattern.match(line))]
-    if len(found) != 1:
-        raise ParseError(f"{len(found)} lines of the {what} instead of one")
-    return found[0]
+def _only(pattern: re.Pattern[str], lines: list[str], subject: str) -> tuple[str, ...]:
+    matches = [match.groups() for line in lines if (match := pattern.match(line))]
+    if len(matches) != 1:
+        raise ParseError(f"{len(matches)} lines of the {subject} instead of one")
+    return matches[0]
 
 
 def _number(text: str) -> float:

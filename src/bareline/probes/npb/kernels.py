@@ -210,7 +210,8 @@ def _lu(problem_class: str, ranks: int) -> str:
     ]
     if not lengths:
         return "it needs a product of two factors, the larger at most twice the smaller"
-    points, fewest = _class("lu", problem_class)[0], 3
+    points = _class("lu", problem_class)[0]
+    fewest = 3
     if points // min(lengths) < fewest:
         return f"each needs {fewest} of the {points} points in a direction"
     return ""

@@ -93,9 +93,9 @@ class Reference(Probe[ReferenceParams]):
 
     def command(self, params: ReferenceParams, layout: Layout) -> Command:
         folder = params.folder or os.environ.get(FOLDER_VARIABLE, "")
-        what = (params.kernel, params.problem_class, str(layout.ranks))
+        arguments = (params.kernel, params.problem_class, str(layout.ranks))
         return Command(
-            argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", folder, *what),
+            argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", folder, *arguments),
             mpi=True,
             inputs=((_SCRIPT_NAME, _SCRIPT),),
             requires=("sh",),
@@ -103,9 +103,9 @@ class Reference(Probe[ReferenceParams]):
 
     def check_ranks(self, params: ReferenceParams, ranks: int, *, where: str | None = None) -> None:
         """Check the number of ranks by the benchmark's own rule, which is also ours."""
-        own = find_probe(f"npb.{params.kernel}")
-        own.check_ranks(
-            own.make_params({"problem_class": params.problem_class}), ranks, where=where
+        kernel = find_probe(f"npb.{params.kernel}")
+        kernel.check_ranks(
+            kernel.make_params({"problem_class": params.problem_class}), ranks, where=where
         )
 
     def parse(self, params: ReferenceParams, output: Output) -> Iterable[Sample]:

@@ -324,7 +324,7 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
 def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
     """Return a cell's measurements that the authors of published ratios did not complete."""
-    found: list[NotCompleted] = []
+    cases: list[NotCompleted] = []
     for publication, platform in dict.fromkeys(
         (point.ratio.publication, point.ratio.platform)
         for point in points
@@ -339,8 +339,8 @@ def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotComplete
                 and fnmatchcase(cell.place.probe, benchmark.probe)
                 and holds_at(case.at, cell.place)
             ):
-                found.append(case)
-    return found
+                cases.append(case)
+    return cases
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:

@@ -24,14 +24,14 @@ def trials_in(comparison: Comparison) -> TrialValues:
     """Return a function that gives the values of a platform's trials, in their order."""
 
     def values(platform: str, check: ClaimCheck) -> list[list[float]]:
-        found: list[list[float]] = []
+        trials: list[list[float]] = []
         for probe in check.probe:
             samples = comparison.records.samples_of(probe).filter(
                 (pl.col("platform") == platform) & (pl.col("metric") == check.metric)
             )
             groups = samples.sort("trial").partition_by(*CASE, "point", maintain_order=True)
-            found += [group.get_column("value").to_list() for group in groups]
-        return found
+            trials += [group.get_column("value").to_list() for group in groups]
+        return trials
 
     return values
 
@@ -78,13 +78,13 @@ def _listed(study: PublishedStudy, check: ClaimCheck) -> list[float]:
     return [float(number) for number in numbers or ()]
 
 
-def _share_words(found: Proportion, *, interval: bool = False) -> str:
+def _share_words(proportion: Proportion, *, interval: bool = False) -> str:
     """Format how many of the trials something happened in, with the interval of the share."""
-    text = f"{found.hits} of {found.n} trials"
+    text = f"{proportion.hits} of {proportion.n} trials"
     if not interval:
         return text
-    low, high = found.interval()
-    return f"{text}, {100 * found.share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+    low, high = proportion.interval()
+    return f"{text}, {100 * proportion.share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def _event_words(check: ClaimCheck) -> str:

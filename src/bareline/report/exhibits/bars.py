@@ -160,10 +160,10 @@ class _Bars:
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[tuple[float, str, str]]:
         """Yield where each part of a bar would end with a published ratio of that part."""
-        own = self.parts.get((cell.platform, cell.place), ())
+        parts = self.parts.get((cell.platform, cell.place), ())
         bases = self.parts.get((base.platform, base.place), ())
         start = 0.0
-        for value, base_value, (metric, _, _) in zip(own, bases, PARTS, strict=False):
+        for value, base_value, (metric, _, _) in zip(parts, bases, PARTS, strict=False):
             part = replace(cell, place=replace(cell.place, metric=metric))
             for point in points_of(self.chosen.published, part):
                 end = start + base_value * point.middle

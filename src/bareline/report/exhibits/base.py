@@ -64,11 +64,11 @@ class Exhibit:
             raise NotImplementedError(f"exhibit '{self.kind}' has no function that draws it")
         return list(self._draw(document, spec))
 
-    def figure(self, spec: ExhibitSpec, *what: str, **given: Any) -> Figure:
+    def figure(self, spec: ExhibitSpec, *distinction: str, **given: Any) -> Figure:
         """Return `figure_of`; the fields of `Drawing` may be given by themselves."""
         names = [field.name for field in fields(Drawing)]
         drawn = {name: given.pop(name) for name in names if name in given}
-        return figure_of(spec, what=what, drawing=Drawing(**drawn), **given)
+        return figure_of(spec, what=distinction, drawing=Drawing(**drawn), **given)
 
 
 def figure_of(
@@ -301,9 +301,9 @@ def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
     """Choose a figure for each probe and unit, so that the unit can be in a head."""
     cells = select(document, spec)
     groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.metric.unit))
-    for what, group in groups.items():
+    for key, group in groups.items():
         rows = labelled(headline_first(group))
-        yield Chosen(document, spec, group, rows, what=what, probe=what[0])
+        yield Chosen(document, spec, group, rows, what=key, probe=key[0])
 
 
 def labelled(cells: Sequence[Row]) -> list[TableRow]:

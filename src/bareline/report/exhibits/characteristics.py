@@ -122,8 +122,8 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     facts: list[FactKey] = []
     fields: list[list[Field]] = []
     for line in _LINES:
-        known = texts.get(line.key, {})
-        row = [Field(known.get(name) or _ABSENT) for name in document.names]
+        values = texts.get(line.key, {})
+        row = [Field(values.get(name) or _ABSENT) for name in document.names]
         row += [platform.field(line) for platform in described]
         if any(field.text != _ABSENT for field in row):
             facts.append(line.fact)

@@ -113,9 +113,11 @@ class CellRows(Rows[R]):
         if not any(ratios):
             return self
         fields = []
-        for own, cell in zip(ratios, self.cells, strict=True):
-            lacking = [] if own else uncompleted(points, cell)
-            fields.append(not_completed(lacking) if lacking else published_field(own, cell, write))
+        for cell_points, cell in zip(ratios, self.cells, strict=True):
+            lacking = [] if cell_points else uncompleted(points, cell)
+            fields.append(
+                not_completed(lacking) if lacking else published_field(cell_points, cell, write)
+            )
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
@@ -318,4 +320,4 @@ class _Columns:
 
 def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
     unit = row.cell.metric.unit
-    return Field(figure(value, lambda own: format_value(own, unit)), value, caveats=caveats)
+    return Field(figure(value, lambda amount: format_value(amount, unit)), value, caveats=caveats)

@@ -34,7 +34,7 @@ def percent_words(points: Sequence[PublishedPoint], cell: Row) -> str:
 def uncompleted_words(points: Sequence[PublishedPoint], cells: Sequence[Row]) -> str:
     """Name the cases of a figure that the authors did not complete; empty without any."""
     cases = [case for cell in cells for case in uncompleted(points, cell)]
-    texts = [f"{one.benchmark}, {conditions(one.at)} ({one.reason})" for one in cases]
+    texts = [f"{case.benchmark}, {conditions(case.at)} ({case.reason})" for case in cases]
     return f"Not completed by the authors: {'; '.join(dict.fromkeys(texts))}." if texts else ""
 
 

@@ -168,18 +168,18 @@ class _Part:
     def _narrowed(self, most: float) -> tuple[str, Share]:
         """Return why it costs nothing, if it does, and its extra time over its own time."""
         least = self.least
-        own = self.own
-        if own is None or own.lo is None or own.hi is None:
+        alone = self.own
+        if alone is None or alone.lo is None or alone.hi is None:
             return "", Share((least + most) / 2 - 1, least - 1, most - 1)
-        if own.hi <= 1 + DEFAULT_MARGIN:
-            reason = f"by itself it takes {with_interval(own)} times as long"
-            return reason, Share.of(own)
-        if own.hi < least:  # it loses certainly less than the rung below
-            return "", Share.of(own)
-        if own.lo <= most:
-            least = max(least, own.lo)
-            most = min(most, own.hi)
-        return "", Share.within(least - 1, own.value - 1, most - 1)
+        if alone.hi <= 1 + DEFAULT_MARGIN:
+            reason = f"by itself it takes {with_interval(alone)} times as long"
+            return reason, Share.of(alone)
+        if alone.hi < least:  # it loses certainly less than the rung below
+            return "", Share.of(alone)
+        if alone.lo <= most:
+            least = max(least, alone.lo)
+            most = min(most, alone.hi)
+        return "", Share.within(least - 1, alone.value - 1, most - 1)
 
 
 def _most(measurements: Sequence[Measurement]) -> float:

@@ -38,9 +38,9 @@ def load_rules() -> tuple[Rule, ...]:
 
     Raises PluginError: two have one name, or a plug-in is not a rule.
     """
-    own = (("bareline.analysis.judgements.causes", rule) for rule in _OWN_RULES)
-    every = chain(own, checked("cause", brought("bareline.causes"), Rule))
-    return tuple(named("cause", every, lambda rule: rule.name).values())
+    builtin = (("bareline.analysis.judgements.causes", rule) for rule in _OWN_RULES)
+    rules = chain(builtin, checked("cause", brought("bareline.causes"), Rule))
+    return tuple(named("cause", rules, lambda rule: rule.name).values())
 
 
 def explain(

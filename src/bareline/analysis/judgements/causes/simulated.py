@@ -16,10 +16,10 @@ def _given(
     """Make the rule for a differing value; with `computes` it concerns programs, not messages."""
 
     def find(case: LossCase) -> Cause | NoCause:
-        own, base = case.both_numbers(key)
-        if own is None or base is None:
+        number, base_number = case.both_numbers(key)
+        if number is None or base_number is None:
             return NoCause("it was not given a value above 0")
-        worse = base / own if higher else own / base
+        worse = base_number / number if higher else number / base_number
         if worse <= 1 + DEFAULT_MARGIN:
             return NoCause("it was given no worse a value")
         values = [format_fact(key, value) for value in case.both(key)]

@@ -126,4 +126,4 @@ _BLOCKS = {
     "mpi.gather": _from_others,
     "mpi.scatter": _from_others,
 }
-_COLLECTIVES: Mapping[str, object] = {one.probe: one for one in MEASURED}
+_COLLECTIVES: Mapping[str, object] = {collective.probe: collective for collective in MEASURED}

@@ -53,20 +53,21 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
     """Describe the part that has changed since the build; nothing when none has."""
-    known, seen = read_record(folder / _CHECKED), {}
+    recorded = read_record(folder / _CHECKED)
+    seen = {}
     for name, built in parts.items():
         path = folder / name
         try:
             if _size_bytes(path) != built["bytes"]:
                 return f"{name} has another size than it was built with"
             seen[name] = _stamps(path)
-            if known.get(name) != seen[name] and _content_hash(path) != built["sha256"]:
+            if recorded.get(name) != seen[name] and _content_hash(path) != built["sha256"]:
                 return f"{name} contains something else than it was built with"
         except FileNotFoundError:
             return f"{name} is missing"
         except OSError as error:
             return f"{name} cannot be read: {error.strerror}"
-    if seen != known:
+    if seen != recorded:
         _remember(folder, seen)
     return ""
 
@@ -103,7 +104,8 @@ def _content_hash(path: Path) -> str:
 def _hash_data(file: Path, digest: Any) -> None:
     """Hash the blocks that are not all zeros, each with its place; holes are not even read."""
     with file.open("rb") as opened:
-        end, place = os.fstat(opened.fileno()).st_size, 0
+        end = os.fstat(opened.fileno()).st_size
+        place = 0
         while place < end:
             try:
                 place = os.lseek(opened.fileno(), place, os.SEEK_DATA)

@@ -92,14 +92,14 @@ class Mpich(Hydra):
 
     def binding(self, job: Job) -> list[str]:
         """Bind ranks, mapped by core: else it deals ranks bound to sockets to these in turn."""
-        asked = job.pinning
-        if asked.binding == "none":
+        pinning = job.pinning
+        if pinning.binding == "none":
             return ["-bind-to", "none"]
-        dealt = "socket" if asked.distribution == "cyclic" else asked.domain
-        if asked.binding in ("core", "hwthread"):  # in the order of cores goes without saying
+        dealt = "socket" if pinning.distribution == "cyclic" else pinning.domain
+        if pinning.binding in ("core", "hwthread"):  # in the order of cores goes without saying
             mapping = ["-map-by", dealt] if dealt else []
-            return ["-bind-to", f"{asked.binding}:{job.layout.threads_per_rank}", *mapping]
-        return ["-bind-to", asked.binding, "-map-by", dealt or "core"]
+            return ["-bind-to", f"{pinning.binding}:{job.layout.threads_per_rank}", *mapping]
+        return ["-bind-to", pinning.binding, "-map-by", dealt or "core"]
 
 
 class IntelMpi(Hydra):
@@ -128,15 +128,15 @@ class IntelMpi(Hydra):
     }
 
     def settings(self, job: Job) -> dict[str, str]:
-        asked = job.pinning
+        pinning = job.pinning
         # A batch system's own placement would otherwise override -ppn.
         settings = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0", "I_MPI_PIN": "0"}
-        if asked.binding in ("core", "hwthread"):
-            cell = "core" if asked.binding == "core" else "unit"
+        if pinning.binding in ("core", "hwthread"):
+            cell = "core" if pinning.binding == "core" else "unit"
             settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_CELL": cell}
             settings["I_MPI_PIN_DOMAIN"] = str(job.layout.threads_per_rank)
-        elif asked.binding != "none":
-            settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": asked.binding}
-        if asked.binding != "none" and (asked.domain or asked.distribution == "cyclic"):
+        elif pinning.binding != "none":
+            settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": pinning.binding}
+        if pinning.binding != "none" and (pinning.domain or pinning.distribution == "cyclic"):
             settings["I_MPI_PIN_ORDER"] = "scatter"
         return {**settings, **super().settings(job)}

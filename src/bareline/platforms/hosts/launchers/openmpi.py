@@ -45,15 +45,15 @@ class OpenMpi(Launcher):
         return "package" if domain == "socket" and self._major >= 5 else domain
 
     def _mapping(self, job: Job) -> str:
-        asked = job.pinning
-        if asked.distribution == "cyclic":
+        pinning = job.pinning
+        if pinning.distribution == "cyclic":
             mapping = self._named("socket")
-        elif asked.domain:
-            mapping = f"ppr:{asked.ranks_per_domain}:{self._named(asked.domain)}"
+        elif pinning.domain:
+            mapping = f"ppr:{pinning.ranks_per_domain}:{self._named(pinning.domain)}"
         else:
             mapping = f"ppr:{job.layout.ranks_per_node}:node"
         threads = job.layout.threads_per_rank
-        if asked.binding in ("core", "hwthread") and threads > 1:
+        if pinning.binding in ("core", "hwthread") and threads > 1:
             mapping += f":PE={threads}"
         return mapping + (":OVERSUBSCRIBE" if job.oversubscribed else "")
 

@@ -27,7 +27,8 @@ def srun_argv(
     - `binds`: whether the cluster can bind tasks to cores; otherwise it refuses the option.
     - `before`: words before each rank's command, which load its modules.
     """
-    layout, asked = job.layout, job.pinning
+    layout = job.layout
+    pinning = job.pinning
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
     if job.oversubscribed:
@@ -35,11 +36,11 @@ def srun_argv(
         line += ["--overcommit"]
     else:
         line += [f"--cpus-per-task={layout.threads_per_rank}"]
-    line += [f"--distribution=block:{asked.distribution}"]
-    per_socket = asked.ranks_per_socket
+    line += [f"--distribution=block:{pinning.distribution}"]
+    per_socket = pinning.ranks_per_socket
     line += [f"--ntasks-per-socket={per_socket}"] if per_socket else []
     line += [f"--nodelist={fold(node.name for node in job.used)}"]
-    line += [f"--cpu-bind={_BOUND.get(asked.binding, 'none')}"] if binds else []
+    line += [f"--cpu-bind={_BOUND.get(pinning.binding, 'none')}"] if binds else []
     line += ["--kill-on-bad-exit=1", *([f"--chdir={job.cwd}"] if job.cwd else [])]
     # Through env(1): --export splits its list at commas, which values may contain.
     variables = {**mpi.settings(job), **job.env}

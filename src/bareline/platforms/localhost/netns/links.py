@@ -121,7 +121,8 @@ def choose_packet(
         more = carried(longer)
         if more is None or more < 1.05 * reached:
             break
-        packet, reached = longer, more
+        packet = longer
+        reached = more
     return packet, reached
 
 

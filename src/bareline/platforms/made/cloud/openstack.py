@@ -93,8 +93,8 @@ def known_clouds() -> list[str]:
 
 def must_know(cloud: str, hint: str) -> None:
     """Refuse a cloud that ``clouds.yaml`` does not have; the hint is for where it has none."""
-    if cloud not in (known := known_clouds()):
-        hint = f"it has: {', '.join(known)}" if known else hint
+    if cloud not in (clouds := known_clouds()):
+        hint = f"it has: {', '.join(clouds)}" if clouds else hint
         raise PlatformError(f"clouds.yaml has no cloud '{cloud}'", hint=hint)
 
 

@@ -106,7 +106,8 @@ class CloudAllocation(Allocation):
         return self.hosts.helpers_s()
 
     def events(self) -> tuple[str, ...]:
-        events, self._events[:] = tuple(self._events), []
+        events = tuple(self._events)
+        self._events[:] = []
         return (*events, *self.hosts.events())
 
     def facts(self) -> Mapping[str, Scalar]:

@@ -175,11 +175,12 @@ class Insistence:
 
         - `done`: returns the result of an earlier try that seemed to fail: nothing is made twice.
         """
-        waited_s, failures = 0.0, 0
+        waited_s = 0.0
+        failures = 0
         while True:
             try:
-                if failures and done is not None and (found := done()) is not None:
-                    return found
+                if failures and done is not None and (result := done()) is not None:
+                    return result
                 return act()
             except Busy as error:
                 failures += 1

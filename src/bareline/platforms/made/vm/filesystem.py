@@ -84,7 +84,8 @@ def mount_in_guests(
 ) -> Mounted | None:
     """Mount it in one tenant's guests, which are up; again after one of them was rebuilt."""
     peers = [_peer(guest, access) for guest in guests]
-    folder, below = Path(TARGET), Path(options.io_folder)
+    folder = Path(TARGET)
+    below = Path(options.io_folder)
     match options.filesystem:
         case Tmpfs() | Loop() as chosen:
             mounted, *_ = [mount_volume(peer.run, chosen, folder, below) for peer in peers]

@@ -135,9 +135,9 @@ class Hypervisor:
                 )
         for name in ("etc", "lib", "log"):
             (self.folder / name).mkdir()
-        known = self.cache_folder / "vm" / "libvirt"
-        known.mkdir(parents=True, exist_ok=True)
-        (self.folder / "cache").symlink_to(known)
+        capabilities = self.cache_folder / "vm" / "libvirt"
+        capabilities.mkdir(parents=True, exist_ok=True)
+        (self.folder / "cache").symlink_to(capabilities)
         replace_file(
             self.folder / "etc" / "libvirtd.conf", _DAEMON.format(folder=self.folder), durable=False
         )
@@ -209,7 +209,8 @@ class Hypervisor:
             with contextlib.suppress(Exception):
                 self._connection.close()
             self._connection = None
-        popen, self._popen = self._popen, None
+        popen = self._popen
+        self._popen = None
         if popen is not None:
             assert popen.stdin is not None
             popen.stdin.close()

@@ -215,8 +215,8 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
     try:
         packed = path.read_bytes()
     except OSError as error:
-        what = f"the guest's kernel cannot be read: {error.strerror}"
-        raise PlatformError(what, where=str(path)) from error
+        problem = f"the guest's kernel cannot be read: {error.strerror}"
+        raise PlatformError(problem, where=str(path)) from error
     if not (where / "modules.dep").is_file():
         raise PlatformError(
             f"the modules of the guest's kernel are not in {where}",
@@ -263,14 +263,15 @@ def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
 
 def _unpack(package: Path, place: Path) -> None:
     """Unpack the kernel and modules of a package into the same folders as in an image."""
-    root, whole = place / "root", place / "whole"
+    root = place / "root"
+    whole = place / "whole"
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)
     kernels = sorted(root.glob("boot/vmlinuz-*"))
     if not kernels:
         raise PlatformError(f"the package {package.name} contains no kernel", where="kernel")
     version = kernels[0].name.removeprefix("vmlinuz-")
-    (found,) = (*root.glob("lib/modules"), *root.glob("usr/lib/modules"))
-    subprocess.run(["depmod", "-b", str(found.parents[1]), version], check=True)
+    (folder,) = (*root.glob("lib/modules"), *root.glob("usr/lib/modules"))
+    subprocess.run(["depmod", "-b", str(folder.parents[1]), version], check=True)
     (whole / "modules").mkdir(parents=True)
-    shutil.move(found / version, whole / "modules" / version)
+    shutil.move(folder / version, whole / "modules" / version)
     replace_file(whole / "vmlinux", unpack_kernel(kernels[0].read_bytes()), durable=False)

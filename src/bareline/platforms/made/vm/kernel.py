@@ -77,7 +77,8 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
         path, _, needed = line.partition(":")
         modules[module_name(path)] = folder / path, [module_name(other) for other in needed.split()]
     builtin = (folder / "modules.builtin").read_text(encoding="ascii").splitlines()
-    seen, order = set(map(module_name, builtin)), []
+    seen = set(map(module_name, builtin))
+    order = []
 
     def visit(name: str) -> None:
         if name in seen:

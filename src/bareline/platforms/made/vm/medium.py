@@ -65,8 +65,8 @@ def built_medium(
         files = settings_files(options, guest, guests, keys)
         files["init"] = File(guest_script("init"), 0o755)
         initrd = folder / f"{guest.name}.initrd"
-        own = archive({f"bareline/{name}": file for name, file in files.items()})
-        replace_file(initrd, common + own, mode=0o600, durable=False)
+        packed = archive({f"bareline/{name}": file for name, file in files.items()})
+        replace_file(initrd, common + packed, mode=0o600, durable=False)
         boot = Boot(kernel=str(image.kernel), initrd=str(initrd), command_line=command_line)
         return disk, boot, None
 
@@ -118,14 +118,16 @@ def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys
     ``user-data`` and ``network-config``.
     """
     base = Path(image.path).expanduser().resolve()
-    kind, boot = image.format or _format_of(base), None
+    kind = image.format or _format_of(base)
+    boot = None
     if image.kernel:
         words = f"console=ttyS0 {image.kernel_args} {options.kernel_args}".strip()
         boot = Boot(kernel=image.kernel, initrd=image.initrd, command_line=words)
 
     def prepare(guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path]:
         disk = _overlay(base, kind, folder / f"{guest.name}.qcow2")
-        seed, medium = folder / f"{guest.name}-seed", folder / f"{guest.name}.iso"
+        seed = folder / f"{guest.name}-seed"
+        medium = folder / f"{guest.name}.iso"
         shutil.rmtree(seed, ignore_errors=True)
         seed.mkdir(mode=0o700)
         for name, text in _seed_files(options, guest, guests, keys).items():
@@ -190,8 +192,8 @@ def _seed_files(
 
 
 def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, object]:
-    known = {"match": {"macaddress": mac}, "set-name": name, "addresses": [f"{address}/24"]}
-    return {**known, **more}
+    settings = {"match": {"macaddress": mac}, "set-name": name, "addresses": [f"{address}/24"]}
+    return {**settings, **more}
 
 
 def _make_seed_medium(folder: Path, medium: Path) -> None:

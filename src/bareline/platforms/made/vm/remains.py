@@ -86,7 +86,9 @@ def clean(cache_folder: Path) -> list[str]:
         if not has_ended(claim.owner):
             continue
         process = owner_pid(claim.owner)
-        removed += [f"virtual machines of process {process}: {what}" for what in _release(claim)]
+        removed += [
+            f"virtual machines of process {process}: {removal}" for removal in _release(claim)
+        ]
         path.unlink(missing_ok=True)
     return removed
 

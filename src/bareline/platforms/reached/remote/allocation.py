@@ -72,9 +72,9 @@ class RemoteAllocation(HostsAllocation):
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
         """Run a shell script on all nodes in one conversation: a batch system starts one step."""
         alike: dict[tuple[str, ...], list[int]] = {}
-        for node, own in enumerate(arguments):
+        for node, of_node in enumerate(arguments):
             # A node whose name is its address finds that by itself, so that all lines are equal.
-            words = tuple("" if word == self.nodes[node].name else word for word in own)
+            words = tuple("" if word == self.nodes[node].name else word for word in of_node)
             alike.setdefault(words, []).append(node)
         everywhere = script("answers") + script("everywhere")
         lines: dict[tuple[str, ...], Sequence[str]] = {}
@@ -170,7 +170,9 @@ class RemoteAllocation(HostsAllocation):
         """Complain about a program that a node lacks, also with its modules loaded."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
         without = (
-            one for one in missing if not self.loader or not self.has_tool(indices[one[0]], one[1])
+            pair
+            for pair in missing
+            if not self.loader or not self.has_tool(indices[pair[0]], pair[1])
         )
         super()._confirm_missing(without)
 

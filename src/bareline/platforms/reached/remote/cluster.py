@@ -90,7 +90,8 @@ def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
     """Return the nodes, their switches and the excluded nodes; `switches`: nodes by switch."""
-    used, listing = set(names), []
+    used = set(names)
+    listing = []
     for switch, listed in switches.items():
         if nodes := [node for node in unfold(listed) if node in used]:
             listing.append(f"{switch}: {fold(nodes)}")
@@ -114,9 +115,9 @@ def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
 
 def read_topology(text: str) -> dict[str, str]:
     """Read the switches that have nodes out of ``scontrol show topology``."""
-    found = {}
+    switches = {}
     for name, nodes in _SWITCH.findall(text):
         with suppress(ValueError):
             if unfold(nodes):
-                found[name] = nodes
-    return found
+                switches[name] = nodes
+    return switches

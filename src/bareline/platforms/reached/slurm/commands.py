@@ -160,7 +160,8 @@ def requeued(job: str) -> str:
 
     "" if it has not.
     """
-    restarts, why = os.environ.get("SLURM_RESTART_COUNT", ""), ""
+    restarts = os.environ.get("SLURM_RESTART_COUNT", "")
+    why = ""
     if not restarts.isdigit() or int(restarts) == 0:
         return ""
     if shutil.which("sacct") is not None:

@@ -45,9 +45,9 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
     except ValueError as error:
         raise PlatformError(str(error), where=str(path)) from error
     if group is not None and group not in groups.hosts:
-        known = f"it has: {nodes_text(sorted(groups.hosts)) or 'none'}"
-        what = f"the inventory has no group '{group}'"
-        raise PlatformError(what, where=str(path), hint=known)
+        hint = f"it has: {nodes_text(sorted(groups.hosts)) or 'none'}"
+        problem = f"the inventory has no group '{group}'"
+        raise PlatformError(problem, where=str(path), hint=hint)
     hosts = groups.hosts_of(groups.hosts if group is None else [group])
     if not hosts:
         raise PlatformError("the inventory names no hosts", where=str(path))

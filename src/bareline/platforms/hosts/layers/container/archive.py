@@ -437,14 +437,14 @@ class ImageArchive:
 
     def _check_digest(self, name: str, part: _Part) -> None:
         algorithm, digest = _digest_in(name)
-        found = hashlib.new(algorithm or "sha256")
+        checksum = hashlib.new(algorithm or "sha256")
         size = 0
         while data := part.read(_CHUNK_BYTES):
-            found.update(data)
+            checksum.update(data)
             size += len(data)
         if size != part.size:
             raise ArchiveError(f"{name[:120]} is truncated")
-        if digest and found.hexdigest() != digest:
+        if digest and checksum.hexdigest() != digest:
             raise ArchiveError(f"{name[:120]} differs from its digest")
 
 

@@ -121,10 +121,10 @@ def _refusal(error: BaseException, archive: Path) -> PlatformError:
 
 
 def _digest_of(file: BinaryIO) -> str:
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     while data := file.read(_CHUNK_BYTES):
-        found.update(data)
-    return found.hexdigest()
+        checksum.update(data)
+    return checksum.hexdigest()
 
 
 #: The folder that becomes the root, below its place while it is made.
@@ -286,7 +286,8 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
     """Return the root with the packages of guests, without their boot files; built once."""
-    suite, where = host_suite(), f'{where}, image = "bareline"'
+    suite = host_suite()
+    where = f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
         raise PlatformError(
             "images can be built on Debian and Ubuntu only",

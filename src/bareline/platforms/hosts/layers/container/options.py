@@ -67,9 +67,9 @@ class Container(BaseModel):
         if is_path and ".." in PurePosixPath(self.image).parts:
             raise ValueError("`image`: write its path without '..'")
         if self.kind not in runtime.images:
-            known = ", ".join(image.words for image in ImageKind if image in runtime.images)
+            kinds = ", ".join(image.words for image in ImageKind if image in runtime.images)
             raise ValueError(
-                f"`image`: {runtime.title} takes no {self.kind.words}; it takes {known}"
+                f"`image`: {runtime.title} takes no {self.kind.words}; it takes {kinds}"
             )
         if self.share == "node" and not runtime.joins:
             raise ValueError(

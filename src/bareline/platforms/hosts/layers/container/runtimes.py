@@ -91,7 +91,8 @@ class Box:
 
 
 #: In the place of the options that show folders, and of the words for the image.
-SHOWN, IMAGE = "{folders}", "{image}"
+SHOWN = "{folders}"
+IMAGE = "{image}"
 #: Of a file its content; of a root folder names, sizes and modes, but not of the places
 #: where the node's own folders are seen.
 _HASH = """\
@@ -331,6 +332,6 @@ _ROWS = (
 @cache
 def runtimes() -> Mapping[str, Runtime]:
     """Return every runtime by its name in platform files, including runtimes of plug-ins."""
-    own = ((__name__, one) for one in _ROWS)
-    found = chain(own, checked("container runtime", brought("bareline.runtimes"), Runtime))
-    return named("container runtime", found, lambda runtime: runtime.name)
+    rows = ((__name__, row) for row in _ROWS)
+    entries = chain(rows, checked("container runtime", brought("bareline.runtimes"), Runtime))
+    return named("container runtime", entries, lambda runtime: runtime.name)

@@ -99,19 +99,20 @@ def private_mounts() -> Iterator[Mounts]:
 
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
     """Mount one on a node."""
-    at, size = str(folder), str(chosen.size_bytes)
+    place = str(folder)
+    size = str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):
-        run_script(run, "volume", "tmpfs", at, size, chosen.options)
-        return Mounted(at, {"fs.layer": chosen.type})
+        run_script(run, "volume", "tmpfs", place, size, chosen.options)
+        return Mounted(place, {"fs.layer": chosen.type})
     image = str(below / "image")
     direct = "yes" if chosen.direct else "no"
-    said = run_script(run, "volume", chosen.kind, at, size, chosen.options, image, direct)
+    answers = run_script(run, "volume", chosen.kind, place, size, chosen.options, image, direct)
     facts = {
         "fs.layer": chosen.type,
-        "fs.below": said["below"],
+        "fs.below": answers["below"],
         "fs.below_cache": "none: direct" if chosen.direct else "page cache",
     }
-    return Mounted(at, facts, () if chosen.direct else ("loop-file",))
+    return Mounted(place, facts, () if chosen.direct else ("loop-file",))
 
 
 PROGRAM = "ganesha.nfsd"
@@ -225,7 +226,7 @@ def mount_gluster(
     holders = [peers[number % len(peers)] for number in range(chosen.bricks)]
     bricks = [f"{peer.address}:{below}/brick{number + 1}" for number, peer in enumerate(holders)]
     used = " ".join(dict.fromkeys(peer.address for peer in (peers[0], *holders)))
-    said = run_script(peers[0].run, "gluster", "volume", peers[0].address, used, *bricks)
+    answers = run_script(peers[0].run, "gluster", "volume", peers[0].address, used, *bricks)
     for run in users:
         # A client asks any node that knows the volume where its bricks are.
         run_script(run, "gluster", "mount", peers[0].address, str(folder), chosen.options)
@@ -233,7 +234,7 @@ def mount_gluster(
         "fs.layer": chosen.type,
         "fs.bricks": chosen.bricks,
         "fs.brick_places": ", ".join(peer.name for peer in holders),
-        "fs.server_program": said["version"],
-        "fs.export": said["export"],
+        "fs.server_program": answers["version"],
+        "fs.export": answers["export"],
     }
     return Mounted(str(folder), facts, ("server-cache",))

@@ -200,9 +200,9 @@ def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
 
 def kernel_has(kind: str) -> bool:
     """Return whether the kernel has a file system, or a module of it that can be loaded."""
-    known = Path("/proc/filesystems").read_text(encoding="ascii").split()
+    registered = Path("/proc/filesystems").read_text(encoding="ascii").split()
     modprobe = shutil.which("modprobe", path=system_path())
-    if kind in known or modprobe is None:
-        return kind in known
-    asked = [modprobe, "--dry-run", "--quiet", f"fs-{kind}"]
-    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    if kind in registered or modprobe is None:
+        return kind in registered
+    argv = [modprobe, "--dry-run", "--quiet", f"fs-{kind}"]
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
