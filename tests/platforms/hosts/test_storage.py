@@ -89,7 +89,7 @@ def test_files_in_memory_carry_their_caveats(open_bench, mount, native):
     assert isinstance(outcome, Measured)
     assert "memory-file-system" in caveats
     rates = {s.metric: s.caveats for s in outcome.samples if s.metric.endswith("_rate")}
-    assert rates == {"write_rate": (), "read_rate": ("page-cache",)}
+    assert rates == {"write_rate": (), "read_rate": ("page-cache",), "cached_read_rate": ()}
 
 
 @needs_root
