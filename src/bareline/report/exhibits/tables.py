@@ -46,8 +46,8 @@ def _table(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 #: Label of the table of values that the run measured and the publication does not print.
 _NOT_PRINTED = "values that are not printed"
 _FACTOR_COLUMNS = (
-    "benchmark platforms factor verdict printed lost_share printed_percent baseline compared "
-    "printed_values n"
+    "benchmark platforms factor verdict printed lost_share printed_percent printed_values "
+    "baseline compared n"
 )
 
 
