@@ -71,7 +71,7 @@ def test_a_cached_reading_that_contradicts_itself_is_refused():
         with_cached_read(row)
         row["loop_cached_read_rate"] *= 2
 
-    with raises(ParseError, "BL-PROBES-600"):
+    with raises(ParseError, "BL-PROBES-138"):
         read("io.sequential", double)
 
 

@@ -67,6 +67,10 @@ class ClaimCheck(_Table):
             raise ValueError("'below' belongs to kind = \"trials\", and to no other")
         if self.kind == "trials" and len(self.printed) != 1:
             raise ValueError("'printed' of kind = \"trials\" names one list of trials")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
         if len(self.against) > 1 and self.kind != "order":
             raise ValueError("'against' has several platforms only with kind = \"order\"")
         if self.expect != "worse" and self.kind not in ("ratio", "order"):

@@ -139,6 +139,8 @@ _KINDS = {
     "done": _Kind.DONE,
 }
 _ANY_TAG = -1
+#: The field of a job for receives from anybody, with any tag.
+_WILDCARDS = {(True, True): "anything", (True, False): "anybody", (False, True): "any_tag"}
 _ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 
 # `struct bl_shape`, `bl_cost`, `bl_rank` and `bl_replay` of native/replay/replay.h.
@@ -352,13 +354,6 @@ def _fill_wildcards(job: Any, streams: Sequence[CallStream]) -> None:
     """Write whether ranks receive from anybody, with any tag, or both."""
     for stream in streams:
         for shape in stream.shapes:
-            if shape.kind not in POINT_TO_POINT or shape.from_ == NOBODY:
-                continue
-            from_anybody = shape.from_ == ANYBODY
-            with_any_tag = shape.receive_tag == _ANY_TAG
-            if from_anybody and with_any_tag:
-                job["anything"] = True
-            elif from_anybody:
-                job["anybody"] = True
-            elif with_any_tag:
-                job["any_tag"] = True
+            wildcard = _WILDCARDS.get((shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG))
+            if wildcard and shape.kind in POINT_TO_POINT and shape.from_ != NOBODY:
+                job[wildcard] = True

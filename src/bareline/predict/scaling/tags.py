@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Terms of a tag: one, the number of ranks, the own rank, the partner's; the simplest sets first.
 _TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2, 3)))
@@ -36,20 +37,26 @@ def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
     tags = table[:, 3]
     rows = np.column_stack([np.ones(len(table)), table[:, :3]])
     for family in _TAG_FAMILIES:
-        laws = []
-        for terms in family:
-            columns = rows[:, terms]
-            if np.linalg.matrix_rank(columns) < len(terms):
-                continue
-            factors = np.round(np.linalg.lstsq(columns, tags, rcond=None)[0]).astype(int)
-            if (columns @ factors == tags).all():
-                whole = [0, 0, 0, 0]
-                for term, factor in zip(terms, factors.tolist(), strict=True):
-                    whole[term] = factor
-                checked = (
-                    len({tuple(row) for row in columns.tolist()}) > len(terms) or len(terms) == 1
-                )
-                laws.append(TagLaw((whole[0], whole[1], whole[2], whole[3]), checked))
+        fits = (_fitted(terms, rows, tags) for terms in family)
+        laws = [law for law in fits if law is not None]
         if laws:
             return laws
     return []
+
+
+def _fitted(
+    terms: Sequence[int], rows: NDArray[np.float64], tags: NDArray[np.float64]
+) -> TagLaw | None:
+    """Return the law of some terms that gives all tags; None where there is none."""
+    columns = rows[:, terms]
+    if np.linalg.matrix_rank(columns) < len(terms):
+        return None
+    factors = np.round(np.linalg.lstsq(columns, tags, rcond=None)[0]).astype(int)
+    if not (columns @ factors == tags).all():
+        return None
+    whole = [0, 0, 0, 0]
+    for term, factor in zip(terms, factors.tolist(), strict=True):
+        whole[term] = factor
+    different = {tuple(row) for row in columns.tolist()}
+    is_checked = len(different) > len(terms) or len(terms) == 1
+    return TagLaw((whole[0], whole[1], whole[2], whole[3]), is_checked)

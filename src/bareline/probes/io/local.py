@@ -111,8 +111,7 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
             raise ParseError(f"{way}: {moved_bytes:g} B of {whole_bytes} B were moved")
         rate = point.positive(f"loop_{way}_rate")
         calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
-        if not math.isclose(rate * (calls_s + more_s), moved_bytes, rel_tol=0.01):
-            raise ParseError(f"{way}: rate, amount and time contradict each other")
+        _check_amount(way, moved_bytes, rate, calls_s + more_s)
         short = ("short-file",) if moved_bytes < whole_bytes else ()
         yield Sample(f"{way}_rate", rate, point.at, (*caveats, *short))
         for name in _CALL:
@@ -120,6 +119,12 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
             yield Sample(f"{way}_call_{name}", value, point.at, (*caveats, *short))
     yield Sample("sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.at)
     yield from _cached_samples(point, written_bytes)
+
+
+def _check_amount(way: str, moved_bytes: float, rate: float, seconds: float) -> None:
+    """Raise ParseError: the amount of data is not that of the rate and the time."""
+    if not math.isclose(rate * seconds, moved_bytes, rel_tol=0.01):
+        raise ParseError(f"{way}: rate, amount and time contradict each other")
 
 
 def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Sample]:
@@ -133,9 +138,9 @@ def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Samp
     block_bytes = int(str(point.at["block_bytes"]))
     read_bytes = point.number("cached_read_bytes")
     calls_s = point.quantile("cached_read_time", "mean") * read_bytes / block_bytes
-    is_whole = 0 < read_bytes <= written_bytes
-    if not is_whole or not math.isclose(rate * calls_s, read_bytes, rel_tol=0.01):
-        raise ParseError("cached read: rate, amount and time contradict each other")
+    if not 0 < read_bytes <= written_bytes:
+        raise ParseError(f"cached read: {read_bytes:g} B of {written_bytes:g} B were moved")
+    _check_amount("cached read", read_bytes, rate, calls_s)
     if point.number("kept_bytes") >= written_bytes:
         yield Sample("cached_read_rate", rate, point.at)
 
