@@ -56,7 +56,7 @@ _STARTED = """#!/bin/sh
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class OwnershipFile:
     """What a reading of a tool calls the second program of a pair: slower, faster or nothing.
 
     - `turn`: the number of the turn, from 0.
@@ -145,7 +145,7 @@ def working(folder: Path, factor: float, work_ms: float) -> Path:
     return build(folder, f"times-{factor}", round(factor * work_ms * TURNS_PER_MS))
 
 
-def compare_tools(arguments: argparse.Namespace, folder: Path) -> list[Claim]:
+def compare_tools(arguments: argparse.Namespace, folder: Path) -> list[OwnershipFile]:
     """Give each pair to both tools, in turns; turns that a journal has are not measured again."""
     base = build(folder, "base", round(arguments.work_ms * TURNS_PER_MS))
     programs = {factor: working(folder, factor, arguments.work_ms) for factor in FACTORS}
@@ -167,7 +167,7 @@ def compare_tools(arguments: argparse.Namespace, folder: Path) -> list[Claim]:
 
 def claims_of_turn(
     turn: int, pairs: Mapping[float, tuple[Path, Path]], folder: Path, launches: int
-) -> list[Claim]:
+) -> list[OwnershipFile]:
     """Give each pair to both tools, at rest and under load; the tools take turns to be first."""
     tools = [by_ab, by_hyperfine] if turn % 2 else [by_hyperfine, by_ab]
     claims = []
@@ -177,12 +177,13 @@ def claims_of_turn(
                 for tool in tools:
                     words = tool(folder, pair, launches)
                     claims += [
-                        Claim(turn, name, load, factor, word) for name, word in words.items()
+                        OwnershipFile(turn, name, load, factor, word)
+                        for name, word in words.items()
                     ]
     return claims
 
 
-def begun_journal(path: Path, launches: int, work_ms: float) -> list[Claim]:
+def begun_journal(path: Path, launches: int, work_ms: float) -> list[OwnershipFile]:
     """Return the claims of a journal, after writing its first line where there is none.
 
     Raises SystemExit: it was measured with other numbers of launches or another work.
@@ -197,7 +198,7 @@ def begun_journal(path: Path, launches: int, work_ms: float) -> list[Claim]:
     return read_journal(path)
 
 
-def append_journal(path: Path, claims: Iterable[Claim]) -> None:
+def append_journal(path: Path, claims: Iterable[OwnershipFile]) -> None:
     """Append the claims of a turn as one line, so that a kill leaves no half turn."""
     line = json.dumps([asdict(claim) for claim in claims]) + "\n"
     with path.open("a") as journal:
@@ -206,7 +207,7 @@ def append_journal(path: Path, claims: Iterable[Claim]) -> None:
         os.fsync(journal.fileno())
 
 
-def read_journal(path: Path) -> list[Claim]:
+def read_journal(path: Path) -> list[OwnershipFile]:
     """Return the claims of a journal, whose first line has its settings; a torn line is cut off."""
     text = path.read_text()
     whole = text[: text.rfind("\n") + 1]
@@ -214,11 +215,11 @@ def read_journal(path: Path) -> list[Claim]:
         path.write_text(whole)
     claims = []
     for line in whole.splitlines()[1:]:
-        claims += [Claim(**claim) for claim in json.loads(line)]
+        claims += [OwnershipFile(**claim) for claim in json.loads(line)]
     return claims
 
 
-def print_table(claims: Sequence[Claim]) -> None:
+def print_table(claims: Sequence[OwnershipFile]) -> None:
     """Print for each load and reading the false claims of all pairs, and the power of each."""
     longer = [factor for factor in FACTORS if factor > 1]
     for load in sorted({claim.load for claim in claims}):

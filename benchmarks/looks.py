@@ -24,7 +24,7 @@ from grades import Noise, drawn_page, noise_of, shown
 
 from bareline import stats
 from bareline.analysis.numbers.pairs import mean_of
-from bareline.stats.stack import BoolArray, FloatArray
+from bareline.stats.launch_array import BoolArray, FloatArray
 from bareline.vocabulary.looks import DEFAULT_LOOKS, SPENT_AT_ONCE, spending
 
 SEED = 20_261_129

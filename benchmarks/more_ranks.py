@@ -34,7 +34,7 @@ from bareline.platforms.config import make_spec
 from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.platforms.sim.platform import PLATFORM, SimAllocation
 from bareline.predict.scaling.grid import parse_grid
-from bareline.predict.scaling.growth import Target, grow
+from bareline.predict.scaling.prediction import Target, grow
 from bareline.predict.scaling.ranks import scaled
 from bareline.profile.period import ProgramPeriod, period_file, read_period
 from bareline.vocabulary.model import Command, Layout

@@ -58,9 +58,9 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.host.tools import install_hint
 from bareline.predict.applications import applications
 from bareline.predict.curves import curve as curve_module
-from bareline.predict.curves import ladder
-from bareline.predict.curves.needs import ladder_measures
-from bareline.predict.validation.pairs import validate
+from bareline.predict.curves import platform_curves
+from bareline.predict.curves.requirements import ladder_measures
+from bareline.predict.validation.cross_validation import cross_validate
 from bareline.probes.base import find_probe
 from bareline.profile.model import Profile
 from bareline.store.run import Run
@@ -249,12 +249,14 @@ def profiles(run: Path) -> list[Profile]:
 def causes(run: Path, max_queued: float) -> None:
     """Print the replay's errors, first without and then with each correction in turn."""
     records = read_runs([Run.open(run)])
-    medians = {name: ("", calls) for name, (_, calls) in ladder._METRICS.items()}
+    medians = {name: ("", calls) for name, (_, calls) in platform_curves._METRICS.items()}
     middle = property(lambda curve: curve_module._median(curve.launches))
     without = {
-        "medians": lambda: patch.object(ladder, "_METRICS", medians),
+        "medians": lambda: patch.object(platform_curves, "_METRICS", medians),
         "means of calls": lambda: patch.object(curve_module.Curve, "raw", middle),
-        "and of launches": lambda: patch.object(ladder.Ladder, "beside", lambda *_: None),
+        "and of launches": lambda: patch.object(
+            platform_curves.PlatformCurves, "beside", lambda *_: None
+        ),
     }
     print("replay with            n  signed  median  90 % within  hi over lo        holds")
     for name in (*without, "and computing beside"):
@@ -262,7 +264,7 @@ def causes(run: Path, max_queued: float) -> None:
         with ExitStack() as stack:
             for one in left:
                 stack.enter_context(without[one]())
-            done = validate(records, max_queued=max_queued)
+            done = cross_validate(records, max_queued=max_queued)
         trials = [one for one in done.trials if one.model == "replay" and not one.calibrated]
         score = next((one for one in done.scores if one.model == "replay"), None)
         if score is None:

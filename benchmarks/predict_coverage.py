@@ -33,7 +33,7 @@ from bareline.analysis.numbers.disturbance import without_disturbed_trials
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.predict.applications import Application, applications
 from bareline.predict.curves.compute import factor_between
-from bareline.predict.curves.ladder import Ladder, read_ladder
+from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.interval import LEVEL, LEVEL_WORDS, ModelError
 from bareline.predict.prediction import Prediction, PredictionCase, predict
 from bareline.store.run import Run
@@ -87,7 +87,7 @@ def drawn_application(application: Application, rng: np.random.Generator) -> App
     return replace(application, launches=tuple(application.launches[at] for at in chosen))
 
 
-def drawn_ladder(ladder: Ladder, rng: np.random.Generator) -> Ladder:
+def drawn_ladder(ladder: PlatformCurves, rng: np.random.Generator) -> PlatformCurves:
     """Return a ladder with some of its launches."""
     count = min(ladder.n, int(rng.integers(FEWEST, MOST + 1)))
     return ladder.of_launches(rng.choice(ladder.n, count, replace=False))

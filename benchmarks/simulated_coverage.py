@@ -16,8 +16,8 @@ import numpy as np
 
 from bareline.stats.family import ALPHA, holm
 from bareline.stats.flips import family_wise_p
+from bareline.stats.launch_array import BoolArray, FloatArray
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
-from bareline.stats.stack import BoolArray, FloatArray
 from bareline.stats.summary import reached, summarize
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bareline.stats import CERTAIN_ALPHA, family_wise_p, partnered, within_noise
-from bareline.stats.stack import FloatArray
+from bareline.stats.launch_array import FloatArray
 
 SEED = 20_261_128
 MARGIN = float(np.log1p(0.02))

@@ -38,7 +38,6 @@ from pathlib import Path
 from bareline.session.expected import ClaimObstacle
 from bareline.vocabulary.caveats import CAVEATS, Caveat
 from bareline.vocabulary.errors import BarelineError
-from bareline.vocabulary.invalid import SENTENCES
 from bareline.vocabulary.message_codes import (
     KEY_PREFIX,
     Message,
@@ -53,6 +52,7 @@ from bareline.vocabulary.message_sites import (
     without_names,
 )
 from bareline.vocabulary.source_place import CODES_FILE
+from bareline.vocabulary.validation_errors import SENTENCES
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "bareline"

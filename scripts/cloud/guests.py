@@ -13,7 +13,7 @@ from hosts import HostDriver, Machine, own_folder
 from nova.api.metadata.base import InstanceMetadata
 from nova.conf import CONF
 from nova.virt.configdrive import ConfigDriveBuilder
-from switch import inside, must, switch
+from switch import check, inside, switch
 
 
 class GuestDriver(HostDriver):
@@ -30,7 +30,7 @@ class Guest(Machine):
         super().__init__(folder, instance)
         disk, drive = self.folder / "disk.qcow2", self.folder / "config.iso"
         base = str((image / "disk").resolve())
-        must("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, str(disk))
+        check("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, str(disk))
         about = InstanceMetadata(instance, network_info=network_info)
         with ConfigDriveBuilder(instance_md=about) as builder:
             builder.make_drive(str(drive))
@@ -46,8 +46,8 @@ class Guest(Machine):
         ]
         for number, vif in enumerate(network_info):
             tap = f"t{vif['id'][:11]}"
-            must(*there, "ip", "tuntap", "add", tap, "mode", "tap")
-            must(*there, "ip", "link", "set", tap, "master", "switch", "up")
+            check(*there, "ip", "tuntap", "add", tap, "mode", "tap")
+            check(*there, "ip", "link", "set", tap, "master", "switch", "up")
             words += [
                 *("-netdev", f"tap,id=n{number},ifname={tap},script=no,downscript=no"),
                 *("-device", f"virtio-net-pci,netdev=n{number},mac={vif['address']},romfile="),
@@ -61,4 +61,4 @@ class Guest(Machine):
         """End the guest, and take its adapters off the switch."""
         super().close()
         for words in self._taps:
-            must(*words)
+            check(*words)

@@ -21,7 +21,7 @@ from eventlet import sleep
 from nova import exception
 from nova.conf import CONF
 from nova.virt import fake
-from switch import inside, must, start, switch, wait_for
+from switch import check, inside, start, switch, wait_for
 
 import faults
 
@@ -168,22 +168,22 @@ class Host(Machine):
             key.touch(mode=0o600)
             key.write_text(private)
         else:
-            must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+            check("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
 
     def _plug(self, folder: Path, pid: int, number: int, vif: Any) -> None:
         inner, outer = f"eth{number}", f"{vif['id'][:11]}"
         there = switch(folder)
         own = inside(pid)
-        must(
+        check(
             *("ip", "link", "add", outer, "netns", str(there), "type", "veth"),
             *("peer", "name", inner, "netns", str(pid)),
         )
-        must(*inside(there), "ip", "link", "set", outer, "master", "switch", "up")
-        must(*own, "ip", "link", "set", inner, "address", vif["address"], "up")
+        check(*inside(there), "ip", "link", "set", outer, "master", "switch", "up")
+        check(*own, "ip", "link", "set", inner, "address", vif["address"], "up")
         for subnet in vif["network"]["subnets"]:
             length = subnet["cidr"].rpartition("/")[2]
             for address in subnet["ips"]:
-                must(*own, "ip", "address", "add", f"{address['address']}/{length}", "dev", inner)
+                check(*own, "ip", "address", "add", f"{address['address']}/{length}", "dev", inner)
 
 
 def _user_data(instance: Any) -> dict[str, Any]:

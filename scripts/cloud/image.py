@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
+from bareline.platforms.made.vm.boot_source import ARGUMENTS, counter_argument, first_files
 from bareline.platforms.made.vm.guest import server_config
 from bareline.platforms.made.vm.image import built_image
 from bareline.platforms.made.vm.kernel import File, archive
-from bareline.platforms.made.vm.medium import ARGUMENTS, counter_argument, first_files
 
 _MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "crc32c_generic", "ext4", "isofs")
 

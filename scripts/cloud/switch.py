@@ -38,15 +38,15 @@ def _make_switch(folder: Path) -> subprocess.Popen[bytes]:
     network = CONF.bareline_subnet
     there = inside(made.pid)
     ours = f"bl{os.getpid()}"
-    must(*there, "ip", "link", "add", "switch", "type", "bridge")
-    must(*there, "ip", "link", "set", "switch", "up")
-    must(
+    check(*there, "ip", "link", "add", "switch", "type", "bridge")
+    check(*there, "ip", "link", "set", "switch", "up")
+    check(
         *("ip", "link", "add", ours, "type", "veth"),
         *("peer", "name", "outside", "netns", str(made.pid)),
     )
-    must(*there, "ip", "link", "set", "outside", "master", "switch", "up")
-    must("ip", "address", "add", network, "dev", ours)
-    must("ip", "link", "set", ours, "up")
+    check(*there, "ip", "link", "set", "outside", "master", "switch", "up")
+    check("ip", "address", "add", network, "dev", ours)
+    check("ip", "link", "set", ours, "up")
     return made
 
 
@@ -71,7 +71,7 @@ def wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
         sleep(0.01)
 
 
-def must(*argv: str) -> None:
+def check(*argv: str) -> None:
     """Run a command that has to succeed."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:

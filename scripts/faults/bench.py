@@ -246,7 +246,7 @@ def abandoned_claims() -> list[Path]:
     """List claims of guests' platforms, made since the campaign began, whose bareline has ended."""
     from bareline.host.cache import cache_folder
     from bareline.host.owner import has_ended
-    from bareline.platforms.made.vm.remains import claims_folder
+    from bareline.platforms.made.vm.leftovers import claims_folder
 
     found = []
     for path in claims_folder(cache_folder()).glob("*.json"):

@@ -212,7 +212,7 @@ def _attributes(kind: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__):
         said = _described(inspect.cleandoc(one.__dict__.get("__doc__") or ""))
-        # "see `Base`" leads a reader of the source to what stands here already.
+        # "see `ReferenceRun`" leads a reader of the source to what stands here already.
         found |= {
             key: text for key, text in said.items() if key not in found or "see `" not in text
         }

@@ -126,8 +126,8 @@ def _described(thing: Any) -> Iterator[str]:
         if isinstance(member, property | cached_property):
             yield "*a property*\n"
         else:
-            must = getattr(member, "__isabstractmethod__", False)
-            yield "*must be written*\n" if must else ""
+            check = getattr(member, "__isabstractmethod__", False)
+            yield "*must be written*\n" if check else ""
             of_class = "@classmethod\n" if isinstance(member, classmethod) else ""
             yield _code(of_class + signature(plain, name))
         yield prose(plain)

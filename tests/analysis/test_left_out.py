@@ -1,13 +1,13 @@
 """What a plan leaves out: said by name and reason, never a failure, never silently missing."""
 
 import pytest
+from bareline.report.content.missing_blocks import missing_blocks
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.report.content.document import document_of
-from bareline.report.content.gaps import gaps
 from bareline.session import begin
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
@@ -45,7 +45,7 @@ def test_a_case_that_does_not_fit_has_a_row_with_the_reason(compared, baseline):
 
 def test_the_page_names_it_once_and_counts_no_failure(compared):
     document = document_of(compared("small"))
-    (unfit,) = gaps(document, [])
+    (unfit,) = missing_blocks(document, [])
     assert unfit.title == "Left out by the plan"
     ((*told, _),) = unfit.blocks[0].rows
     assert [field.plain for field in told] == ["small", "null", "8", "1"]
@@ -71,6 +71,6 @@ def test_it_is_no_reason_to_fail_and_can_be_asked_for(compared):
 def test_what_fits_on_neither_side_stands_on_the_page_alone(compared):
     comparison = compared("small", nodes=(1, 8))
     assert set(comparison.table["ranks"]) == {2}
-    *_, unfit = gaps(document_of(comparison), [])
+    *_, unfit = missing_blocks(document_of(comparison), [])
     told = {(platform.plain, ranks.plain) for platform, _, ranks, *_ in unfit.blocks[0].rows}
     assert told == {("small", "16"), ("large", "16")}

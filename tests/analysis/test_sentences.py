@@ -13,7 +13,7 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.analysis.numbers.sizes import CLASSES
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.parts import Amount, Break, Interval, Lead, Platform, sentence
+from bareline.analysis.words.parts import Amount, Break, Interval, Lead, PlatformName, sentence
 from bareline.analysis.words.sentences import clauses_of
 from bareline.vocabulary.caveats import Caveat, briefs, read_caveats
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Stage, format_point
@@ -273,7 +273,7 @@ def test_too_few_trials_are_said_plainly(plant, pingpong):
 def test_parts_say_what_they_are(plant, pingpong):
     (statement,) = Comparison(read_runs([plant(pingpong({"b": 2.0}))])).statements
     kinds = {type(part) for part in statement.parts}
-    assert {Amount, Interval, Platform} <= kinds
+    assert {Amount, Interval, PlatformName} <= kinds
     evidence = statement.evidence
     assert (evidence.anchor, evidence.launches) == ("layer-mpi", "n = 10")
 

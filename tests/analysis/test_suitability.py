@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.analysis.judgements.grounds import Ground, published_grounds
+from bareline.analysis.judgements.evidence import Evidence, published_grounds
 from bareline.analysis.judgements.suitability import (
     BEARABLE,
     CLASSES,
@@ -35,7 +35,7 @@ STUDIES = publications()
 
 def ground(lo, hi, kind="compute", **changes):
     told = f"[{lo}, {hi}]"
-    return replace(Ground(kind, "p", f"x {told}", lo, hi, told, n=10), **changes)
+    return replace(Evidence(kind, "p", f"x {told}", lo, hi, told, n=10), **changes)
 
 
 def judged(*grounds, kind="compute"):

@@ -15,7 +15,7 @@ import tomli_w
 
 from bareline.report.content.spreadsheets import csv_of_rows, harmless_cell
 from bareline.report.page.preview import picture_name
-from bareline.vocabulary.texts import escaped_json
+from bareline.vocabulary.sanitize import escaped_json
 
 EXPORTS = ("x.csv", "x.jsonl", "x.parquet", "x.prom", "x.openmetrics")
 #: Every verb that writes a file, and the file.

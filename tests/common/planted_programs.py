@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.ladder import Ladder
+from bareline.predict.curves.platform_curves import PlatformCurves
 from bareline.profile.files import read_profile
 from bareline.profile.model import CALL_COLUMNS, RANK_COLUMNS, Profile
 from bareline.profile.records import NOBODY, Shape
@@ -55,7 +55,7 @@ def network(
         add(probe, ranks, min(nodes, ranks), worse * steps * message)
     add("barrier", ranks, min(nodes, ranks), np.array([worse * steps * latency]))
     same = {"cpu.model": "X", "cpu.isa": "avx2", "mpi.flavour": "openmpi"}
-    return Ladder(name, curves, layout, cores, {**same, **(facts or {})})
+    return PlatformCurves(name, curves, layout, cores, {**same, **(facts or {})})
 
 
 def shape(call, kind, **given):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.predict.applications import applications
-from bareline.predict.replay.base import ApplicationClock
+from bareline.predict.replay.reference import ApplicationClock
 from bareline.profile.launch import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run

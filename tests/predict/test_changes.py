@@ -15,8 +15,8 @@ from bareline.predict.applications import Application, ProfiledLaunch
 from bareline.predict.curves.compute import AS_IT_IS
 from bareline.predict.curves.costs import Costs
 from bareline.predict.prediction import PredictionCase, predict
-from bareline.predict.replay.base import Base
 from bareline.predict.replay.engine import replay
+from bareline.predict.replay.reference import ReferenceRun
 from bareline.report.terminal.forecasts import forecast_blocks
 from bareline.report.writers.markdown import markdown
 from bareline.session.forecast import Forecast
@@ -42,7 +42,9 @@ def test_each_kind_of_calls_has_its_share_and_its_times(monkeypatch, fits):
     )
     assert pingpong["time_s"] == pytest.approx(60e-6 + size / 1e8)
     done = predict(
-        PredictionCase(Base(profile, trace, ladders["fast"], None), ladders["slow"], AS_IT_IS)
+        PredictionCase(
+            ReferenceRun(profile, trace, ladders["fast"], None), ladders["slow"], AS_IT_IS
+        )
     )
     row = Forecast(profile="x", ladder="r", check=None, prediction=asdict(done), changes=found)
     fits("forecast", json.loads(json.dumps([row])))

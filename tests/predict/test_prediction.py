@@ -15,14 +15,14 @@ from planted_programs import network, profile_of, program, shape, stream, trace
 from bareline.predict.curves.compute import ComputeFactor, factor_between
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.ladder import LadderGaps
-from bareline.predict.curves.needs import CurveNeed, merged, needs_of, plan_study
+from bareline.predict.curves.platform_curves import LadderGaps
+from bareline.predict.curves.requirements import CurveNeed, merged, plan_study, required_curves
 from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED
 from bareline.predict.prediction import PredictionCase, predict
 from bareline.predict.questions import parse_what_if
-from bareline.predict.replay.base import ApplicationClock, Base, base_time_s
 from bareline.predict.replay.engine import replay
-from bareline.predict.replay.fitness import check_base
+from bareline.predict.replay.reference import ApplicationClock, ReferenceRun, base_time_s
+from bareline.predict.replay.validity import check_base
 from bareline.predict.shares import explain_loss, shapley
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
@@ -41,7 +41,7 @@ def case(*, a=None, b=None, compute=SAME, queued_s=0.0, traced=True, truth=None,
     other = network("b", **{**SLOW, **(b or {})})
     wall = truth or replay(planted, Costs(one)).time_s
     profile = profile_of(planted, wall, compute_s=STEPS * 1e-3, queued_s=queued_s)
-    return PredictionCase(Base(profile, planted if traced else None, one), other, compute)
+    return PredictionCase(ReferenceRun(profile, planted if traced else None, one), other, compute)
 
 
 @pytest.mark.parametrize("size", [8, 8192, 1 << 20])
@@ -272,7 +272,7 @@ def test_a_large_message_that_a_slow_network_feels_is_needed():
     def needed(size):
         call = shape("MPI_Bcast", "collective", comm_size=2, size=size)
         planted = trace(*(stream(rank, [(call, 1.0)] * 2) for rank in range(2)))
-        return {need.probe for need in needs_of(profile_of(planted, 2.0, compute_s=2.0))}
+        return {need.probe for need in required_curves(profile_of(planted, 2.0, compute_s=2.0))}
 
     # Two of them in two seconds: 13 ms over 1 Gb/s.
     assert needed(800_000) == {"mpi.bcast", "mpi.beside_compute"}
@@ -311,7 +311,7 @@ def test_noise_of_the_ladder_widens_the_interval():
 
 def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
     profile = case(size=3 << 10, ranks=4).base.profile
-    needs = {(need.probe, need.ranks) for need in needs_of(profile)}
+    needs = {(need.probe, need.ranks) for need in required_curves(profile)}
     assert needs == {
         ("mpi.pingpong", 2),
         ("mpi.bandwidth", 2),
@@ -355,8 +355,10 @@ def test_the_plan_measures_long_messages_often_enough_and_few_at_once():
 
 def test_the_needs_of_several_applications_are_joined():
     small, large = (case(size=size).base.profile for size in (8, 1 << 20))
-    joined = merged([*needs_of(small), *needs_of(large)])
-    assert [need.probe for need in joined] == sorted({need.probe for need in needs_of(large)})
+    joined = merged([*required_curves(small), *required_curves(large)])
+    assert [need.probe for need in joined] == sorted(
+        {need.probe for need in required_curves(large)}
+    )
     assert max(need.largest for need in joined) == 1 << 20
 
 

@@ -10,8 +10,8 @@ from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.coverage import strips
 from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import upgrades
-from bareline.predict.replay.base import Base
 from bareline.predict.replay.engine import replay
+from bareline.predict.replay.reference import ReferenceRun
 
 SAME = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
@@ -21,7 +21,7 @@ def case(size, *, cores=None, **given):
     ladder = network("a", nodes=1 if cores else 2, cores=cores, **given)
     wall = replay(planted, Costs(ladder)).time_s
     profile = profile_of(planted, wall, compute_s=20 * 1e-4)
-    return PredictionCase(Base(profile, planted, ladder), ladder, SAME)
+    return PredictionCase(ReferenceRun(profile, planted, ladder), ladder, SAME)
 
 
 def test_what_a_program_waits_for_is_what_helps_it_most():

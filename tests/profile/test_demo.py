@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from bareline.predict.curves.needs import BESIDE, plan_study
+from bareline.predict.curves.requirements import BESIDE, plan_study
 from bareline.study.catalogue import find_study
 
 from .conftest import Bench

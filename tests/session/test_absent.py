@@ -1,6 +1,7 @@
 """Programs that are not installed: skipped once with the command that gets them, no failure."""
 
 import pytest
+from bareline.report.content.missing_blocks import missing_blocks
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
@@ -8,7 +9,6 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content.document import document_of
-from bareline.report.content.gaps import gaps
 from bareline.session import begin
 from bareline.session.status import status_of
 from bareline.study.study import study_from_toml
@@ -81,7 +81,7 @@ def test_comparisons_say_skipped_and_why(made, execute):
     assert "skipped: " in statement.text and _TIMER in statement.text
     assert not check(parse_condition("app is failed"), comparison).violations
     assert len(check(parse_condition("app is skipped"), comparison).violations) >= 1
-    failed, *_ = gaps(document_of(comparison), [])
+    failed, *_ = missing_blocks(document_of(comparison), [])
     (table,) = failed.blocks
     assert failed.title == "Failed and skipped trials"
     stages = {(platform.plain, stage.plain) for platform, *_, stage, _ in table.rows}

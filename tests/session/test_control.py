@@ -5,7 +5,7 @@ from collections import Counter
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.promise import control_sentence, control_text
+from bareline.analysis.words.error_rates import control_sentence, control_text
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
 from bareline.session.history import History

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from bareline.stats import flips
+from bareline.stats.asymmetry import asymmetry_p
 from bareline.stats.flips import MANY_BLOCKS, false_discovery_q, family_wise_p
-from bareline.stats.lopsided import lopsided_p
 
 
-@pytest.mark.parametrize("test", [false_discovery_q, family_wise_p, lopsided_p])
+@pytest.mark.parametrize("test", [false_discovery_q, family_wise_p, asymmetry_p])
 def test_memory_does_not_grow_with_launches_times_flips(test):
     rows = np.random.default_rng(1).normal(0.0, 1.0, (1, 50_000))
     tracemalloc.start()

@@ -192,7 +192,7 @@ ALLOWED = {
     "src/bareline/session/variants.py": "a value of the own command line",
     "src/bareline/platforms/hosts/images/parts.py": "a file of the own cache",
     "src/bareline/platforms/made/vm/preflight.py": "a file of the own cache",
-    "src/bareline/platforms/made/vm/remains.py": "a file of the own cache",
+    "src/bareline/platforms/made/vm/leftovers.py": "a file of the own cache",
     "src/bareline/platforms/made/cloud/journal.py": "files of the own cache",
     "src/bareline/platforms/null.py": "what this process has just written",
     "src/bareline/vocabulary/model.py": "texts of parameters, from a run within its bounds",

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "platforms/made/vm/guest.py": "a log that ssh writes to, in a private folder",
     "platforms/made/vm/hypervisor.py": "a log that libvirt writes to, in a private folder",
     "platforms/made/vm/image.py": "kernel modules and folders, moved within the private cache",
-    "platforms/made/vm/remains.py": "settings of the kernel, below /sys",
+    "platforms/made/vm/leftovers.py": "settings of the kernel, below /sys",
     "platforms/made/vm/states.py": "copies of disks of gigabytes, in a private folder",
 }
 #: Methods and functions that write, move or copy files, whoever has them.

@@ -17,7 +17,7 @@ from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
-    from bareline.predict.scaling.growth import Target
+    from bareline.predict.scaling.prediction import Target
 
 app = typer.Typer()
 
@@ -131,7 +131,7 @@ class PredictOptions:
     plan: Annotated[bool, flag("--plan", "Write the study that measures the ladder it needs.")] = (
         False
     )
-    validate: Annotated[
+    cross_validate: Annotated[
         Path | None,
         option(
             "--validate", "RUN", "Predict the applications of a run, all pairs.", parser=run_path
@@ -161,12 +161,12 @@ def predict(options: PredictOptions) -> None:
     elif len(paths) > 1:
         hint = "name one, or add --ranks N for more ranks than these have"
         raise UsageError("several profiles are given", hint=hint)
-    elif options.validate is not None:
-        _validate(options, _read(options.validate))
+    elif options.cross_validate is not None:
+        _validate(options, _read(options.cross_validate))
     elif not paths:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
     elif options.plan:
-        from bareline.predict.curves.needs import plan_study
+        from bareline.predict.curves.requirements import plan_study
         from bareline.profile.files import read_profile
 
         print(plan_study(read_profile(paths[0])), end="")
@@ -203,11 +203,11 @@ def _answer(options: PredictOptions, path: Path) -> None:
 
 def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
     from bareline.predict.scaling.grid import parse_grid
-    from bareline.predict.scaling.growth import grow, grown_period
     from bareline.predict.scaling.messages import message_rows
+    from bareline.predict.scaling.prediction import grow, grown_period
     from bareline.predict.scaling.ranks import scaled
     from bareline.profile.period import period_file, read_period
-    from bareline.report.terminal.growth import growth_blocks, message_blocks
+    from bareline.report.terminal.scaling import growth_blocks, message_blocks
 
     sides = parse_grid(options.grid) if options.grid is not None else None
     periods = scaled([read_period(period_file(path)) for path in paths])
@@ -229,8 +229,8 @@ def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
 
 @contextmanager
 def _targets(options: PredictOptions) -> Iterator[list[Target]]:
-    from bareline.predict.scaling.growth import Target
-    from bareline.predict.scaling.reach import measured
+    from bareline.predict.scaling.prediction import Target
+    from bareline.predict.scaling.scaling_target import scaling_target
     from bareline.session.simulation import simulated
 
     if options.to is None:
@@ -241,7 +241,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
     if source := options.source or options.ladder:
         ladders = _read(source)
         calibration = _read(options.calibrate) if options.calibrate else None
-        yield [measured(ladders, name, options.base, calibration, per_node) for name in names]
+        yield [scaling_target(ladders, name, options.base, calibration, per_node) for name in names]
         return
     with ExitStack() as stack:
         runs = [stack.enter_context(simulated(name, options.platforms, per_node)) for name in names]
@@ -260,17 +260,17 @@ def _read(path: Path) -> Records:
 
 
 def _validate(options: PredictOptions, records: Records) -> None:
-    from bareline.predict.validation.pairs import validate
-    from bareline.predict.validation.predictions import look_closer
+    from bareline.predict.validation.cross_validation import cross_validate
+    from bareline.predict.validation.predictions import analyse_losses
     from bareline.report.terminal.predictions import validation_blocks
     from bareline.report.terminal.progress import StepLines
 
     progress_console = console(stderr=True, quiet=options.quiet)
-    validation = validate(
+    validation = cross_validate(
         records, max_queued=options.max_queued, note=StepLines("pair", progress_console)
     )
     closer = StepLines("application", progress_console)
-    predictions = look_closer(records, validation, max_queued=options.max_queued, note=closer)
+    predictions = analyse_losses(records, validation, max_queued=options.max_queued, note=closer)
     try:
         records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:

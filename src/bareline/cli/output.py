@@ -25,8 +25,8 @@ from typing_extensions import TypedDict
 from bareline.vocabulary.errors import BarelineError, UsageError, did_you_mean
 from bareline.vocabulary.files import replace_file, step_to_write
 from bareline.vocabulary.finite import with_nulls
+from bareline.vocabulary.sanitize import escaped_json
 from bareline.vocabulary.source_place import place_of
-from bareline.vocabulary.texts import escaped_json
 from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 @contextmanager
 def printing_measures() -> Iterator[None]:
     """Print the measures that a refused ladder lacks before the one line that reports it."""
-    from bareline.predict.curves.ladder import LadderGaps
+    from bareline.predict.curves.platform_curves import LadderGaps
 
     try:
         yield

@@ -59,7 +59,7 @@ def report(
     Its path is the last line on stdout.
     """
     from bareline.profile.files import is_profile, read_profile
-    from bareline.report.figures.obstacles import refuse_too_little_room, why_undrawn
+    from bareline.report.figures.drawing_available import drawing_obstacle, refuse_too_little_room
     from bareline.report.page.files import default_page, write_figures, write_file, write_report
 
     if len(paths) == 1 and is_profile(paths[0]):
@@ -77,7 +77,7 @@ def report(
         page = out or default_page(paths[0], form)
         files = [write_report(document, page, form, figures, address), *drawn]
     emit(lambda: list(map(written, files)), lambda _: print(files[0]))
-    if form != "md" and (obstacle := why_undrawn()):
+    if form != "md" and (obstacle := drawing_obstacle()):
         print_error(f"the page has no drawings: {obstacle}")
 
 

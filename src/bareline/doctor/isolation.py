@@ -13,7 +13,7 @@ from bareline.doctor.check import Health, HostCheck, ask, judged, refused
 from bareline.doctor.programs import find_program, program
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint, package_hint
-from bareline.platforms.hosts.layers.container.boxes import check_runtime
+from bareline.platforms.hosts.layers.container.running import check_runtime
 from bareline.platforms.hosts.layers.container.runtimes import runtimes as known_runtimes
 from bareline.platforms.hosts.layers.filesystem.options import (
     FileSystem,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from bareline.vocabulary.model import Better, Metric, Scalar
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import BASE_UNITS, conversion
 
 #: Units as people and tools spell them, in small letters, in bareline's spelling.
@@ -76,7 +76,7 @@ def figure(
 
 def plain_name(text: str) -> str:
     """Make a name of letters, digits, dots and underscores of any text."""
-    return shown_name(_UNFIT.sub("_", text).strip("_."))
+    return sanitized_name(_UNFIT.sub("_", text).strip("_."))
 
 
 def plain_key(text: str) -> str:

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import (
     Stage,
     format_point,
 )
-from bareline.vocabulary.texts import cleaned, short_name, shown_name
+from bareline.vocabulary.sanitize import cleaned, sanitized_name, short_name
 
 #: Number of ranks of a case whose output does not say it.
 UNKNOWN_RANKS = 0
@@ -99,7 +99,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         metrics = {
-            short_name(name): replace(metric, unit=shown_name(metric.unit))
+            short_name(name): replace(metric, unit=sanitized_name(metric.unit))
             for name, metric in self.metrics.items()
         }
         set_field = object.__setattr__

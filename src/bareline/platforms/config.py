@@ -16,11 +16,11 @@ from pydantic.json_schema import models_json_schema
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
 from bareline.vocabulary.files import parse_toml, read_toml, step_to_read
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.limits import Terms
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, PlatformSpec
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
+from bareline.vocabulary.validation_errors import problem_of
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
@@ -150,7 +150,7 @@ def platforms_from_toml(
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
     """Check one platform's table."""
     if not PLATFORM_NAME.fullmatch(name):
-        wrong = f"'{shown_name(name)}' is not a valid name for a platform"
+        wrong = f"'{sanitized_name(name)}' is not a valid name for a platform"
         raise PlatformError(wrong, where=where, hint=PLATFORM_NAME_HINT)
     if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
         raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())

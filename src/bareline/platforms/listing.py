@@ -11,7 +11,7 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.hosts.layers.container.images import clean_images
-from bareline.platforms.localhost.here import build_here
+from bareline.platforms.localhost.allocation import build_here
 from bareline.vocabulary.errors import BarelineError, PlatformError, StoreError, one_line
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import open_row, row_of

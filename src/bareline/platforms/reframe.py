@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
 from bareline.vocabulary.documents import DESCRIPTION, parse_json
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.validation_errors import problem_of
 
 _HOW = "print it with `reframe -C FILE --system=SYSTEM:PARTITION --show-config` and give that"
 #: No job runs for a million days.

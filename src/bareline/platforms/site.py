@@ -14,7 +14,7 @@ from bareline.platforms.config import make_spec
 from bareline.vocabulary.errors import PlatformError, one_line
 from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
 from bareline.vocabulary.platform import platform_name
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 #: Options of Slurm that platforms have of their own, by how ``access`` may spell them.
 SLURM = {

@@ -14,8 +14,8 @@ import polars as pl
 from bareline.analysis.numbers.programs import LaunchKey, launch_values
 from bareline.analysis.numbers.records import Records
 from bareline.predict.curves.compute import program_of
-from bareline.predict.curves.ladder import Ladder
-from bareline.predict.replay.base import ApplicationClock, Base, base_time_s
+from bareline.predict.curves.platform_curves import PlatformCurves
+from bareline.predict.replay.reference import ApplicationClock, ReferenceRun, base_time_s
 from bareline.predict.replay.trace_files import read_trace
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.launch import PROFILE_FILE, TRACE_FILE
@@ -88,9 +88,9 @@ class Application:
         """Its time by its own clock, of the typical launch and of all."""
         return ApplicationClock(self.typical.time_s, self.median_s, tuple(self.times_s))
 
-    def base(self, ladder: Ladder) -> Base:
+    def base(self, ladder: PlatformCurves) -> ReferenceRun:
         """Return the base of predictions: the typical launch, on the ladder of its platform."""
-        return Base(self.typical.profile, self.typical.trace, ladder, self.clock)
+        return ReferenceRun(self.typical.profile, self.typical.trace, ladder, self.clock)
 
     @property
     def typical(self) -> ProfiledLaunch:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from bareline.analysis.numbers.records import Records
-from bareline.predict.curves.ladder import Ladder, read_ladder
-from bareline.predict.curves.needs import CurveNeed, needs_of
+from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
+from bareline.predict.curves.requirements import CurveNeed, required_curves
 from bareline.predict.questions import layout_of
 from bareline.profile.files import read_profile
 
@@ -41,14 +41,14 @@ def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[Cal
     a = read_ladder(ladder, base, layout_of(ladder, base, program))
     b = read_ladder(ladder, to, layout_of(ladder, to, program))
     changes: list[CallChange] = []
-    for need in needs_of(program, spread=b.layout.nodes > 1):
+    for need in required_curves(program, spread=b.layout.nodes > 1):
         change = _change(need, a, b)
         if change is not None:
             changes.append(change)
     return sorted(changes, key=lambda change: -abs(change["adds"]))
 
 
-def _change(need: CurveNeed, a: Ladder, b: Ladder) -> CallChange | None:
+def _change(need: CurveNeed, a: PlatformCurves, b: PlatformCurves) -> CallChange | None:
     """Return the change of a need's curve; None for optional needs, or where a ladder has none."""
     if need.optional or need.probe == _SAME_CALLS:
         return None

@@ -12,12 +12,12 @@ import numpy as np
 
 from bareline.predict.curves.compute import ComputeFactor
 from bareline.predict.curves.costs import INPUTS, Costs, mixed, start_up
-from bareline.predict.curves.ladder import Ladder
+from bareline.predict.curves.platform_curves import PlatformCurves
 from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED, half_width
-from bareline.predict.replay.base import Base
 from bareline.predict.replay.delta import delta, message_share
 from bareline.predict.replay.engine import Replayed, replay, why_not_replayable
-from bareline.predict.replay.fitness import (
+from bareline.predict.replay.reference import ReferenceRun
+from bareline.predict.replay.validity import (
     CallLack,
     check_base,
     check_ladders,
@@ -104,8 +104,8 @@ class Prediction:
 class PredictionCase:
     """One application between two platforms; `compute` is computing's factor from A to B."""
 
-    base: Base
-    b: Ladder
+    base: ReferenceRun
+    b: PlatformCurves
     compute: ComputeFactor
     io: float = 1.0
     _replayed: dict[float, Replayed] = field(
@@ -113,7 +113,7 @@ class PredictionCase:
     )
 
     @property
-    def a(self) -> Ladder:
+    def a(self) -> PlatformCurves:
         """The ladder of the base."""
         return self.base.ladder
 
@@ -178,7 +178,7 @@ class PredictionCase:
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)
 
-    def between(self, a: Ladder, b: Ladder) -> PredictionCase:
+    def between(self, a: PlatformCurves, b: PlatformCurves) -> PredictionCase:
         """Return the case with other ladders of the same platforms."""
         return replace(self, base=replace(self.base, ladder=a), b=b)
 
@@ -389,7 +389,7 @@ def _short(case: PredictionCase) -> str:
     return f"the program runs for {1e3 * case.base.time_s:.0f} ms only"
 
 
-def _library(ladder: Ladder) -> str:
+def _library(ladder: PlatformCurves) -> str:
     """Return the MPI library of a platform with its version; empty where neither is known."""
     facts = [ladder.facts[key] for key in ("mpi.flavour", "mpi.version") if key in ladder.facts]
     return " ".join(map(str, facts))

@@ -12,10 +12,10 @@ from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.curves.compute import AS_IT_IS, ComputeFactor, factor_between
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.ladder import Ladder, read_ladder
-from bareline.predict.curves.needs import INIT
+from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
+from bareline.predict.curves.requirements import INIT
 from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
-from bareline.predict.replay.base import ApplicationClock, Base
+from bareline.predict.replay.reference import ApplicationClock, ReferenceRun
 from bareline.predict.replay.trace_files import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -67,12 +67,12 @@ def answer(
         changes = parse_what_if(what_if)
         b = replace(changes.applied(b), platform=f"{b.platform} with {', '.join(what_if)}")
         compute = _times(compute, changes.compute)
-    case = PredictionCase(Base(program, trace, a, clock), b, compute)
+    case = PredictionCase(ReferenceRun(program, trace, a, clock), b, compute)
     prediction = predict(case, model=model)
     return replace(prediction, measured_s=measured_s)
 
 
-def _check_place(profile: Profile, base: Ladder) -> None:
+def _check_place(profile: Profile, base: PlatformCurves) -> None:
     """Raise AnalysisError if the profile has another MPI library or number of nodes than `base`."""
     flavour = str(base.facts.get("mpi.flavour", ""))
     other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
@@ -172,7 +172,7 @@ class WhatIf:
     cores: float = 1.0
     compute: float = 1.0
 
-    def applied(self, ladder: Ladder) -> Ladder:
+    def applied(self, ladder: PlatformCurves) -> PlatformCurves:
         """Return the changed ladder; of several nodes, only curves between nodes are scaled."""
         byte_factor = self._byte_factor(ladder)
         has_several_nodes = ladder.layout.nodes > 1
@@ -189,7 +189,7 @@ class WhatIf:
             cores = more if more < ladder.layout.ranks_per_node else None
         return replace(ladder, curves=curves, cores=cores)
 
-    def _byte_factor(self, ladder: Ladder) -> float:
+    def _byte_factor(self, ladder: PlatformCurves) -> float:
         """Return the factor on the time of a byte; raises UsageError: no curve shows that time."""
         if self.rate_bps is None:
             return self.bandwidth

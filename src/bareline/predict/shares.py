@@ -26,12 +26,12 @@ from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
 from bareline.predict.curves.compute import ComputeFactor, factor_between
 from bareline.predict.curves.costs import INPUTS, Costs, Input, mixed
-from bareline.predict.curves.ladder import read_ladder
+from bareline.predict.curves.platform_curves import read_ladder
 from bareline.predict.interval import DEVIATIONS, ENDS, LEVEL_WORDS, half_width
 from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
 from bareline.predict.replay.delta import delta
 from bareline.predict.replay.engine import replay
-from bareline.predict.replay.fitness import check_ladders
+from bareline.predict.replay.validity import check_ladders
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import format_value

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from typing_extensions import TypedDict
 
 from bareline.vocabulary.errors import ParseError, ProbeError, did_you_mean
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import (
     Better,
     Command,
@@ -33,6 +32,7 @@ from bareline.vocabulary.model import (
 from bareline.vocabulary.plugins import brought, checked, has_plugins, named, own
 from bareline.vocabulary.rows import Params, row_of
 from bareline.vocabulary.units import BASE_UNITS
+from bareline.vocabulary.validation_errors import problem_of
 
 P = TypeVar("P")
 

@@ -40,8 +40,8 @@ from bareline.vocabulary.files import (
     step_to_read,
     step_to_write,
 )
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.rows import open_row
+from bareline.vocabulary.validation_errors import problem_of
 
 _AGAIN = "profile the program again"
 #: Half of a surrogate pair; alone it is not a character and cannot be printed.

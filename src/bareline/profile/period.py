@@ -35,8 +35,8 @@ from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.documents import OUTPUT, DocumentError, parse_json
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded, replace_file, step_to_read
-from bareline.vocabulary.invalid import problem_of
-from bareline.vocabulary.texts import LONGEST_NAME
+from bareline.vocabulary.sanitize import LONGEST_NAME
+from bareline.vocabulary.validation_errors import problem_of
 
 _SCHEMA = "bareline.period"
 _VERSION = 2

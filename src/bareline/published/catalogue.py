@@ -16,11 +16,11 @@ from bareline.published.model import Part, PublishedStudy, Result, Trials
 from bareline.published.quantities import Spread
 from bareline.published.ratios import span_of
 from bareline.vocabulary.errors import UsageError, did_you_mean
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.source_place import CODES_FILE
 from bareline.vocabulary.units import format_size, listing
+from bareline.vocabulary.validation_errors import problem_of
 
 
 @cache

@@ -23,10 +23,10 @@ from bareline.platforms.base import exact_among, load_platform_types
 from bareline.platforms.hosts.launchers.installation import mpi_facts
 from bareline.predict.applications import Application, applications
 from bareline.predict.changes import CallChange
-from bareline.predict.curves.needs import plan_study
+from bareline.predict.curves.requirements import plan_study
 from bareline.predict.prediction import Prediction
 from bareline.predict.questions import answer
-from bareline.predict.replay.base import base_time_s
+from bareline.predict.replay.reference import base_time_s
 from bareline.profile.model import Profile
 from bareline.session.begin import create_run
 from bareline.session.machine import host_of_today, versions

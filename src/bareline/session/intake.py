@@ -48,7 +48,7 @@ from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
 from bareline.vocabulary.rows import row_of
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import count
 
 _STUDY = {
@@ -102,7 +102,7 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
     """Raise UsageError: a platform cannot have this name, or outputs not so many ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
-            f"'{shown_name(platform)}' is not a valid name for a platform",
+            f"'{sanitized_name(platform)}' is not a valid name for a platform",
             where="--platform",
             hint=PLATFORM_NAME_HINT,
         )
@@ -250,7 +250,7 @@ def _placed(
         platform = unnamed
     if platform is not None:
         if len(titles) > 1:
-            listed = ", ".join(map(shown_name, titles[:5]))
+            listed = ", ".join(map(sanitized_name, titles[:5]))
             raise UsageError(
                 f"the outputs are of {len(titles)} platforms: {listed}",
                 where="--platform",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bareline.host.cache import cache_folder
 from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
-from bareline.platforms.localhost.here import build_here
+from bareline.platforms.localhost.allocation import build_here
 from bareline.profile.files import is_profile, read_profile, write_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.period import find_period, period_file, write_period

@@ -30,7 +30,7 @@ from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.files import open_regular, read_bounded, replace_file
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
-from bareline.vocabulary.texts import cleaned, shown_name
+from bareline.vocabulary.sanitize import cleaned, sanitized_name
 
 _RECORD = "submission.json"
 _LOG = "submission.log"
@@ -218,7 +218,7 @@ def last_words(run: Run) -> str:
     except OSError:
         return ""
     lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    return f"{shown_name(cleaned(lines[-1]))} ({path})" if lines else ""
+    return f"{sanitized_name(cleaned(lines[-1]))} ({path})" if lines else ""
 
 
 def see_to_jobs(run: Run) -> list[str]:

@@ -6,6 +6,7 @@ where shapes do not fit together or a value is infinite. `confidence` is the lev
 must at least have.
 """
 
+from bareline.stats.asymmetry import ASYMMETRY_ALPHA, asymmetry_p, within_spread
 from bareline.stats.boots import collapsed, grouped
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.exceeded import Exceedance, exceedance, holm_of_testable
@@ -25,7 +26,6 @@ from bareline.stats.history import (
     alpha_of_look,
     find_changes,
 )
-from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.outlook import LaunchOutlook, launches_for_rows, launches_to_decide
 from bareline.stats.partners import APART_SPREADS, partnered, within_noise
 from bareline.stats.position import LevelRatio, level_ratio
@@ -40,9 +40,9 @@ __all__ = [
     "ALL_FLIPS_BLOCKS",
     "ALPHA",
     "APART_SPREADS",
+    "ASYMMETRY_ALPHA",
     "BESIDE_LOST_ALPHA",
     "CERTAIN_ALPHA",
-    "LOPSIDED_ALPHA",
     "LOST_ALPHA",
     "MIN_RUNS",
     "ROUNDING",
@@ -57,6 +57,7 @@ __all__ = [
     "SeriesTraits",
     "Shift",
     "alpha_of_look",
+    "asymmetry_p",
     "cliffs_delta",
     "collapsed",
     "differences_of_blocks",
@@ -74,7 +75,6 @@ __all__ = [
     "launches_to_decide",
     "level_ratio",
     "look",
-    "lopsided_p",
     "paired_ratio",
     "paired_shift",
     "partnered",

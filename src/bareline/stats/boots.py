@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.stack import FloatArray, IntArray, as_stack
+from bareline.stats.launch_array import FloatArray, IntArray, as_launch_array
 
 
 def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
@@ -45,7 +45,7 @@ def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
 
     - `values`: shape (..., blocks); NaN marks an absent launch, which its group does without.
     """
-    stack = as_stack(values)
+    stack = as_launch_array(values)
     count = int(groups.max(initial=-1)) + 1
     if count == stack.shape[-1]:
         return stack

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.stats.stack import BoolArray, FloatArray, IntArray
+from bareline.stats.launch_array import BoolArray, FloatArray, IntArray
 
 LEAST_RUNS = 3
 """The fewest runs that make a level."""

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bareline.stats.change import LEAST_SPREAD, drawn_in
-from bareline.stats.stack import FloatArray
+from bareline.stats.launch_array import FloatArray
 
 #: A run is an outlier among itself and this number of runs on either side.
 _ABOUT = 2

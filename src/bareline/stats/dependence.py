@@ -20,8 +20,8 @@ import numpy as np
 
 from bareline.stats.change import NORMAL_MAD
 from bareline.stats.criterion import base, criterion, rest_of, square_of, with_steps
+from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.stats.line import further_step
-from bareline.stats.stack import FloatArray, IntArray
 
 #: Beyond these normal standard deviations a difference is a change of level or an outlier.
 _LARGE = 2.5

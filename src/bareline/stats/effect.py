@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.pairwise import CHUNK_PAIRS, EXPAND_LIMIT
-from bareline.stats.stack import (
+from bareline.stats.launch_array import (
     FloatArray,
+    as_launch_array,
     as_rows,
-    as_stack,
     count_launches,
     require_same_cases,
 )
+from bareline.stats.pairwise import CHUNK_PAIRS, EXPAND_LIMIT
 
 
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
@@ -26,8 +26,8 @@ def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     N. Cliff, Dominance statistics: ordinal analyses to answer ordinal questions, Psychological
     Bulletin 114 (1993) 494-509, doi:10.1037/0033-2909.114.3.494.
     """
-    first = as_stack(values)
-    second = as_stack(baseline, "baseline")
+    first = as_launch_array(values)
+    second = as_launch_array(baseline, "baseline")
     require_same_cases(first, second)
     rows = as_rows(first)
     baseline_rows = as_rows(second)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.family import holm
-from bareline.stats.stack import FloatArray, as_stack
+from bareline.stats.launch_array import FloatArray, as_launch_array
 
 #: Up to this number of ways to deal launches out, all are tried; beyond, as many random ones.
 _MOST_DEALS = 20_000
@@ -54,8 +54,8 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
       one that ended, the share for a boot; NaN where nothing was launched.
     """
-    first = as_stack(over)
-    second = as_stack(over_baseline, "baseline")
+    first = as_launch_array(over)
+    second = as_launch_array(over_baseline, "baseline")
     p = np.full(first.shape[0], np.nan)
     least = p.copy()
     lost = (np.nansum(first, axis=-1) + np.nansum(second, axis=-1)) > 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.launch_array import FloatArray, IntArray
 
 ALPHA = 0.05
 """Error of the verdicts "slower" and "faster": the rate of false ones among the rows of tables."""

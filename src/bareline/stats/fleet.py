@@ -26,7 +26,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from bareline.stats.stack import FloatArray
+from bareline.stats.launch_array import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: The number of draws.

@@ -32,7 +32,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
+from bareline.stats.launch_array import BoolArray, FloatArray, as_launch_array, count_launches
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ALL_FLIPS_BLOCKS = 12
@@ -129,7 +129,7 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
 
 
 def _checked(differences: ArrayLike, zone: ArrayLike) -> tuple[FloatArray, FloatArray, BoolArray]:
-    rows = as_stack(differences, "differences")
+    rows = as_launch_array(differences, "differences")
     if rows.ndim != 2:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
     zones = np.broadcast_to(np.asarray(zone, dtype=np.float64), rows.shape[:1])

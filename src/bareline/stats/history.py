@@ -52,9 +52,9 @@ from bareline.stats.change import LEAST_RUNS, drawn_in
 from bareline.stats.criterion import without_spikes
 from bareline.stats.dependence import lead_over_wandering
 from bareline.stats.family import ALPHA
+from bareline.stats.launch_array import FloatArray, as_launch_array
 from bareline.stats.line import lead_of_steps, lead_over_line, line_slope
 from bareline.stats.position import LevelRatio, Position, level_ratio, locate
-from bareline.stats.stack import FloatArray, as_stack
 from bareline.stats.stretches import (
     LEAST_ORDERS,
     MIN_RUNS,
@@ -168,7 +168,7 @@ def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[Ser
     - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
     - `margin`: relative difference that does not matter.
     """
-    stack = as_stack(values)
+    stack = as_launch_array(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(stack > 0, np.log(np.where(stack > 0, stack, 1.0)), np.nan)
     return _Search(logs, float(np.log1p(margin)), seed).courses()

@@ -25,9 +25,9 @@ from bareline.stats.criterion import (
     square_of,
     with_steps,
 )
+from bareline.stats.launch_array import FloatArray
 from bareline.stats.position import LevelRatio
 from bareline.stats.special import student_quantile
-from bareline.stats.stack import FloatArray
 
 #: The most steps, in addition to the given ones, that may explain a stretch.
 _MOST_FURTHER = 5

@@ -19,8 +19,8 @@ import numpy as np
 
 from bareline.stats import null_distribution
 from bareline.stats.boots import collapsed
+from bareline.stats.launch_array import FloatArray, IntArray, count_launches, pick
 from bareline.stats.shift import unpaired_shift
-from bareline.stats.stack import FloatArray, IntArray, count_launches, pick
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: Represents infinity on any scale; from here on a bound is open.

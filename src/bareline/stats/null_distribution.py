@@ -19,8 +19,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.stats.special import binomial_half_cdf, normal_cdf
-from bareline.stats.stack import FloatArray, IntArray
 
 EXACT_SIGNED_RANK = 50
 EXACT_MANN_WHITNEY = 50

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from bareline.stats.stack import FloatArray, IntArray, pick
+from bareline.stats.launch_array import FloatArray, IntArray, pick
 
 CHUNK_PAIRS = 1 << 19
 """Pairwise values in memory at once: 4 MiB, so that a chunk is built and sorted near the cache."""

@@ -25,7 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.boots import collapsed
-from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack, require_same_blocks
+from bareline.stats.launch_array import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_launch_array,
+    require_same_blocks,
+)
 
 APART_SPREADS = 1.5
 """Least distance of the medians of two certainly different runs, in spreads of launches."""
@@ -44,8 +50,8 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 
     Raises ValueError: the stacks have unlike shapes.
     """
-    stack = as_stack(values)
-    base_stack = as_stack(baseline, "baseline")
+    stack = as_launch_array(values)
+    base_stack = as_launch_array(baseline, "baseline")
     require_same_blocks(stack, base_stack)
     own_at = _launched(stack, groups)
     base_at = _launched(base_stack, groups)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bareline.stats.change import LEAST_SPREAD
+from bareline.stats.launch_array import FloatArray
 from bareline.stats.special import student_quantile
-from bareline.stats.stack import FloatArray
 
 _CONFIDENCE = 0.95
 _TAIL = 0.975

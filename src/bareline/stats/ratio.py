@@ -21,6 +21,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bareline.stats.launch_array import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_launch_array,
+    require_same_blocks,
+    require_same_cases,
+)
 from bareline.stats.lost import LostBounds, nearest_differences, paired_bounds, unpaired_bounds
 from bareline.stats.shift import (
     ROUNDING,
@@ -28,14 +36,6 @@ from bareline.stats.shift import (
     paired_shift,
     rounding_of,
     unpaired_shift,
-)
-from bareline.stats.stack import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_stack,
-    require_same_blocks,
-    require_same_cases,
 )
 from bareline.stats.summary import summarize
 
@@ -104,8 +104,8 @@ def unpaired_ratio(
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
     """
-    first = as_stack(values)
-    second = as_stack(baseline, "baseline")
+    first = as_launch_array(values)
+    second = as_launch_array(baseline, "baseline")
     ratio = _ratio(first, second, unpaired_shift, confidence, groups)
     lost = (beyond, beyond_baseline)
     return _with_lost(ratio, (first, second), lost, 0.0, unpaired_bounds, confidence, groups)
@@ -231,8 +231,8 @@ def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return both stacks with NaN wherever either is NaN, except for launches lost to a limit."""
-    first = as_stack(values)
-    second = as_stack(baseline, "baseline")
+    first = as_launch_array(values)
+    second = as_launch_array(baseline, "baseline")
     require_same_blocks(first, second)
     no_first = np.isnan(first) & (np.asarray(beyond) == 0)
     no_second = np.isnan(second) & (np.asarray(beyond_baseline) == 0)

@@ -14,7 +14,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
+from bareline.stats.launch_array import BoolArray, FloatArray, as_launch_array, count_launches
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 
 #: Fewest launches that show the kind of order, or groups. From six on any order at all
@@ -41,7 +41,7 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
     - `values`: shape (series, n); in the order of the launches; NaN marks an absent one.
     - `least`: a drift or a gap below it does not matter.
     """
-    rows = as_stack(values)
+    rows = as_launch_array(values)
     n = count_launches(rows)
     traits = [np.zeros(n.shape, dtype=np.bool_) for _ in range(3)]
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():

@@ -28,17 +28,17 @@ from numpy.typing import ArrayLike
 
 from bareline.stats import null_distribution
 from bareline.stats.boots import collapsed
-from bareline.stats.null_distribution import NullDistribution
-from bareline.stats.pairwise import Pairwise, differences, walsh_averages
-from bareline.stats.stack import (
+from bareline.stats.launch_array import (
     FloatArray,
     IntArray,
+    as_launch_array,
     as_rows,
-    as_stack,
     count_launches,
     require_same_blocks,
     require_same_cases,
 )
+from bareline.stats.null_distribution import NullDistribution
+from bareline.stats.pairwise import Pairwise, differences, walsh_averages
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ROUNDING = 1e-12
@@ -80,8 +80,8 @@ def paired_shift(
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
     """
-    first = as_stack(values)
-    second = as_stack(baseline, "baseline")
+    first = as_launch_array(values)
+    second = as_launch_array(baseline, "baseline")
     require_same_blocks(first, second)
     rows = as_rows(first - second)
     if groups is not None:
@@ -117,8 +117,8 @@ def unpaired_shift(
     - `rounding`: as in `paired_shift`.
     - `groups`: as in `paired_shift`, of either side: n and m are one number then.
     """
-    first = as_stack(values)
-    second = as_stack(baseline, "baseline")
+    first = as_launch_array(values)
+    second = as_launch_array(baseline, "baseline")
     require_same_cases(first, second)
     rows = as_rows(first)
     baseline_rows = as_rows(second)

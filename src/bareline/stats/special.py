@@ -19,7 +19,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.launch_array import FloatArray, IntArray
 
 _NORMAL = NormalDist()
 _ERFC = np.frompyfunc(math.erfc, 1, 1)

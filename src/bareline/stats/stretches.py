@@ -26,7 +26,7 @@ from bareline.stats.change import (
     without_line,
 )
 from bareline.stats.dependence import Dependence, autoregression, dependence
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.stats.tails import Tail
 
 MIN_RUNS = 8

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats import null_distribution
-from bareline.stats.stack import (
+from bareline.stats.launch_array import (
     BoolArray,
     FloatArray,
     IntArray,
+    as_launch_array,
     as_rows,
-    as_stack,
     count_launches,
     pick,
     relative,
@@ -59,7 +59,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
     T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15,
     doi:10.1145/2807591.2807644. J. W. Tukey, Exploratory Data Analysis, Addison-Wesley (1977).
     """
-    stack = as_stack(values)
+    stack = as_launch_array(values)
     rows = np.sort(as_rows(stack), axis=-1)
     n = count_launches(rows)
     lo, hi, level = _interval(rows, n, confidence)
@@ -85,7 +85,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
     """Return half the interval's width over |median|; NaN when n < 6 or only the median is 0."""
-    stack = as_stack(values)
+    stack = as_launch_array(values)
     rows = np.sort(as_rows(stack), axis=-1)
     n = count_launches(rows)
     lo, hi, _ = _interval(rows, n, confidence)

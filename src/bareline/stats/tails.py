@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.stats.stack import FloatArray
+from bareline.stats.launch_array import FloatArray
 
 #: The share of highest values that give the tail, and the fewest values above one to count it.
 _TAIL_SHARE = 0.05

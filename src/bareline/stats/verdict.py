@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bareline.stats.family import ALPHA
-from bareline.stats.stack import BoolArray, FloatArray
+from bareline.stats.launch_array import BoolArray, FloatArray
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
 

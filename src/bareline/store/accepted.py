@@ -20,7 +20,7 @@ from bareline.store.files import MOST_FILE_BYTES, appended, whole_lines
 from bareline.store.run_files import now
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import NotRegular, open_regular
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 ACCEPTED_FILE = "accepted.jsonl"
 _MOST_REASON = 500

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.files import is_part, read_toml, stands, step_to_read
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better, Layer, Scalar
-from bareline.vocabulary.texts import LONGEST_NAME, shown_name
+from bareline.vocabulary.sanitize import LONGEST_NAME, sanitized_name
+from bareline.vocabulary.validation_errors import problem_of
 
 #: Version of the run directory's layout; a reader refuses every other.
 SCHEMA = 1
@@ -123,7 +123,7 @@ _Params = dict[
 #: A name, which every table of a report prints: too long a name is refused, since references to it
 #: would also have to be cut; a title is cut.
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
-_Title = Annotated[str, AfterValidator(shown_name)]
+_Title = Annotated[str, AfterValidator(sanitized_name)]
 
 
 def _no_place(name: str) -> str:

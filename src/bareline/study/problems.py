@@ -13,8 +13,8 @@ from bareline.study.measure import Exhibit, Measure, MeasureScale, StudyScale
 from bareline.study.roles import Role
 from bareline.study.variant import Variant
 from bareline.vocabulary.errors import StudyError, did_you_mean
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.sources import Source
+from bareline.vocabulary.validation_errors import problem_of
 
 #: Tables of a file: the key of `Study` that has them, and the model that checks one.
 TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {

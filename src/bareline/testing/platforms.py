@@ -14,7 +14,7 @@ import pytest
 from bareline.platforms.base import Allocation, Platform
 from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.platforms.hosts.process import marked_processes
-from bareline.platforms.localhost.here import HereAllocation
+from bareline.platforms.localhost.allocation import LocalhostAllocation
 from bareline.testing.bench import Bench, open_bench
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Output, Server
@@ -173,7 +173,7 @@ class PlatformContract:
             return
         if any(getattr(bench.options, other, None) is not None for other in _LAYERS):
             pytest.skip("tried without the other layers")
-        if not isinstance(bench.allocation, HereAllocation) or bench.platform is None:
+        if not isinstance(bench.allocation, LocalhostAllocation) or bench.platform is None:
             pytest.skip("its nodes cannot be taken twice")
         options = {**bench.options.model_dump(exclude_unset=True), layer: least}
         name = bench.platform.type_name

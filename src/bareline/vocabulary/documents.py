@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bareline.vocabulary.texts import cleaned, cleaned_all, is_clean
+from bareline.vocabulary.sanitize import cleaned, cleaned_all, is_clean
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node, ScalarNode

@@ -19,9 +19,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from bareline.vocabulary.errors import BarelineError, one_line
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.message_sites import Site, has_words, read_sites, without_names
 from bareline.vocabulary.source_place import CODES_FILE, SourcePlace, Span, raise_place
+from bareline.vocabulary.validation_errors import problem_of
 
 #: The prefix of the codes of wrong keys in files, which the kind of the problem follows.
 KEY_PREFIX = "BL-KEY-"

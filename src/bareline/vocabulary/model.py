@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from bareline.vocabulary.pinning import UNBOUND, Pinning
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 
 Scalar = str | int | float | bool
 Better = Literal["lower", "higher", "none"]
@@ -254,7 +254,7 @@ class Case:
         if self.nodes is not None:
             parts.append("1 node" if self.nodes == 1 else f"{self.nodes} nodes")
         if self.params:
-            parts.append(shown_name(self.params))
+            parts.append(sanitized_name(self.params))
         if self.pinning:
             parts.append(Pinning.parse(self.pinning).words)
         if self.profile:

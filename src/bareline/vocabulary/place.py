@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bareline.vocabulary.model import Scalar, parse_point
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, format_value, whole
 
 #: Columns of a table that tell cases apart, and the points of a case; every platform has the same.
@@ -175,7 +175,7 @@ def parameter_name(name: str) -> str:
     """Write a parameter for people, without the unit that its values carry."""
     for suffix in ("_bytes", *_UNITS):
         name = name.removesuffix(suffix)
-    return shown_name(name).replace("_", " ")
+    return sanitized_name(name).replace("_", " ")
 
 
 def parameter_unit(name: str) -> str:
@@ -190,7 +190,7 @@ def parameter_value(name: str, value: Scalar | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return shown_name(value)
+        return sanitized_name(value)
     if name.endswith("_bytes"):
         return format_size(value)
     unit = parameter_unit(name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.search import explain
 
 from .planted import explained, factors, found, names
@@ -19,10 +19,10 @@ def test_a_user_namespace_for_each_rank_costs_a_second_copy():
     assert names(one) == [NAME]
     # 64 pieces of 4 KiB and a handshake take 2 us each, and the message without it 44 us.
     assert factors(one) == (1.0, pytest.approx(3.0))
-    assert one.word is Word.MAY_EXPLAIN
+    assert one.word is CauseStatus.MAY_EXPLAIN
     # Much more than a second copy is something else, too.
     more = explained(found("mpi.pingpong", 6.0, **WITHIN), PIECE, facts=EACH)
-    assert more.word is Word.CONTRIBUTES and more.left.lo == pytest.approx(6 / 1.05 - 3)
+    assert more.word is CauseStatus.CONTRIBUTES and more.left.lo == pytest.approx(6 / 1.05 - 3)
 
 
 def test_the_bound_is_of_this_platform_and_size():
@@ -31,7 +31,7 @@ def test_the_bound_is_of_this_platform_and_size():
     piece = found("mpi.pingpong", 1.0, **(WITHIN | {"point": "size_bytes=4096", "base": 1.6e-6}))
     one = explained(found("mpi.pingpong", 4.77, **within), piece, facts=EACH)
     assert factors(one) == (1.0, pytest.approx(18 * 1.6 / 5.7))
-    assert one.word is Word.MAY_EXPLAIN
+    assert one.word is CauseStatus.MAY_EXPLAIN
     # As a bandwidth it is the same.
     rate = {"rate": True, "base": 65536 / 5.7e-6}
     slow = found("mpi.bandwidth", 4.77, **(within | rate))
@@ -45,7 +45,7 @@ def test_the_bound_is_of_this_platform_and_size():
 
 def test_without_a_message_that_is_copied_twice_anyway_there_is_no_bound():
     one = explained(found("mpi.pingpong", 4.77, **WITHIN), facts=EACH)
-    assert names(one) == [NAME] and one.word is Word.DIFFERS
+    assert names(one) == [NAME] and one.word is CauseStatus.DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_the_same_container_shared_by_the_ranks_tells_what_it_costs(ratio, facts
         # 1.9 times the baseline, and 1.9 times the time with shared containers.
         least, most = (1.9 * way * (1 - 1 / (1.9 * way**2)) for way in (1 / 1.05, 1.05))
         assert (one.explained.lo, one.explained.hi) == pytest.approx((least, most))
-        assert one.word is Word.EXPLAINS
+        assert one.word is CauseStatus.EXPLAINS

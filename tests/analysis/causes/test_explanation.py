@@ -7,7 +7,7 @@ import pytest
 
 from bareline.analysis.judgements.causes import search
 from bareline.analysis.judgements.causes.case import Rule
-from bareline.analysis.judgements.causes.cause import Cause, Term, Word
+from bareline.analysis.judgements.causes.cause import Cause, CauseStatus, Term
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.search import explain, load_rules
 from bareline.analysis.judgements.causes.share import Share
@@ -66,10 +66,10 @@ def test_clocks_and_instructions_multiply_within_their_term():
 @pytest.mark.parametrize(
     ("ratio", "given", "word"),
     [
-        (2.0, cause("x", 0.9, 1.1), Word.EXPLAINS),
-        (3.0, cause("x", 0.0, 0.4), Word.CONTRIBUTES),
-        (3.0, cause("x", 0.0, 5.0), Word.MAY_EXPLAIN),
-        (3.0, cause("x"), Word.DIFFERS),
+        (2.0, cause("x", 0.9, 1.1), CauseStatus.EXPLAINS),
+        (3.0, cause("x", 0.0, 0.4), CauseStatus.CONTRIBUTES),
+        (3.0, cause("x", 0.0, 5.0), CauseStatus.MAY_EXPLAIN),
+        (3.0, cause("x"), CauseStatus.DIFFERS),
         (3.0, cause("x", withdrawn="y"), None),
     ],
 )
@@ -81,15 +81,15 @@ def test_four_words_tell_what_is_known_of_a_cause(ratio, given, word):
 def test_what_nothing_bounds_takes_nothing_from_what_explains():
     one = explanation(2.0, cause("a", 0.9, 1.1), cause("b"))
     assert {each.name: one.word_of(each) for each in one.causes} == {
-        "a": Word.EXPLAINS,
-        "b": Word.DIFFERS,
+        "a": CauseStatus.EXPLAINS,
+        "b": CauseStatus.DIFFERS,
     }
 
 
 def test_what_is_left_over_and_does_not_matter_is_nothing():
     """1.5 % are less than the margin: nothing remains unexplained."""
-    assert explanation(2.03, cause("x", 1.0, 1.0), half=1.001).word is Word.EXPLAINS
-    assert explanation(2.10, cause("x", 1.0, 1.0), half=1.001).word is Word.CONTRIBUTES
+    assert explanation(2.03, cause("x", 1.0, 1.0), half=1.001).word is CauseStatus.EXPLAINS
+    assert explanation(2.10, cause("x", 1.0, 1.0), half=1.001).word is CauseStatus.CONTRIBUTES
 
 
 def test_what_is_left_over_is_a_time_and_no_factor():
@@ -112,7 +112,7 @@ def test_of_two_causes_the_one_is_withdrawn_without_which_nothing_is_left():
     for facts in ((cause("a", 0.5, 0.6), cause("b", 1.0, 1.02, (Term.FILES,))),
                   (cause("b", 1.0, 1.02, (Term.FILES,)), cause("a", 0.5, 0.6))):  # fmt: skip
         one = explanation(2.0, *facts)
-        assert [each.name for each in one.standing] == ["b"] and one.word is Word.EXPLAINS
+        assert [each.name for each in one.standing] == ["b"] and one.word is CauseStatus.EXPLAINS
         assert "with b it would cost more than was measured" in one.withdrawn
 
 
@@ -269,5 +269,5 @@ def test_whatever_differs_what_is_said_agrees_with_itself():
             alone = [each.share.value for each in own if each.terms == (term.term,)]
             if term.probe:
                 assert sum(alone) <= term.share.value + 1e-9 + abs(term.share.lo)
-    assert min(words[word] for word in (*Word, None)) > 25, words
+    assert min(words[word] for word in (*CauseStatus, None)) > 25, words
     assert withdrawn[True] > 50

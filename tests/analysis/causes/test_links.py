@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.vocabulary.verdicts import Verdict
 
 from .planted import LARGE, SMALL, explained, factors, found, names, share_of
@@ -20,7 +20,7 @@ def test_a_link_explains_the_rate_of_a_stream_that_fills_it():
     stream = found("net.nuttcp", 10.0, base=9.44e9, nodes=2)
     one = explained(stream, facts=GIGABIT)
     assert factors(one) == pytest.approx((9.44, 9.44 * 1538 / 1448))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 def test_a_link_that_is_not_filled_is_withdrawn():
@@ -58,7 +58,7 @@ def test_a_message_of_6_kib_on_a_slow_link_is_its_bytes():
     for base in ({}, TEN):
         one = explained(mpi, found("net.nuttcp", 23.0, nodes=2, base=22e9), facts=GIGABIT,
                         base=base)  # fmt: skip
-        assert names(one) == ["link rate"] and one.word is Word.EXPLAINS
+        assert names(one) == ["link rate"] and one.word is CauseStatus.EXPLAINS
         share = share_of(one, "link rate")
         assert 42e-6 < share.value * one.base_s < 49.2e-6
         assert share.lo <= one.extra.value <= share.hi
@@ -80,7 +80,7 @@ def test_a_very_slow_link_explains_messages_of_any_size():
                    for rate, mtu in ((5e6, 1500), (2.5e9, 9000)))  # fmt: skip
     stream = found("net.nuttcp", 480.0, nodes=2, base=2.35e9)
     one = explained(mpi, stream, facts=facts, base=base)
-    assert one.standing[0].name == "link rate" and one.word is Word.EXPLAINS
+    assert one.standing[0].name == "link rate" and one.word is CauseStatus.EXPLAINS
     shares = {cause.name: cause.share.hi for cause in one.sized}
     assert shares.get("MTU", 0.0) < 0.1 * shares["link rate"]
 
@@ -102,7 +102,7 @@ def test_a_stream_that_was_measured_does_not_withdraw_the_true_link(stream):
     loss = message(65536, 72e-6, 7.6, "mpi.allreduce", half=1.03)
     beside = [found("net.nuttcp", 10.05, half=1.015, nodes=2, base=9.4e9)] if stream else []
     one = explained(loss, *beside, facts=GIGABIT, base=TEN)
-    assert names(one) == ["link rate"] and one.word is Word.EXPLAINS
+    assert names(one) == ["link rate"] and one.word is CauseStatus.EXPLAINS
 
 
 def test_rate_and_delay_add_up():
@@ -115,7 +115,7 @@ def test_rate_and_delay_add_up():
     facts = {**GIGABIT, "net.delay_s": added}
     for beside in ([], [stream], [sockets], [stream, sockets]):
         one = explained(loss, *beside, facts=facts, base={**TEN, "net.delay_s": 0.0})
-        assert names(one) == ["link rate", "delay"] and one.word is Word.EXPLAINS
+        assert names(one) == ["link rate", "delay"] and one.word is CauseStatus.EXPLAINS
         assert share_of(one, "delay").holds(added / base_s, 0.01)
         assert share_of(one, "link rate").holds((extra_s - added) / base_s, 0.01)
         assert one.explained.value == pytest.approx(one.extra.value, rel=0.15)
@@ -126,7 +126,7 @@ def test_the_rate_of_a_link_and_of_a_stream_are_one_term():
     stream = found("net.nuttcp", 1.95, half=1.02, nodes=2)
     one = explained(mpi, stream, facts=HALF, base=FULL)
     assert names(one) == ["link rate"] and len(one.terms) == 1
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
     assert "net.nuttcp is 1.95" in one.terms[0].words
 
 
@@ -146,7 +146,7 @@ def test_a_stream_foretells_the_time_of_a_message_that_crosses_the_link_once(
     one = explained(mpi, stream)
     added = 8 * size / 13.3e9 * 13.7 / base
     assert one.explained.value == pytest.approx(added)
-    assert one.word in (Word.EXPLAINS, Word.CONTRIBUTES)
+    assert one.word in (CauseStatus.EXPLAINS, CauseStatus.CONTRIBUTES)
     assert abs(one.left.value) < 0.2 * one.extra.value
 
 
@@ -202,7 +202,7 @@ def test_frames_on_a_full_link_cost_no_more_than_their_heads():
     assert names(one) == ["link rate", "MTU"]
     heads = (8948 / 9038) / (1448 / 1538) - 1
     assert share_of(one, "MTU").hi == pytest.approx(heads * 2.05 * 1.01)
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 @pytest.mark.parametrize(("size", "named"), [(64, False), (1448, False), (4096, True)])
@@ -224,7 +224,7 @@ def test_an_adapter_that_leaves_frames_to_the_processor_is_named():
     off, on = ({"net.offload.tso": state} for state in (False, True))
     stream = found("net.nuttcp", 2.0, half=1.01, nodes=2)
     one = explained(stream, facts=off, base=on)
-    assert names(one) == ["offload"] and one.word is Word.DIFFERS
+    assert names(one) == ["offload"] and one.word is CauseStatus.DIFFERS
     assert not explained(stream, facts=on, base=off).known
     # The stream measured what that costs MPI.
     mpi = found("mpi.alltoall", 2.0, half=1.01, ranks=2, **LARGE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.share import Share
 
 from .planted import SMALL, explained, found, names
@@ -23,12 +23,12 @@ def test_who_has_a_third_of_a_core_takes_at_most_three_times_as_long():
     assert "2 busy neighbours (load: cpu) take turns" in cause.words
     assert "none beside the baseline" in cause.words and "3 processors" in cause.words
     assert cause.share == Share.at_most(2.0)
-    assert one.word is Word.MAY_EXPLAIN
+    assert one.word is CauseStatus.MAY_EXPLAIN
 
 
 def test_more_than_its_share_is_not_explained_by_them():
     one = explained(found("compute.dgemm", 9.0), facts=beside(2, promised=3.0), base=ALONE)
-    assert one.word is Word.CONTRIBUTES
+    assert one.word is CauseStatus.CONTRIBUTES
 
 
 def test_one_neighbour_more_counts_by_what_the_baseline_has():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.search import explain
 from bareline.vocabulary.verdicts import Verdict
 
@@ -51,7 +51,7 @@ def test_a_delay_and_the_latency_that_measured_it_are_one_term():
     one = explained(mpi, sockets, facts={"net.delay_s": 1e-4})
     assert names(one) == ["delay"]
     assert factors(one) == pytest.approx((2 / 1.005, 2 * 1.005))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 def test_a_latency_is_carried_over_as_a_ratio_or_as_the_time_that_it_adds():
@@ -59,7 +59,7 @@ def test_a_latency_is_carried_over_as_a_ratio_or_as_the_time_that_it_adds():
     sockets = found("net.sockperf", 5.0, half=1.01, nodes=2, base=20e-6)
     one = explained(mpi, sockets)
     assert factors(one) == pytest.approx((5 / 1.01, 1 + 20 * (5 * 1.01 - 1) / 10))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 def test_a_latency_that_does_not_differ_withdraws_the_delay():
@@ -76,7 +76,7 @@ def test_software_in_place_of_hardware_is_named_and_nothing_bounds_it():
     slow = found("mpi.allreduce", 153.0, **SMALL)
     one = explained(slow, facts=GUEST, base=REAL)
     assert names(one) == ["emulated processor", "emulated NIC"]
-    assert one.word is Word.DIFFERS and not one.terms
+    assert one.word is CauseStatus.DIFFERS and not one.terms
     assert "e1000" in one.standing[1].words
     # Both sides alike, or not known: no cause.
     assert not explained(slow, facts=GUEST, base=GUEST).known
@@ -118,7 +118,10 @@ def test_a_guest_with_a_faster_adapter_tells_what_the_adapter_costs(ratio, stand
     if ratio == 100.0:
         assert one.explained.value == pytest.approx(150 * (1 - 1 / 1.5))
         assert one.explained.hi == one.extra.hi  # the faster kind costs something as well
-        assert [one.word_of(cause) for cause in one.causes] == [Word.DIFFERS, Word.EXPLAINS]
+        assert [one.word_of(cause) for cause in one.causes] == [
+            CauseStatus.DIFFERS,
+            CauseStatus.EXPLAINS,
+        ]
     if not words:
         assert "0.750 [0.680, 0.827] times as long as on q" in one.causes[1].withdrawn
     # With longer frames it differs in more than its adapter.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.vocabulary.verdicts import Verdict
@@ -60,7 +60,7 @@ def test_clock_and_instruction_sets_are_one_term_where_the_peak_measured_both():
     one = explained(dgemm, peak, facts=facts, base=base)
     assert names(one) == ["instruction sets", "clock"]
     assert factors(one) == pytest.approx((3 / 1.002, 3 * 1.002))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
     assert len(one.terms) == 1 and "compute.peak is 3.00" in one.terms[0].words
     assert sum(cause.share.value for cause in one.sized) == pytest.approx(2.0)
     # Without the peak they are facts of two things, which multiply.
@@ -73,7 +73,7 @@ def test_other_kernels_of_the_blas_are_a_cause_of_what_it_computes():
     one = explained(dgemm, facts={**HASWELL, **facts}, base={**HASWELL, **base})
     (cause,) = one.standing
     assert "'Prescott'" in cause.words and "'SkylakeX'" in cause.words
-    assert one.word is Word.DIFFERS
+    assert one.word is CauseStatus.DIFFERS
     assert not explained(dgemm, facts=facts, base=facts).known
     assert not explained(dgemm, facts=facts).known
     assert not explained(found("compute.fft", 8.0), facts=facts, base=base).known
@@ -127,7 +127,7 @@ def test_hosts_on_one_core_say_so_and_nothing_bounds_it():
     mpi = found("mpi.pingpong", 30.0, **SMALL, own_caveats=("shared-host",))
     one = explained(mpi, facts={"cpu.allowed": 1})
     assert one.standing[0].words == "its 2 hosts take turns on 1 core"
-    assert one.word is Word.DIFFERS
+    assert one.word is CauseStatus.DIFFERS
     assert not explained(mpi, facts={"cpu.allowed": 4}).known
 
 
@@ -165,7 +165,7 @@ def test_facts_and_caveats_tell_of_emulation_alike(facts, base, caveats, named):
     slow = found("mpi.allreduce", 153.0, rate=False, point="size_bytes=64", own_caveats=caveats)
     one = explained(slow, facts=facts, base=base)
     assert names(one) == (["emulated processor"] if named else [])
-    assert one.word is (Word.DIFFERS if named else None)
+    assert one.word is (CauseStatus.DIFFERS if named else None)
 
 
 def test_the_instruction_sets_of_an_emulated_processor_are_no_cause():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
@@ -57,7 +57,7 @@ def test_a_program_that_computes_is_not_blamed_on_mpi():
     ep = found("npb.ep", 1.5, half=1.01, nodes=2)
     one = explained(ep, MPI, DGEMM, splits=Planted(ep=EP))
     assert terms(one).keys() == {"computing"}
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
     assert "are its computing (" in sum_sentence(one)
 
 
@@ -73,7 +73,7 @@ def test_computation_and_communication_lose_by_their_shares_and_add_up():
     assert terms(one).keys() == {"computing", "messages"}
     least, most = 1 + 0.7 * (1.5 / 1.02 - 1), 1 + 0.7 * (1.5 * 1.02 - 1) + 0.3 * (5 * 1.05 - 1)
     assert factors(one) == pytest.approx((least, most))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 def test_a_network_between_two_nodes_costs_a_program_within_one_nothing():
@@ -109,7 +109,7 @@ def test_a_program_s_own_clock_narrows_what_the_probes_leave_open():
     loss = found("npb.cg", 1.6, half=1.02, nodes=2)
     one = explained(loss, mpi, splits=Planted(cg=own))
     assert ends(terms(one)["messages"]) == pytest.approx((0.3 * 1.9, 0.3 * 2.1))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
     assert not explained(loss, mpi, splits=Planted(cg=CG)).terms
 
 
@@ -118,7 +118,7 @@ def test_a_program_that_computes_faster_than_the_rung_below_has_its_own_loss():
     own = Split(0.7, 0.3, CG.source, Estimate(1.2, 1.19, 1.21), Estimate(1.0, 0.99, 1.01))
     one = explained(found("npb.cg", 1.14, half=1.02, nodes=2), DGEMM, splits=Planted(cg=own))
     assert ends(terms(one)["computing"]) == pytest.approx((0.7 * 0.19, 0.7 * 0.21))
-    assert one.word is Word.EXPLAINS
+    assert one.word is CauseStatus.EXPLAINS
 
 
 def test_what_no_probe_below_lost_remains_unexplained():
@@ -126,7 +126,7 @@ def test_what_no_probe_below_lost_remains_unexplained():
     mpi = found("mpi.allreduce", 1.5, half=1.02, **SMALL)
     own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(5.0, 4.9, 5.1))
     one = explained(found("npb.cg", 2.2, nodes=2), mpi, splits=Planted(cg=own))
-    assert one.word is Word.CONTRIBUTES
+    assert one.word is CauseStatus.CONTRIBUTES
     assert ends(terms(one)["messages"]) == pytest.approx((0.0, 0.3 * (1.5 * 1.02 - 1)))
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.words.sums import sum_sentence
 
 from .planted import SMALL, explained, factors, found, names
@@ -16,7 +16,7 @@ def test_a_parameter_that_was_given_is_the_cause_and_bounds_it():
     mpi = found("mpi.pingpong", 1.9, **SMALL)
     one = explained(mpi, facts={**GIVEN, "sim.latency_s": 4e-6}, base=GIVEN)
     assert names(one) == ["simulated latency"]
-    assert factors(one) == pytest.approx((1.0, 2.0)) and one.word is Word.MAY_EXPLAIN
+    assert factors(one) == pytest.approx((1.0, 2.0)) and one.word is CauseStatus.MAY_EXPLAIN
     assert "was given as 4.00 µs, the baseline's as 2.00 µs" in one.standing[0].words
     assert not explained(mpi, facts=GIVEN, base=GIVEN).known
 
@@ -24,7 +24,7 @@ def test_a_parameter_that_was_given_is_the_cause_and_bounds_it():
 def test_of_a_rate_less_is_worse_and_far_apart_it_bounds_nothing():
     program = found("npb.cg", 3.0, nodes=4)
     one = explained(program, facts={**GIVEN, "sim.rate_bits_per_s": 1e9}, base=GIVEN)
-    assert names(one) == ["simulated rate"] and one.word is Word.MAY_EXPLAIN
+    assert names(one) == ["simulated rate"] and one.word is CauseStatus.MAY_EXPLAIN
     assert not explained(program, facts={**GIVEN, "sim.rate_bits_per_s": 2e11}, base=GIVEN).known
 
 
@@ -35,7 +35,7 @@ def test_between_simulations_what_was_given_is_the_cause_however_far_apart():
     one = explained(found("mpi.allreduce", 19.9, **SMALL), facts=slower, base=given)
     one = replace(one, point=replace(one.point, exact=True))
     assert names(one) == ["simulated latency", "simulated message rate"]
-    assert one.word is Word.EXPLAINS and not one.differing
+    assert one.word is CauseStatus.EXPLAINS and not one.differing
     text = sum_sentence(one)
     assert "the rate of messages of its NICs was given as 50.0 k" in text
     assert "nothing else was given otherwise" in text and "not explained" not in text

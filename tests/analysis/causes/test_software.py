@@ -2,7 +2,7 @@
 
 import pytest
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.numbers.programs import Split
 
 from .planted import explained, found, names, share_of
@@ -21,7 +21,7 @@ def test_another_version_of_the_mpi_library_is_said():
     one = explained(found("mpi.allreduce", 1.4), facts=guest(mpi="5.0.7"), base=guest())
     assert names(one) == ["MPI library"]
     assert "Open MPI 5.0.7, the baseline Open MPI 4.1.4" in one.standing[0].words
-    assert one.word is Word.DIFFERS
+    assert one.word is CauseStatus.DIFFERS
     other = explained(found("npb.cg", 1.4), facts=guest(flavour="mpich"), base=guest())
     assert "MPICH 4.1.4" in other.standing[0].words
     assert not explained(found("compute.dgemm", 1.4), facts=guest(mpi="5.0.7"), base=guest()).known
@@ -48,7 +48,7 @@ def test_other_compiler_flags_are_named_where_code_was_compiled():
     own, base = {"environment.CFLAGS": "-O2  -g"}, {"environment.CFLAGS": "-O3"}
     for probe in ("app.stencil", "npb.cg", "compute.dgemm", "memory.stream"):
         one = explained(found(probe, 1.85), facts=own, base=base)
-        assert names(one) == ["compiler flags"] and one.word is Word.DIFFERS
+        assert names(one) == ["compiler flags"] and one.word is CauseStatus.DIFFERS
         assert "(CFLAGS -O2 -g instead of -O3)" in one.standing[0].words
     assert not explained(found("net.nuttcp", 1.85, nodes=2), facts=own, base=base).known
 
@@ -79,7 +79,7 @@ def test_compiler_flags_share_the_computing_of_a_program():
         base={"environment.CFLAGS": "-O3"},
         splits=_OneRank(),
     )
-    assert names(one) == ["compiler flags"] and one.word is Word.EXPLAINS
+    assert names(one) == ["compiler flags"] and one.word is CauseStatus.EXPLAINS
     assert share_of(one, "compiler flags").value == pytest.approx(0.8, rel=0.05)
 
 

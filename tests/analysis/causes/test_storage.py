@@ -1,6 +1,6 @@
 """Causes in the storage, which nothing bounds."""
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 
 from .planted import explained, found, names
 
@@ -9,7 +9,7 @@ def test_another_file_system_or_kind_of_disk_is_named():
     write = found("io.sequential", 3.0)
     one = explained(write, facts={"fs.type": "ext4"}, base={"fs.type": "xfs"})
     assert "ext4 against xfs" in one.standing[0].words
-    assert one.word is Word.DIFFERS
+    assert one.word is CauseStatus.DIFFERS
     turns, still = ({"fs.disk.rotational": state} for state in (True, False))
     assert "its disk rotates" in explained(write, facts=turns, base=still).standing[0].words
     assert not explained(write, facts=turns, base=turns).known

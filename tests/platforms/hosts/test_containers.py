@@ -25,7 +25,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.hosts.launchers.installation import MpiInstallation
 from bareline.platforms.hosts.layers.container import images
 from bareline.platforms.hosts.layers.container.images import unpacked
-from bareline.platforms.hosts.layers.container.look import (
+from bareline.platforms.hosts.layers.container.inspection import (
     check_libc,
     check_mpi,
     look_facts,

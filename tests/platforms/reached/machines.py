@@ -77,7 +77,7 @@ class Machines:
         daemon.kill()
         daemon.wait()
 
-    def must(self, host: int, *argv: str) -> None:
+    def check(self, host: int, *argv: str) -> None:
         """Run a command on a host, or in the switch for -1."""
         place = self.hosts._switch if host < 0 else self.hosts._hosts[host]
         subprocess.run(place.enter(argv), check=True, capture_output=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.platforms.hosts.scripts.conversation import make_room
+from bareline.platforms.hosts.scripts.node_channel import make_room
 from bareline.platforms.reached.ssh.platform import SshPlatform
 from bareline.testing.bench import open_bench
 from bareline.testing.messages import raises

@@ -88,7 +88,7 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
 
     def cut():
         until(lambda: len(_running(bench.token, "rank_program")) == 2)
-        machines.must(-1, "ip", "link", "set", links.port(1), "down")
+        machines.check(-1, "ip", "link", "set", links.port(1), "down")
 
     cutter = threading.Thread(target=cut)
     cutter.start()
@@ -105,7 +105,7 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
         assert again.value.where == "node2"
     finally:
         cutter.join()
-        machines.must(-1, "ip", "link", "set", links.port(1), "up")
+        machines.check(-1, "ip", "link", "set", links.port(1), "up")
     # The link is there again: the lock of the lost connection is taken over.
     assert bench.run("hostname", node=1, layout=Layout(2)).stdout == "node2\n"
     assert any("node2 was lost" in text for text in bench.allocation.events())

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from bareline.predict.curves.costs import Costs
-from bareline.predict.curves.needs import IO_KINDS
+from bareline.predict.curves.requirements import IO_KINDS
 from bareline.predict.replay.engine import (
     LOCAL_S,
     Replayed,

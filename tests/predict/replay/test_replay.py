@@ -13,9 +13,9 @@ from planted_programs import done, network, program, shape, stream, trace
 from bareline.build.native import load_library
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.needs import RECEIVING, SENDING
+from bareline.predict.curves.requirements import RECEIVING, SENDING
 from bareline.predict.replay.engine import _Tables, replay, why_not_replayable
-from bareline.predict.replay.fitness import lacks_of
+from bareline.predict.replay.validity import lacks_of
 from bareline.report.terminal.predictions import said_lacks
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError

@@ -18,8 +18,8 @@ from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.predict.curves.costs import Costs
 from bareline.predict.replay.engine import replay
 from bareline.predict.scaling.grid import Grid, parse_grid
-from bareline.predict.scaling.growth import COMPUTING, MESSAGES, Target, computing, grow
 from bareline.predict.scaling.pattern import JobCalls, recognise
+from bareline.predict.scaling.prediction import COMPUTING, MESSAGES, Target, computing, grow
 from bareline.predict.scaling.ranks import scaled
 from bareline.profile.files import read_profile
 from bareline.profile.period import calls_of, find_period, read_period, write_period
@@ -360,24 +360,28 @@ def test_more_ranks_on_a_measured_ladder(monkeypatch):
     import polars as pl
     from planted_programs import network
 
-    from bareline.predict.scaling import reach
+    from bareline.predict.scaling import scaling_target
 
     ladder = network("p", ranks=4, nodes=4)
-    monkeypatch.setattr(reach, "read_ladder", lambda _, __, layout: replace(ladder, layout=layout))
+    monkeypatch.setattr(
+        scaling_target, "read_ladder", lambda _, __, layout: replace(ladder, layout=layout)
+    )
     trials = pl.DataFrame({"platform": ["p", "p"], "layout": ["2x1x1", "4x1x1"]})
-    target = reach.measured(SimpleNamespace(trials=trials), "p", None, None, None)
+    target = scaling_target.scaling_target(SimpleNamespace(trials=trials), "p", None, None, None)
     periods = [period(sides, (64, 64)) for sides in SQUARES]
     done = grow(scaled(periods), 64, None, target)
     (sums,) = [note for note in target.notes if "MPI_Allreduce of more ranks" in note]
     assert "is that of 4" in sums and done.rows()[-1]["clock"] == "replayed"
-    costs = Costs(reach._reaching(ladder, scaled(periods).grown(Grid((8, 8))).trace, []))
+    costs = Costs(scaling_target._reaching(ladder, scaled(periods).grown(Grid((8, 8))).trace, []))
     latency = ladder.message("mpi.pingpong", 2).at(8)
     assert costs.collective("mpi.allreduce", 64, 64, 8) == pytest.approx(6 * latency)
     lame = {key: one for key, one in ladder.curves.items() if key.nodes > 1}
     monkeypatch.setattr(
-        reach, "read_ladder", lambda _, __, layout: replace(ladder, layout=layout, curves=lame)
+        scaling_target,
+        "read_ladder",
+        lambda _, __, layout: replace(ladder, layout=layout, curves=lame),
     )
-    packed = reach.measured(SimpleNamespace(trials=trials), "p", None, None, 4)
+    packed = scaling_target.scaling_target(SimpleNamespace(trials=trials), "p", None, None, 4)
     with raises(AnalysisError, "BL-PREDICT-938") as error:
         grow(scaled(periods), 64, None, packed)
     assert "--per-node" in error.value.hint

@@ -12,8 +12,8 @@ from bareline.predict.applications import Application, ProfiledLaunch
 from bareline.predict.curves.compute import ComputeFactor
 from bareline.predict.curves.costs import connections
 from bareline.predict.prediction import PredictionCase
-from bareline.predict.replay.base import Base
-from bareline.predict.validation.pairs import reasons
+from bareline.predict.replay.reference import ReferenceRun
+from bareline.predict.validation.cross_validation import reasons
 from bareline.vocabulary.model import Layout
 
 SAME = ComputeFactor(1.0, 1.0, 1.0, "the same")
@@ -33,7 +33,7 @@ def told(*, computing=0.5, walls=(1.0, 1.0, 1.0), error=0.2, cores=None, reprodu
     base = application("a", [1.0, 1.0, 1.0], 0.5)
     target = application("b", list(walls), computing)
     case = PredictionCase(
-        Base(base.typical.profile, None, network("a")), network("b", cores=cores), SAME
+        ReferenceRun(base.typical.profile, None, network("a")), network("b", cores=cores), SAME
     )
     return reasons(case, base, target, math.log1p(error), reproduced)
 

@@ -19,9 +19,9 @@ from bareline.predict.applications import Application, ProfiledLaunch
 from bareline.predict.curves.costs import Costs
 from bareline.predict.replay.engine import replay
 from bareline.predict.shares import InputShare, LossSplit
-from bareline.predict.validation import pairs
-from bareline.predict.validation.pairs import validate
-from bareline.report.content.wording import said_again
+from bareline.predict.validation import cross_validation
+from bareline.predict.validation.cross_validation import cross_validate
+from bareline.report.content.wording import repeatability_sentence
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.files import write_loss, write_validation
@@ -63,14 +63,14 @@ def planted(monkeypatch):
             found.setdefault(f"app{size}", {})[name] = Application(
                 f"app{size}", name, tuple(launches), 1
             )
-    monkeypatch.setattr(pairs, "applications", lambda *_, **__: found)
-    monkeypatch.setattr(pairs, "read_ladder", lambda _, name, __: ladders[name])
+    monkeypatch.setattr(cross_validation, "applications", lambda *_, **__: found)
+    monkeypatch.setattr(cross_validation, "read_ladder", lambda _, name, __: ladders[name])
     return found
 
 
 def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
     told: list[tuple[str, int, int]] = []
-    done = validate(None, note=lambda *step: told.append(step))
+    done = cross_validate(None, note=lambda *step: told.append(step))
     scores = {score.model: score for score in done.scores}
     assert not done.refused and done.disturbed == 12
     assert len(told) == 4 * 6 == scores["replay"].n
@@ -86,7 +86,7 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
     again = done.repeated
     assert again is not None and again.n == 12 and again.order_of == 0
     # The planted noise is 1 %, of one launch against the middle of two.
-    assert 0 < again.median < 0.03 and said_again(again).startswith("Measured again")
+    assert 0 < again.median < 0.03 and repeatability_sentence(again).startswith("Measured again")
     files = write_validation(done, tmp_path / "figures")
     assert {file.suffix for file in files} == {".svg", ".png"}
     svg = (tmp_path / "figures" / "predicted-replay.svg").read_text()
@@ -95,7 +95,7 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
 
 def test_each_program_has_the_interval_of_its_prediction(planted):
     """It was made of the errors of the other programs of the run: no prediction had it."""
-    done = validate(None)
+    done = cross_validate(None)
     replays = [trial for trial in done.trials if trial.model == "replay"]
     assert len(replays) >= 6
     for trial in replays:
@@ -112,11 +112,13 @@ def test_each_program_has_the_interval_of_its_prediction(planted):
 def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     ladder = network("slow", **PLATFORMS["slow"])
     lame = replace(ladder, curves={k: c for k, c in ladder.curves.items() if "pong" not in k.probe})
-    good = pairs.read_ladder
+    good = cross_validation.read_ladder
     monkeypatch.setattr(
-        pairs, "read_ladder", lambda r, name, la: lame if name == "slow" else good(r, name, la)
+        cross_validation,
+        "read_ladder",
+        lambda r, name, la: lame if name == "slow" else good(r, name, la),
     )
-    done = validate(None)
+    done = cross_validate(None)
     assert len(done.refused) == 4 * 4
     assert all("mpi.pingpong" in why for _, why in done.refused)
     # One reason is one line, however many pairs it refuses.
@@ -132,7 +134,7 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(
     monkeypatch.setattr(questions, "read_profile", lambda _: own["fast"].profile)
     monkeypatch.setattr(questions, "find_trace", lambda *_: own["fast"].trace)
     monkeypatch.setattr(questions, "layout_of", lambda *_: Layout(2, 1))
-    monkeypatch.setattr(questions, "read_ladder", pairs.read_ladder)
+    monkeypatch.setattr(questions, "read_ladder", cross_validation.read_ladder)
     run = SimpleNamespace(baseline="fast", runs=())
     done = questions.answer("app2048", run, to="slow")
     truth = planted["app2048"]["slow"].times_s

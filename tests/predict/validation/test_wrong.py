@@ -13,8 +13,8 @@ from bareline.predict.applications import Application, ProfiledLaunch
 from bareline.predict.curves.compute import ComputeFactor
 from bareline.predict.curves.costs import Costs
 from bareline.predict.prediction import PredictionCase
-from bareline.predict.replay.base import Base
 from bareline.predict.replay.engine import replay
+from bareline.predict.replay.reference import ReferenceRun
 from bareline.predict.validation.wrong import wrong_term
 from bareline.vocabulary.model import Layout
 
@@ -42,7 +42,7 @@ def case(target, **steps):
     fast = network("fast", latency=2e-6, rate=5e9)
     base = measured_on(program(steps=20, size=SIZE, **steps), fast)
     own = base.typical
-    return PredictionCase(Base(own.profile, own.trace, fast), target, SAME)
+    return PredictionCase(ReferenceRun(own.profile, own.trace, fast), target, SAME)
 
 
 def test_a_right_prediction_has_no_wrong_term():

@@ -16,8 +16,8 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content.document import document_of
-from bareline.report.figures.grammar import layer
 from bareline.report.figures.svg import draw, for_file, to_png
+from bareline.report.figures.vega import layer
 from bareline.report.page.files import default_page, write_figures, write_report
 from bareline.report.page.html import render_page
 from bareline.session import begin, runner
@@ -26,7 +26,7 @@ from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 UNFIT = "\x00\x01\x08\x0b\x1b\x7f\x85\x9b\u202e\u2066\ufdd0\ufffe\uffff"
 

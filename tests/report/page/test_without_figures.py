@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bareline.report.figures import marks
-from bareline.report.figures.obstacles import why_undrawn
+from bareline.report.figures.drawing_available import drawing_obstacle
 from bareline.report.figures.scales import Ticks
 
 RUN = Path(__file__).parents[2] / "data" / "runs-0.1.0" / "planted"
@@ -77,4 +77,4 @@ def test_an_interval_that_is_open_above_ends_where_its_axis_does():
 
 
 def test_nothing_keeps_figures_from_being_drawn_where_the_extra_is_installed():
-    assert why_undrawn() is None
+    assert drawing_obstacle() is None

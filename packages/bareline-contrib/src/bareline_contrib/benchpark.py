@@ -22,7 +22,7 @@ from typing import Any
 from bareline.platforms.site import LAUNCHERS, SLURM, SitePlatforms, options, read_site_file
 from bareline.vocabulary.documents import YAML, DocumentError, parse_yaml
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 _MOST_SYSTEMS = 1000
 _HOW = "give a variables.yaml, a ramble.yaml, a system.py, or a folder that has one"

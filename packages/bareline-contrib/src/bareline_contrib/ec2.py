@@ -19,12 +19,12 @@ from bareline.platforms.made.cloud.platform import CloudPlatform
 from bareline.platforms.made.cloud.provider import (
     INSTANCE,
     Busy,
+    CloudResource,
     Instance,
     InstanceState,
     LaunchSpec,
     NoRoom,
     QuotaReached,
-    Thing,
 )
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Scalar
@@ -189,21 +189,21 @@ class Ec2Steward:
     def _sdk(self) -> Any:
         return connect(self._account)
 
-    def find(self, thing: Thing) -> list[str]:
+    def find(self, thing: CloudResource) -> list[str]:
         """Give the ids of all that have the kind and exactly the name of a thing."""
         return [each.id for each in self._listed(thing.kind, thing.name) if each.name == thing.name]
 
-    def named(self, prefix: str) -> Iterable[Thing]:
+    def named(self, prefix: str) -> Iterable[CloudResource]:
         """Give all things whose names begin so."""
         every = [each for kind in self.kinds for each in self._listed(kind, f"{prefix}*")]
         return [each for each in every if each.name.startswith(prefix)]
 
-    def _listed(self, kind: str, pattern: str) -> list[Thing]:
+    def _listed(self, kind: str, pattern: str) -> list[CloudResource]:
         with asking():
             if kind == KEY_PAIR:
                 chosen = [{"Name": "key-name", "Values": [pattern]}]
                 found = self._sdk.describe_key_pairs(Filters=chosen)["KeyPairs"]
-                return [Thing(kind, one["KeyName"], one["KeyName"]) for one in found]
+                return [CloudResource(kind, one["KeyName"], one["KeyName"]) for one in found]
             chosen = [
                 {"Name": "tag:Name", "Values": [pattern]},
                 {"Name": "instance-state-name", "Values": _ALIVE},
@@ -211,10 +211,12 @@ class Ec2Steward:
             pages = self._sdk.get_paginator("describe_instances").paginate(Filters=chosen)
             made = [one for page in pages for one in _instances(page)]
         return [
-            Thing(kind, _tag(one, "Name"), one["InstanceId"]) for one in made if _is_marked(one)
+            CloudResource(kind, _tag(one, "Name"), one["InstanceId"])
+            for one in made
+            if _is_marked(one)
         ]
 
-    def delete(self, thing: Thing) -> None:
+    def delete(self, thing: CloudResource) -> None:
         """Have a thing removed; one that is gone is no error."""
         from botocore.exceptions import ClientError
 
@@ -228,11 +230,11 @@ class Ec2Steward:
                 if not is_unknown(error):
                     raise
 
-    def is_gone(self, thing: Thing) -> bool:
+    def is_gone(self, thing: CloudResource) -> bool:
         """Tell whether a thing that was deleted does not exist any more."""
         return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
-    def look(self, thing: Thing) -> Instance:
+    def look(self, thing: CloudResource) -> Instance:
         """Ask how an instance stands."""
         from botocore.exceptions import ClientError
 
@@ -288,15 +290,15 @@ class Ec2Provider(Ec2Steward):
         """See that image and size exist; limits of the account only show when they are met."""
         _ = self._image, self._size
 
-    def shared(self, prefix: str) -> Sequence[Thing]:
+    def shared(self, prefix: str) -> Sequence[CloudResource]:
         """Name the key pair."""
-        return [Thing(KEY_PAIR, f"{prefix}-key")]
+        return [CloudResource(KEY_PAIR, f"{prefix}-key")]
 
-    def parts(self, prefix: str) -> Sequence[Thing]:
+    def parts(self, prefix: str) -> Sequence[CloudResource]:
         """Name an instance."""
-        return [Thing(INSTANCE, prefix)]
+        return [CloudResource(INSTANCE, prefix)]
 
-    def create(self, thing: Thing, launch: LaunchSpec) -> str:
+    def create(self, thing: CloudResource, launch: LaunchSpec) -> str:
         """Make a thing and give its id."""
         with asking():
             if thing.kind == KEY_PAIR:
@@ -306,7 +308,7 @@ class Ec2Provider(Ec2Steward):
             made = self._sdk.run_instances(**self._asked(thing, launch))
         return str(made["Instances"][0]["InstanceId"])
 
-    def _asked(self, thing: Thing, launch: LaunchSpec) -> dict[str, Any]:
+    def _asked(self, thing: CloudResource, launch: LaunchSpec) -> dict[str, Any]:
         options = self._options
         tags = [{"Key": "Name", "Value": thing.name}, {"Key": _OWNER, "Value": launch.owner}]
         where = {"AvailabilityZone": options.zone} if options.zone else {}

@@ -100,4 +100,4 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
 def _has_tail(pair: PlatformPair, points: IntCube) -> bool:
     """Whether the differences of some points have, together, a tail to one side."""
     differences = stats.collapsed(pair.differences[points], pair.boots.groups)
-    return bool(stats.lopsided_p(differences) <= stats.LOPSIDED_ALPHA)
+    return bool(stats.asymmetry_p(differences) <= stats.ASYMMETRY_ALPHA)

@@ -15,9 +15,9 @@ from bareline.analysis.judgements.causes.search import explain
 from bareline.analysis.judgements.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.judgements.conclusions import Conclusion, conclude
 from bareline.analysis.judgements.control import Control, floor_of, judge_control
+from bareline.analysis.judgements.evidence import measured_grounds
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.judgements.grades import GradedRows, question_of
-from bareline.analysis.judgements.grounds import measured_grounds
 from bareline.analysis.judgements.suitability import Judgement, judge_platforms
 from bareline.analysis.numbers.frames import ANY
 from bareline.analysis.numbers.models import emulated_platforms, model_errors, pair_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from bareline.analysis.judgements.grounds import NOT_COMPARABLE, Ground, published_grounds
+from bareline.analysis.judgements.evidence import NOT_COMPARABLE, Evidence, published_grounds
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.grouping import grouped_by
@@ -122,11 +122,11 @@ class Judgement:
     answer: Suitability
     certainty: Certainty
     basis: Basis
-    shown: tuple[Ground, ...] = ()
+    shown: tuple[Evidence, ...] = ()
     of_measured: Suitability = Suitability.NOT_MEASURED
-    grounds: tuple[Ground, ...] = ()
-    failed: tuple[Ground, ...] = ()
-    voided: tuple[Ground, ...] = ()
+    grounds: tuple[Evidence, ...] = ()
+    failed: tuple[Evidence, ...] = ()
+    voided: tuple[Evidence, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
     @property
@@ -147,7 +147,7 @@ class Judgement:
         return 2 * len(self.failed) >= grounds > 0
 
 
-def levels_of(ground: Ground) -> tuple[Suitability, ...]:
+def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
     """Return the answers that a ground allows: one where its whole span gives the same."""
     best = _level_of(ground.lo or 0.0)
     worst = _level_of(inf if ground.hi is None else ground.hi)
@@ -161,7 +161,7 @@ def _level_of(ratio: float) -> int:
 
 
 def judge_platforms(
-    grounds: Iterable[Ground], platforms: Sequence[str], baseline: str
+    grounds: Iterable[Evidence], platforms: Sequence[str], baseline: str
 ) -> list[Judgement]:
     """Judge every class on every platform; a class without grounds is "not measured"."""
     groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
@@ -172,7 +172,7 @@ def judge_platforms(
 
 
 def _judge(
-    kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
+    kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Evidence]
 ) -> Judgement:
     """Judge one class of applications on one platform, by its grounds."""
     voided = [ground for ground in given if _is_voided(ground, kind)]
@@ -201,7 +201,7 @@ def _judge(
     return replace(judgement, voided=tuple(voided), caveats=tuple(dict.fromkeys(caveats)))
 
 
-def _is_voided(ground: Ground, kind: ApplicationClass) -> bool:
+def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
     """Whether a caveat of most trials makes a ground meaningless for a class."""
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
@@ -210,8 +210,8 @@ def _without_figures(
     kind: ApplicationClass,
     platform: str,
     baseline: str,
-    usable: Sequence[Ground],
-    voided: Sequence[Ground],
+    usable: Sequence[Evidence],
+    voided: Sequence[Evidence],
 ) -> Judgement:
     """Return the judgement where no ground has a figure, with the reason."""
     answer = Suitability.NOT_MEASURED
@@ -237,7 +237,7 @@ def _weakened_by_failures(judgement: Judgement) -> Judgement:
     return judgement
 
 
-def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground, ...]]:
+def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evidence, ...]]:
     allowed = {ground: levels_of(ground) for ground in grounds}
     decided = [ground for ground, levels in allowed.items() if len(levels) == 1]
     undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
@@ -258,12 +258,12 @@ def _answer(grounds: Sequence[Ground]) -> tuple[Suitability, Basis, tuple[Ground
     return answer, Basis.WORST, (decided[0],)
 
 
-def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
-    def best_of(ground: Ground) -> float:
+def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    def best_of(ground: Evidence) -> float:
         end = ground.lo if ground.varies else ground.hi
         return inf if end is None else end
 
-    def worst_of(ground: Ground) -> float:
+    def worst_of(ground: Evidence) -> float:
         return (ground.hi if ground.varies else ground.lo) or 0.0
 
     best = min(grounds, key=best_of)
@@ -271,7 +271,7 @@ def _ends(grounds: Sequence[Ground]) -> tuple[Ground, ...]:
     return (best,) if best == worst else (best, worst)
 
 
-def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
+def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:
     if answer is Suitability.CANNOT_TELL:
         return Certainty.NONE
     if all(ground.weakened for ground in grounds):
@@ -281,7 +281,7 @@ def _certainty(answer: Suitability, grounds: Sequence[Ground]) -> Certainty:
     return Certainty.LIKELY
 
 
-def _is_sure(ground: Ground) -> bool:
+def _is_sure(ground: Evidence) -> bool:
     """Whether a ground allows one answer, with a figure that is certain and exact."""
     if len(levels_of(ground)) > 1 and not ground.varies:
         return False

@@ -19,7 +19,7 @@ from bareline.analysis.numbers.fleet import FleetMetric, NodeFleet
 from bareline.analysis.numbers.row import Estimate
 from bareline.stats import ALPHA, holm
 from bareline.stats.fleet import Deviations, deviations
-from bareline.stats.stack import BoolArray, FloatArray, IntArray
+from bareline.stats.launch_array import BoolArray, FloatArray, IntArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 Kind = Literal["switch", "uplink", "node", "link"]

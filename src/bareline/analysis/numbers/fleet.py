@@ -15,7 +15,7 @@ import polars as pl
 
 from bareline.analysis.numbers.cube import laid_out
 from bareline.analysis.numbers.records import Records
-from bareline.stats.stack import FloatArray, IntArray
+from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.nodeset import unfold

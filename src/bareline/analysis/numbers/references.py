@@ -31,8 +31,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from bareline.analysis.numbers.summary import as_rows
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.files import read_toml, step_to_read
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.units import conversion
+from bareline.vocabulary.validation_errors import problem_of
 
 #: The system that is any platform.
 ANY_SYSTEM = "*"

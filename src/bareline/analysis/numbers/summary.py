@@ -77,7 +77,7 @@ class Summary(MetricRow):
 
 
 @dataclass(frozen=True)
-class Silent:
+class FailedCase:
     """``show``: a case of which every trial failed."""
 
     platform: str
@@ -89,7 +89,7 @@ class Silent:
     reason: str | None
 
 
-ShowRow = Summary | Silent
+ShowRow = Summary | FailedCase
 
 
 def summarize(records: Records) -> pl.DataFrame:

@@ -25,7 +25,7 @@ from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.parts import (
     Break,
     Piece,
-    Platform,
+    PlatformName,
     Sentence,
     joined,
     platforms_named,
@@ -77,7 +77,7 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
 
 def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Clause:
     """Name the baseline, with everything that concerns the figures of all platforms."""
-    clause: _Clause = ["compared with ", Platform(baseline)]
+    clause: _Clause = ["compared with ", PlatformName(baseline)]
     failed, planned = failed_cases(scope.findings, baseline=True)
     if failed:
         clause.append(f", where {failed} of {planned} cases failed")

@@ -13,8 +13,8 @@ from bareline.analysis.numbers.programs import predicted_times
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.conclusions import conclusion_sentence
+from bareline.analysis.words.error_rates import promise
 from bareline.analysis.words.parts import Sentence
-from bareline.analysis.words.promise import promise
 from bareline.analysis.words.rows import (
     conclusion_row,
     control_row,
@@ -23,7 +23,7 @@ from bareline.analysis.words.rows import (
     judgement_row,
 )
 from bareline.analysis.words.sentences import statements, step_sentence
-from bareline.analysis.words.verdict import Glance, glance
+from bareline.analysis.words.verdict import VerdictMatrix, glance
 
 
 class Comparison(JudgedComparison):
@@ -49,7 +49,7 @@ class Comparison(JudgedComparison):
         return statements(self.findings, self.explanations, margin=self.margin)
 
     @cached_property
-    def glance(self) -> Glance:
+    def glance(self) -> VerdictMatrix:
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
         scope = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from bareline.analysis.judgements.conclusions import Conclusion, PlatformShare
 from bareline.analysis.words.parts import (
-    Evidence,
     Interval,
     Lead,
+    Link,
     Piece,
-    Platform,
+    PlatformName,
     Sentence,
     joined,
     sentence,
@@ -77,9 +77,9 @@ def conclusion_sentence(conclusion: Conclusion) -> Sentence:
     lead, rest, words = _WORDS[conclusion.rule]
     rest = rest.format(size=format_size(conclusion.worst.size_bytes))
     clauses: list[list[Piece]] = [
-        [*words(share), " on ", Platform(share.platform),
+        [*words(share), " on ", PlatformName(share.platform),
          " (emulated CPU)" if share.emulated else ""]
         for share in conclusion.shares
     ]  # fmt: skip
-    evidence = Evidence(f"layer-{conclusion.layer.value}", conclusion.n)
+    evidence = Link(f"layer-{conclusion.layer.value}", conclusion.n)
     return sentence(Lead(lead), f"{rest} ", *joined(clauses), ".", evidence)

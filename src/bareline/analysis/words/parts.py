@@ -49,7 +49,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Platform:
+class PlatformName:
     """A platform by its name."""
 
     text: str
@@ -63,7 +63,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Link:
     """The place of the evidence on the page, and the fewest and most launches behind an amount."""
 
     anchor: str
@@ -84,7 +84,7 @@ class Evidence:
         return ""
 
 
-Part = Text | Lead | Amount | Interval | Platform | Break | Evidence
+Part = Text | Lead | Amount | Interval | PlatformName | Break | Link
 Piece = Part | str
 
 
@@ -127,9 +127,9 @@ class Sentence:
         return next((layer for layer in Layer if lead and layer.words == lead.name), None)
 
     @property
-    def evidence(self) -> Evidence | None:
+    def evidence(self) -> Link | None:
         """The first link to evidence."""
-        return next((part for part in self.parts if isinstance(part, Evidence)), None)
+        return next((part for part in self.parts if isinstance(part, Link)), None)
 
     def __str__(self) -> str:
         return self.text
@@ -172,4 +172,4 @@ def joined(
 
 def platforms_named(names: Iterable[str]) -> list[Piece]:
     """List platforms: ``a, b and c``."""
-    return joined([[Platform(name)] for name in dict.fromkeys(names)])
+    return joined([[PlatformName(name)] for name in dict.fromkeys(names)])

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG
-from bareline.analysis.words.parts import Piece, Platform, platforms_named
+from bareline.analysis.words.parts import Piece, PlatformName, platforms_named
 from bareline.analysis.words.sums import probes_words, sum_sentence
 from bareline.vocabulary.grouping import grouped_by
 
@@ -31,7 +31,7 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
     for platform, group in by_platform.items():
         with_terms = [explained for explained in group if explained.terms]
         if with_terms:
-            reasons.append(["On ", Platform(platform), f" {_sums(with_terms, named)}."])
+            reasons.append(["On ", PlatformName(platform), f" {_sums(with_terms, named)}."])
     differing = [explained for explained in heaviest_first if explained.differing]
     for platform, group in grouped_by(differing, lambda part: part.finding.platform).items():
         reasons.append(_differing_reason(group, named, losses=len(by_platform[platform])))
@@ -48,8 +48,8 @@ def _sums(group: Sequence[Explanation], named: _Named) -> str:
     """Describe the sum of the heaviest loss, and how far the same sum explains further losses."""
     heaviest = group[0]
     further = group[1:]
-    whole = [explained for explained in further if explained.word is not Word.CONTRIBUTES]
-    partial = [explained for explained in further if explained.word is Word.CONTRIBUTES]
+    whole = [explained for explained in further if explained.word is not CauseStatus.CONTRIBUTES]
+    partial = [explained for explained in further if explained.word is CauseStatus.CONTRIBUTES]
     text = sum_sentence(heaviest)
     if whole:
         text += f"; the same sum holds for {_several(whole, named)}"
@@ -92,7 +92,7 @@ def _differing_reason(
             clause = f"{words} ({_several(explained_losses, named)})"
         clauses.append(clause)
     text = f", effect not measured: {'; '.join(clauses)}."
-    return ["Also different on ", Platform(explanations[0].finding.platform), text]
+    return ["Also different on ", PlatformName(explanations[0].finding.platform), text]
 
 
 class _Unknown(NamedTuple):

@@ -11,12 +11,12 @@ from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.conclusions import Conclusion
 from bareline.analysis.judgements.control import Control
+from bareline.analysis.judgements.evidence import Evidence
 from bareline.analysis.judgements.findings import Finding
-from bareline.analysis.judgements.grounds import Ground
 from bareline.analysis.judgements.suitability import Judgement
 from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
-from bareline.analysis.words.promise import control_text
+from bareline.analysis.words.error_rates import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
 from bareline.analysis.words.sums import sum_sentence
 from bareline.vocabulary.model import Layer
@@ -321,7 +321,7 @@ def judgement_row(judgement: Judgement) -> SuitabilityRow:
     )
 
 
-def _ground_row(ground: Ground) -> GroundRow:
+def _ground_row(ground: Evidence) -> GroundRow:
     caveats = [str(caveat) for caveat in ground.caveats]
     return row_of(GroundRow, ground, text=figure_words(ground), caveats=caveats)
 

@@ -17,8 +17,8 @@ from bareline.analysis.words.changes import change_clauses, other_points
 from bareline.analysis.words.parts import (
     Amount,
     Break,
-    Evidence,
     Lead,
+    Link,
     Piece,
     Sentence,
     joined,
@@ -84,7 +84,7 @@ def _statement(
     return sentence(Lead(layer.words), body, ".", *reasons, evidence(findings))
 
 
-def evidence(group: Sequence[Finding]) -> Evidence:
+def evidence(group: Sequence[Finding]) -> Link:
     """Return a link to the figures of findings, with the launches behind the sentence."""
     decided = [finding for finding in group if finding.verdict.decided]
     described = decided or group
@@ -93,8 +93,8 @@ def evidence(group: Sequence[Finding]) -> Evidence:
     for finding in described:
         launches += [point.n_both for point in finding.compared if point.n_both]
     if not launches:
-        return Evidence(anchor)
-    return Evidence(anchor, min(launches), max(launches))
+        return Link(anchor)
+    return Link(anchor, min(launches), max(launches))
 
 
 def clauses_of(

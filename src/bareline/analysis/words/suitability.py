@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
-from bareline.analysis.judgements.grounds import Ground
+from bareline.analysis.judgements.evidence import Evidence
 from bareline.analysis.judgements.suitability import Basis, Judgement, Suitability
 from bareline.analysis.words.amounts import lost_words, ratio_words
 from bareline.vocabulary.caveats import Caveat, widest
@@ -18,7 +18,7 @@ _MEANING: Mapping[Suitability, str] = {
 }
 
 
-def figure_words(ground: Ground) -> str:
+def figure_words(ground: Evidence) -> str:
     """Format the figure of a ground, or why there is none."""
     text = ground.printed or ground.failure
     if text:
@@ -28,7 +28,7 @@ def figure_words(ground: Ground) -> str:
     return ratio_words(ground.figure, ground.rate)
 
 
-def _words(ground: Ground) -> str:
+def _words(ground: Evidence) -> str:
     return f"{ground.subject}, {figure_words(ground)}"
 
 
@@ -82,7 +82,7 @@ def _voiding_caveats(judgement: Judgement) -> str:
     return "; ".join(caveat.text for caveat in widest(caveats) if caveat.code in voided_by)
 
 
-def _limits(grounds: Sequence[Ground]) -> str:
+def _limits(grounds: Sequence[Evidence]) -> str:
     """Describe the bounds of grounds that do not decide; empty where all are open."""
     low = max(ground.lo or 0.0 for ground in grounds)
     high = max(inf if ground.hi is None else ground.hi for ground in grounds)
@@ -94,5 +94,5 @@ def _limits(grounds: Sequence[Ground]) -> str:
     return f"{' and '.join(limits)} times worse, inconclusive: " if limits else ""
 
 
-def _probes(grounds: Iterable[Ground]) -> str:
+def _probes(grounds: Iterable[Evidence]) -> str:
     return listing(list(dict.fromkeys(ground.probe or ground.subject for ground in grounds)))

@@ -11,7 +11,7 @@ from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import amount_pieces, mean_pieces, reach
 from bareline.analysis.words.answer import answer
 from bareline.analysis.words.answer_scope import AnswerScope
-from bareline.analysis.words.parts import Amount, Piece, Platform, Sentence, joined, sentence
+from bareline.analysis.words.parts import Amount, Piece, PlatformName, Sentence, joined, sentence
 from bareline.analysis.words.remarks import failed_cases, launches_words, seen_range, undecided_yet
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
@@ -20,7 +20,7 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 
 @dataclass(frozen=True, slots=True)
-class Square:
+class MatrixCell:
     """One layer on one platform.
 
     - `mark`: a certain change before failures, equal only if all findings are equal.
@@ -41,7 +41,7 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class VerdictMatrix:
     """The verdict at a glance.
 
     A layer that was not measured on a platform has no square there; the baseline has none at all.
@@ -50,11 +50,13 @@ class Glance:
     headline: Sentence
     layers: tuple[Layer, ...]
     platforms: tuple[str, ...]
-    squares: Mapping[tuple[Layer, str], Square]
+    squares: Mapping[tuple[Layer, str], MatrixCell]
     promise: str
 
 
-def glance(scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str) -> Glance:
+def glance(
+    scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str
+) -> VerdictMatrix:
     """Condense findings about platforms into one line and a matrix."""
     groups = grouped_by(scope.findings, lambda finding: (finding.layer, finding.platform))
     measured = {finding.layer for finding in scope.findings}
@@ -64,7 +66,7 @@ def glance(scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promi
         if place in groups:
             squares[place] = _square(groups[place], scope.margin)
     headline = answer(scope, platforms, baseline)
-    return Glance(headline, tuple(layers), tuple(platforms), squares, promise)
+    return VerdictMatrix(headline, tuple(layers), tuple(platforms), squares, promise)
 
 
 _MARKS = {
@@ -78,7 +80,7 @@ _MARKS = {
 _LACKING = (Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.MISSING, Verdict.DOES_NOT_FIT)
 
 
-def _square(group: Sequence[Finding], margin: float) -> Square:
+def _square(group: Sequence[Finding], margin: float) -> MatrixCell:
     """Condense the findings of one layer on one platform."""
     losses = [finding for finding in group if _is_worse(finding)]
     if losses:
@@ -89,7 +91,9 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
     return _unchanged_square(group, margin)
 
 
-def _changed_square(group: Sequence[Finding], changed: Sequence[Finding], mark: Verdict) -> Square:
+def _changed_square(
+    group: Sequence[Finding], changed: Sequence[Finding], mark: Verdict
+) -> MatrixCell:
     """Describe the surest and largest of the findings that change in one direction."""
     largest = max(changed, key=lambda part: (part.grade is Grade.CERTAIN, part.weight))
     more = sum(finding.verdict.decided for finding in group) - 1
@@ -103,7 +107,7 @@ def _changed_square(group: Sequence[Finding], changed: Sequence[Finding], mark: 
     pieces = [largest.sure_words(mark), *amount]
     if more:
         pieces.append(f", and {more} more")
-    return Square(
+    return MatrixCell(
         mark=mark,
         grade=largest.grade_toward(mark),
         words=sentence(*pieces),
@@ -115,7 +119,7 @@ def _changed_square(group: Sequence[Finding], changed: Sequence[Finding], mark: 
     )
 
 
-def _unchanged_square(group: Sequence[Finding], margin: float) -> Square:
+def _unchanged_square(group: Sequence[Finding], margin: float) -> MatrixCell:
     """Describe the common verdict of findings of which none changes."""
     verdicts = {finding.verdict for finding in group}
     mark = next(verdict for verdict in ORDER if verdict in verdicts)
@@ -124,7 +128,7 @@ def _unchanged_square(group: Sequence[Finding], margin: float) -> Square:
         notes.append(_undelivered(group))
     lacking = [part for part in group if part.verdict is mark or part.verdict in _LACKING]
     notes += dict.fromkeys(finding.reason for finding in lacking)
-    return Square(
+    return MatrixCell(
         mark=mark,
         grade=grade_of(mark, sure=False),
         words=sentence(_marked(mark, group, margin)),
@@ -150,7 +154,7 @@ def _undelivered(group: Sequence[Finding]) -> str:
 
 
 def layer_line(
-    findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], Square], layer: Layer
+    findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], MatrixCell], layer: Layer
 ) -> Sentence:
     """Format a layer in one sentence: on each platform how many findings change, and the worst."""
     groups = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
@@ -161,7 +165,7 @@ def layer_line(
             continue
         clause: list[Piece] = [
             "on ",
-            Platform(name),
+            PlatformName(name),
             " ",
             *_square_pieces(square, groups.get(place, [])),
         ]
@@ -172,7 +176,7 @@ def layer_line(
     return sentence(*joined(clauses, between="; ", last="; "), end)
 
 
-def _square_pieces(square: Square, group: Sequence[Finding]) -> list[Piece]:
+def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
     """Describe the worst of the findings of a square, and count those that change."""
     if square.point is None:
         pieces: list[Piece] = [*square.words.parts]

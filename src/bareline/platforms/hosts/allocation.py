@@ -22,8 +22,8 @@ from bareline.platforms.hosts.process import (
     run_process,
     signal_as_negative,
 )
-from bareline.platforms.hosts.scripts.conversation import Conversation, conversation
 from bareline.platforms.hosts.scripts.housekeeping import Housekeeping, house_script, housekeeping
+from bareline.platforms.hosts.scripts.node_channel import NodeChannel, conversation
 from bareline.platforms.hosts.serving import serving
 from bareline.platforms.hosts.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
@@ -31,7 +31,7 @@ from bareline.vocabulary.nodeset import fold
 from bareline.vocabulary.platform import BRACE
 
 if TYPE_CHECKING:
-    from bareline.platforms.hosts.layers.container.boxes import Boxes
+    from bareline.platforms.hosts.layers.container.running import RunningContainers
 
 _PLACEHOLDER = re.compile(
     r"\{(native|workdir|nodes|server_host|server_port|server_data_port|brace)\}"
@@ -88,7 +88,7 @@ class HostsAllocation(Nodes):
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
         self.mounted: Mounted | None = None
-        self.boxes: Boxes | None = None
+        self.boxes: RunningContainers | None = None
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
 
@@ -110,7 +110,7 @@ class HostsAllocation(Nodes):
                 self.boxes.check_programs(folder)
 
     @contextmanager
-    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+    def talking(self, nodes: Sequence[int]) -> Iterator[NodeChannel]:
         """Open the channel to the per-trial housekeeping script."""
         lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
         with conversation(lines, self.launch_environment()) as talk:
@@ -355,9 +355,9 @@ def contained(
     if options is None:
         yield
         return
-    from bareline.platforms.hosts.layers.container.boxes import Boxes
+    from bareline.platforms.hosts.layers.container.running import RunningContainers
 
-    boxes = Boxes(options, nodes, cache, where)
+    boxes = RunningContainers(options, nodes, cache, where)
     try:
         boxes.enter([])
         nodes.boxes = boxes

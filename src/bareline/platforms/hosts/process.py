@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bareline.host.owner import has_ended
-from bareline.platforms.hosts.excerpt import Ends
+from bareline.platforms.hosts.output_limit import HeadAndTail
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Output
 
@@ -64,7 +64,7 @@ class Finished:
         ]
         return lines[-1] if lines else f"exit code {self.exit_code}"
 
-    def must(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
+    def check(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
         """Raise an error if it failed or took too long: its name, and its last error line."""
         if self.exit_code or self.timed_out:
             raise PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
@@ -92,7 +92,7 @@ def run_process(
     cwd: str | Path | None = None,
     stdin: str | bytes | None = None,
     lost: Callable[[], bool] | None = None,
-    output: Ends | None = None,
+    output: HeadAndTail | None = None,
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
@@ -103,8 +103,8 @@ def run_process(
     Raises PlatformError: the program cannot be started at all.
     """
     started = time.monotonic()
-    stdout = output or Ends()
-    stderr = Ends()
+    stdout = output or HeadAndTail()
+    stderr = HeadAndTail()
     with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
         timed_out = _feed_and_collect(process, (stdout, stderr), stdin, started + timeout_s, lost)
         end_group(process)
@@ -195,7 +195,7 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 
 def _feed_and_collect(
     process: Process,
-    outputs: Sequence[Ends],
+    outputs: Sequence[HeadAndTail],
     stdin: str | bytes | None,
     deadline: float,
     lost: Callable[[], bool] | None,
@@ -249,7 +249,7 @@ def _feed(descriptor: int, unsent: memoryview) -> int:
         return len(unsent)
 
 
-def _drain(descriptor: int, output: Ends) -> bool:
+def _drain(descriptor: int, output: HeadAndTail) -> bool:
     while True:
         try:
             chunk = os.read(descriptor, 1 << 16)

@@ -23,7 +23,12 @@ from bareline.platforms.hosts.layers.filesystem.mounted import (
 )
 from bareline.platforms.hosts.layers.filesystem.options import Nfs, OneNode, check_here
 from bareline.platforms.hosts.workdir import MEMORY, SESSION, owned_folder, remove_ended
-from bareline.platforms.localhost.here import HereAllocation, HereOptions, HerePlatform, core_facts
+from bareline.platforms.localhost.allocation import (
+    LocalhostAllocation,
+    LocalhostOptions,
+    LocalhostPlatform,
+    core_facts,
+)
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
@@ -31,7 +36,7 @@ from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 _ADDRESS = "127.0.0.1"
 
 
-class LocalOptions(HereOptions, PinningOptions):
+class LocalOptions(LocalhostOptions, PinningOptions):
     """Options of the local platform.
 
     - `transport`: ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the
@@ -52,7 +57,7 @@ class LocalOptions(HereOptions, PinningOptions):
         return len(self.cores or os.sched_getaffinity(0))
 
 
-class LocalAllocation(HereAllocation):
+class LocalAllocation(LocalhostAllocation):
     """The machine that bareline runs on, as it is, or with mounts of its own."""
 
     def __init__(
@@ -110,7 +115,7 @@ class LocalAllocation(HereAllocation):
         }
 
 
-class LocalPlatform(HerePlatform[LocalOptions]):
+class LocalPlatform(LocalhostPlatform[LocalOptions]):
     """The local machine; a type that starts programs in another way only names its `allocation`."""
 
     allocation: ClassVar[type[LocalAllocation]] = LocalAllocation

@@ -14,11 +14,11 @@ from bareline.platforms.made.cloud.openstack import OpenStackOptions, asking, co
 from bareline.platforms.made.cloud.platform import CloudPlatform
 from bareline.platforms.made.cloud.provider import (
     INSTANCE,
+    CloudResource,
     Instance,
     InstanceState,
     LaunchSpec,
     QuotaReached,
-    Thing,
 )
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
@@ -49,7 +49,7 @@ class _Calls:
 
 
 class OpenStackSteward:
-    """Finds and removes bareline's resources in a project; see `provider.Steward`."""
+    """Finds and removes bareline's resources in a project; see `provider.AccountCleaner`."""
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, SERVER_GROUP, PORT, INSTANCE)
 
@@ -73,14 +73,14 @@ class OpenStackSteward:
             INSTANCE: _Calls(servers, compute.delete_server),
         }
 
-    def find(self, thing: Thing) -> list[str]:
+    def find(self, thing: CloudResource) -> list[str]:
         # The cloud can choose these by name; of servers it takes one for a pattern.
         chosen = {"name": thing.name} if thing.kind in (PORT, INSTANCE) else {}
         with asking():
             listed = self._calls[thing.kind].list_all(**chosen)
             return [str(resource.id) for resource in listed if resource.name == thing.name]
 
-    def named(self, prefix: str) -> Iterable[Thing]:
+    def named(self, prefix: str) -> Iterable[CloudResource]:
         """Return all things with this prefix; servers must also have their owner's mark."""
         things = []
         with asking():
@@ -89,17 +89,17 @@ class OpenStackSteward:
                     name = str(resource.name or "")
                     is_ours = kind != INSTANCE or _is_marked(resource)
                     if name.startswith(prefix) and is_ours:
-                        things.append(Thing(kind, name, str(resource.id)))
+                        things.append(CloudResource(kind, name, str(resource.id)))
         return things
 
-    def delete(self, thing: Thing) -> None:
+    def delete(self, thing: CloudResource) -> None:
         with asking(conflict_is_busy=True):
             self._calls[thing.kind].delete(thing.id, ignore_missing=True)
 
-    def is_gone(self, thing: Thing) -> bool:
+    def is_gone(self, thing: CloudResource) -> bool:
         return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
-    def look(self, thing: Thing) -> Instance:
+    def look(self, thing: CloudResource) -> Instance:
         from openstack.exceptions import NotFoundException
 
         with asking():
@@ -201,22 +201,22 @@ class OpenStackProvider(OpenStackSteward):
                 hint="remove unneeded resources of the project, or request a larger quota",
             )
 
-    def shared(self, prefix: str) -> Sequence[Thing]:
-        things = [Thing(KEY_PAIR, f"{prefix}-key")]
+    def shared(self, prefix: str) -> Sequence[CloudResource]:
+        things = [CloudResource(KEY_PAIR, f"{prefix}-key")]
         if self._options.placement:
-            things.append(Thing(SERVER_GROUP, f"{prefix}-group"))
+            things.append(CloudResource(SERVER_GROUP, f"{prefix}-group"))
         return things
 
-    def parts(self, prefix: str) -> Sequence[Thing]:
+    def parts(self, prefix: str) -> Sequence[CloudResource]:
         count = len(self._networks)
-        ports = [Thing(PORT, f"{prefix}-port{number}") for number in range(1, count + 1)]
-        return [*ports, Thing(INSTANCE, prefix)]
+        ports = [CloudResource(PORT, f"{prefix}-port{number}") for number in range(1, count + 1)]
+        return [*ports, CloudResource(INSTANCE, prefix)]
 
-    def create(self, thing: Thing, launch: LaunchSpec) -> str:
+    def create(self, thing: CloudResource, launch: LaunchSpec) -> str:
         with asking():
             return str(self._make(thing, launch).id)
 
-    def _make(self, thing: Thing, launch: LaunchSpec) -> Any:
+    def _make(self, thing: CloudResource, launch: LaunchSpec) -> Any:
         compute = self._sdk.compute
         if thing.kind == KEY_PAIR:
             return compute.create_keypair(name=thing.name, public_key=launch.public_key)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.analysis.numbers.records import Records
-from bareline.predict.curves.ladder import Ladder
+from bareline.predict.curves.platform_curves import PlatformCurves
 from bareline.predict.interval import ENDS
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import format_point, parse_point
@@ -45,7 +45,7 @@ class ComputeFactor:
 AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
-def same_processor(a: Ladder, b: Ladder) -> str:
+def same_processor(a: PlatformCurves, b: PlatformCurves) -> str:
     """Describe the first difference of the processors; empty if they are the same."""
     for key in _SAME:
         if a.facts.get(key) != b.facts.get(key):
@@ -54,8 +54,8 @@ def same_processor(a: Ladder, b: Ladder) -> str:
 
 
 def factor_between(
-    a: Ladder,
-    b: Ladder,
+    a: PlatformCurves,
+    b: PlatformCurves,
     rates: Records | None = None,
     calibration: Records | None = None,
     program: str = "",

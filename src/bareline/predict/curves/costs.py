@@ -12,8 +12,8 @@ import numpy as np
 
 from bareline.analysis.numbers.messages import tree_steps
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.ladder import Ladder
-from bareline.predict.curves.needs import CROSSING, FIRST_MESSAGE, INIT, RECEIVING, SENDING
+from bareline.predict.curves.platform_curves import PlatformCurves
+from bareline.predict.curves.requirements import CROSSING, FIRST_MESSAGE, INIT, RECEIVING, SENDING
 from bareline.profile.model import Profile
 
 _Given = ParamSpec("_Given")
@@ -42,7 +42,7 @@ class Costs:
       after calls than they do on the base: packets empty caches and interrupt the processor.
     """
 
-    ladder: Ladder
+    ladder: PlatformCurves
     compute: float = 1.0
     io: float = 1.0
     beside: float = 0.0
@@ -140,7 +140,8 @@ class Costs:
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a collective when all ranks come at once, in s.
 
-        Where the ladder has no curve, and `Ladder.gaps` accepts that, it is a tree of messages.
+        Where the ladder has no curve, and `PlatformCurves.gaps` accepts that, it is a tree of
+        messages.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
@@ -219,7 +220,7 @@ def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
     return Curve(curve.key, curve.sizes, np.array(times_s)[None, :])
 
 
-def _cores(ladder: Ladder, like: Ladder) -> int | None:
+def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
     """Return the cores of a node of `like` that ranks share as they do on `ladder`."""
     if ladder.cores is None:
         return None
@@ -242,7 +243,7 @@ class StartUp:
     connecting_s: float | None = None
 
 
-def start_up(profile: Profile, a: Ladder, b: Ladder) -> StartUp:
+def start_up(profile: Profile, a: PlatformCurves, b: PlatformCurves) -> StartUp:
     """Return the additional time of start-up on B."""
     init_s = _longer(INIT, profile.ranks, a, b)
     if init_s is None:
@@ -253,14 +254,14 @@ def start_up(profile: Profile, a: Ladder, b: Ladder) -> StartUp:
     return StartUp(init_s + (connecting_s or 0.0), count, connecting_s)
 
 
-def _longer(probe: str, ranks: int, a: Ladder, b: Ladder) -> float | None:
+def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> float | None:
     """Return the additional time of a probe on B in s; None where a ladder lacks it."""
     on_a = _taken(probe, ranks, a)
     on_b = _taken(probe, ranks, b)
     return None if on_a is None or on_b is None else on_b - on_a
 
 
-def _taken(probe: str, ranks: int, ladder: Ladder) -> float | None:
+def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
     """Return the time of a probe in s, for the number of ranks nearest to the application's."""
     curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
     if not curves:

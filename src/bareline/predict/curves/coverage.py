@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from bareline.predict.curves.curve import Curve
-from bareline.predict.curves.ladder import Ladder
-from bareline.predict.curves.needs import curve_size
+from bareline.predict.curves.platform_curves import PlatformCurves
+from bareline.predict.curves.requirements import curve_size
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import collective_of
@@ -65,7 +65,9 @@ class CurveCoverage:
         ]
 
 
-def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[CurveCoverage]:
+def strips(
+    application: str, profile: Profile, ladders: Sequence[PlatformCurves]
+) -> list[CurveCoverage]:
     """Return an application's sizes on each curve that all its ladders have, the base's first."""
     coverages: list[CurveCoverage] = []
     for (probe, ranks), used in sorted(_used(profile).items()):
@@ -85,7 +87,7 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
     return coverages
 
 
-def _common_curves(ladders: Sequence[Ladder], probe: str, ranks: int) -> list[Curve]:
+def _common_curves(ladders: Sequence[PlatformCurves], probe: str, ranks: int) -> list[Curve]:
     """Return the curve of each ladder; none where a ladder lacks it."""
     curves: list[Curve] = []
     for ladder in ladders:

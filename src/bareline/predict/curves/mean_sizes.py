@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bareline.predict.curves.needs import curve_size
+from bareline.predict.curves.requirements import curve_size
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import collective_of

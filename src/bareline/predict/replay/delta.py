@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.predict.curves.costs import Costs
-from bareline.predict.curves.needs import IO_KINDS, curve_size
+from bareline.predict.curves.requirements import IO_KINDS, curve_size
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of

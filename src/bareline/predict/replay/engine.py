@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from bareline.build.native import load_library
 from bareline.predict.curves.costs import Costs
-from bareline.predict.curves.needs import IO_KINDS, curve_size
+from bareline.predict.curves.requirements import IO_KINDS, curve_size
 from bareline.profile.journal_layout import struct
 from bareline.profile.records import (
     ANYBODY,

@@ -19,16 +19,16 @@ from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.curves.compute import AS_IT_IS
 from bareline.predict.curves.coverage import CurveCoverage, strips
-from bareline.predict.curves.ladder import read_ladder
+from bareline.predict.curves.platform_curves import read_ladder
 from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import UPGRADES, Upgrade, upgrades
 from bareline.predict.shares import TITLES, LossSplit, explain_application
-from bareline.predict.validation.pairs import Note
+from bareline.predict.validation.cross_validation import Note
 from bareline.predict.validation.scores import Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError, StoreError
-from bareline.vocabulary.invalid import problem_of
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
+from bareline.vocabulary.validation_errors import problem_of
 
 #: Files of version 1 contain intervals of 90 %.
 VERSION = 2
@@ -76,7 +76,7 @@ def _adapter() -> TypeAdapter[Predictions]:
     return TypeAdapter(Predictions)
 
 
-def look_closer(
+def analyse_losses(
     records: Records,
     validation: Validation,
     *,
@@ -166,7 +166,9 @@ def _check(predictions: Predictions) -> None:
     for upgrade in predictions.upgrades:
         _check_times(upgrade.base_s, upgrade.time_s)
         if upgrade.change not in UPGRADES:
-            raise ValueError(f"'{shown_name(upgrade.change)}' is not a change that is predicted")
+            raise ValueError(
+                f"'{sanitized_name(upgrade.change)}' is not a change that is predicted"
+            )
     for loss in predictions.losses:
         _check_loss(loss.loss)
     if not all(isfinite(number) for number in _numbers(astuple(predictions))):

@@ -12,7 +12,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from bareline.predict.interval import LEVEL
-from bareline.predict.replay.fitness import CallLack
+from bareline.predict.replay.validity import CallLack
 from bareline.predict.validation.wrong import WrongTerm
 from bareline.vocabulary.rows import row_of
 

@@ -61,7 +61,7 @@ from bareline.report.content.published import (
     where_printed,
 )
 from bareline.report.content.trial_rows import trials_in, with_trials
-from bareline.report.content.wording import outermost
+from bareline.report.content.wording import outer_bound
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
@@ -368,8 +368,8 @@ def _bar(
 ) -> PrintedRange | None:
     if not printed:
         return None
-    low = outermost(min, (ratio.span.low for ratio in printed))
-    high = outermost(max, (ratio.span.high for ratio in printed))
+    low = outer_bound(min, (ratio.span.low for ratio in printed))
+    high = outer_bound(max, (ratio.span.high for ratio in printed))
     if check.expect == "better":
         inverse_low = 1 / high if high else None
         inverse_high = 1 / low if low else None

@@ -20,18 +20,18 @@ from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.parts import Sentence
-from bareline.analysis.words.verdict import Glance
+from bareline.analysis.words.verdict import VerdictMatrix
 from bareline.predict.validation.predictions import Predictions, read_predictions_of
 from bareline.report.content.facts import FactLine, fact_lines
 from bareline.report.content.profiles import ProfileLine, profile_lines
 from bareline.report.content.published import PublishedPoint, published_points
-from bareline.report.content.shown import ShownValues, choose
+from bareline.report.content.thinning import ShownValues, thin
 from bareline.store.header import CalibrationKeys, RoleKeys
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import CASE
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import count, listing
 
 
@@ -85,7 +85,7 @@ class Document:
         return self.comparison.records
 
     @cached_property
-    def glance(self) -> Glance | None:
+    def glance(self) -> VerdictMatrix | None:
         """The verdict in one line and as a matrix; None for a single platform."""
         return None if self.comparison.alone else self.comparison.glance
 
@@ -148,7 +148,7 @@ class Document:
         A launch that was profiled in addition shows where time goes, and does not count as a point.
         """
         points = None if self.points is None else unprofiled(self.points)
-        return choose(unprofiled(self.summary), points)
+        return thin(unprofiled(self.summary), points)
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
@@ -263,7 +263,7 @@ def document_of(
         title, about = about, title
     exhibits: list[ExhibitSpec] = []
     for table in header.study.get("exhibit", []):
-        exhibit_title = shown_name(table.get("title", ""))
+        exhibit_title = sanitized_name(table.get("title", ""))
         exhibits.append(ExhibitSpec(**{**table, "title": exhibit_title}))
     return Document(
         comparison=comparison,
@@ -305,7 +305,7 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
             continue
         unknown = sorted(predictions.platforms - set(records.platforms))
         if unknown:
-            undrawn.append(f"predictions of {run.path}: no platform '{shown_name(unknown[0])}'")
+            undrawn.append(f"predictions of {run.path}: no platform '{sanitized_name(unknown[0])}'")
         else:
             first = first or predictions
     return first, undrawn
@@ -313,7 +313,7 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
 
 def study_title(study: Mapping[str, Any]) -> str:
     """Return a study's title or name, with its scale."""
-    title = shown_name(str(study.get("title") or study.get("name", "")))
+    title = sanitized_name(str(study.get("title") or study.get("name", "")))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 
 
@@ -329,7 +329,7 @@ def _platform(records: Records, name: str) -> PlatformInfo:
     for run in records.runs:
         table = run.header.platforms.get(declared_name)
         if table is not None:
-            title = shown_name(str(table.get("title", "")))
+            title = sanitized_name(str(table.get("title", "")))
             kind = str(table.get("type", ""))
             return PlatformInfo(name, title, kind, run.header.calibration(declared_name))
     return PlatformInfo(name)

@@ -32,7 +32,7 @@ from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError, UsageError, one_line
 from bareline.vocabulary.files import replacing, step_to_write
 from bareline.vocabulary.model import Stage, parse_point
-from bareline.vocabulary.texts import cleaned, escaped_json
+from bareline.vocabulary.sanitize import cleaned, escaped_json
 
 _Writer = Callable[[Records, BinaryIO, Selection], int]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, with_interval
-from bareline.analysis.words.verdict import Glance, Square
+from bareline.analysis.words.verdict import MatrixCell, VerdictMatrix
 from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
     layer_anchor,
-    outermost,
+    outer_bound,
     sentence_case,
     verdict_word,
 )
@@ -142,8 +142,8 @@ def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
         low: float | None = min(ratio.value for ratio in ratios)
         high: float | None = max(ratio.value for ratio in ratios)
     else:
-        low = outermost(min, (ratio.lo for ratio in ratios))
-        high = outermost(max, (ratio.hi for ratio in ratios))
+        low = outer_bound(min, (ratio.lo for ratio in ratios))
+        high = outer_bound(max, (ratio.hi for ratio in ratios))
     return _span_text(low, high, digits)
 
 
@@ -285,7 +285,7 @@ def shade(finding: Finding) -> str:
     return f"{side}-{level}"
 
 
-def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
+def matrix(glance: VerdictMatrix, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
     """Tabulate the worst finding of each layer, applications first, on each platform."""
     by_place = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     rows = []
@@ -307,7 +307,7 @@ def matrix(glance: Glance, findings: Sequence[Finding], platforms: Sequence[str]
     )
 
 
-def _square(square: Square, findings: Sequence[Finding]) -> Field:
+def _square(square: MatrixCell, findings: Sequence[Finding]) -> Field:
     """Format a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
@@ -323,7 +323,7 @@ def _square(square: Square, findings: Sequence[Finding]) -> Field:
     return Field(text, note=square.note, look=str(square.grade), link=square.anchor)
 
 
-def _claimed_square(square: Square, claims: Sequence[Finding]) -> Field:
+def _claimed_square(square: MatrixCell, claims: Sequence[Finding]) -> Field:
     losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
     worst = max(losses or claims, key=_certain_then_weight)
     notes = [f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip()]

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.words.promise import control_text
+from bareline.analysis.words.error_rates import control_text
 from bareline.report.blocks import Block, Note, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, study_title
 from bareline.store.run import Run

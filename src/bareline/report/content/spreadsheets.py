@@ -15,7 +15,7 @@ from typing import IO
 
 import polars as pl
 
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 _FORMULA = r"(?s)^[=+\-@\t\r\n]."
 _NUMBER = r"^[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?: ?%| ?[A-Za-z]{1,6})?$"

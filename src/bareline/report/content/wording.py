@@ -14,7 +14,7 @@ from bareline.report.blocks import Tone
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import count, listing
 from bareline.vocabulary.verdicts import Verdict
 
@@ -122,7 +122,7 @@ def call_name(call: str, kind: str) -> str:
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
-def said_again(floor: ModelScore) -> str:
+def repeatability_sentence(floor: ModelScore) -> str:
     """Describe how far a measurement is from its repetition, which no prediction can undercut."""
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
@@ -151,7 +151,7 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
     return len(list(same))
 
 
-def outermost(
+def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
     """Return the least or the greatest end of several ranges; None where one of them is open."""
@@ -162,7 +162,7 @@ def outermost(
 def case_words(row: Mapping[str, Any]) -> str:
     """Name the case of a row: ``mpi.pingpong, 2 ranks, max_bytes=4096``."""
     words = f"{row['probe']}, {count(row['ranks'], 'rank')}"
-    return f"{words}, {shown_name(row['params'])}" if row["params"] else words
+    return f"{words}, {sanitized_name(row['params'])}" if row["params"] else words
 
 
 def slug(*parts: object) -> str:

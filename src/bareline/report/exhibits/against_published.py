@@ -22,11 +22,11 @@ from bareline.report.exhibits.printed_ranges import (
     range_of,
     score,
 )
-from bareline.report.figures.grammar import Chart, both_widths, plot
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import Ticks, ratio_ticks
 from bareline.report.figures.theme import MarkLook, looks
+from bareline.report.figures.vega import Chart, both_widths, plot
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying

@@ -17,13 +17,13 @@ from bareline.report.content.wording import (
     value_words,
     verdict_word,
 )
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_unit, select
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_unit, select
 from bareline.report.exhibits.columns import cells_table, in_table_order
 from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
-from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks
 from bareline.report.figures.theme import looks
+from bareline.report.figures.vega import Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
@@ -88,7 +88,7 @@ class _Bars:
     - `parts`: the parts of each total; a bar without any is one piece.
     """
 
-    chosen: Chosen
+    chosen: Panel
     write: WriteValue = _median_text
     parts: Parts = field(default_factory=dict)
     dots: Mapping[Row, Sequence[Dot]] = field(default_factory=dict)
@@ -177,20 +177,18 @@ def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
     return value / point.middle if cell.rate else value * point.middle
 
 
-def medians(
-    chosen: Chosen, write: WriteValue = _median_text, parts: Parts | None = None
-) -> Drawing:
+def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None = None) -> Drawing:
     """Draw the rows' values from zero, with the trials behind them and published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
 
-def trial_notes(chosen: Chosen) -> tuple[str, ...]:
+def trial_notes(chosen: Panel) -> tuple[str, ...]:
     """Return the notes on trials and diamonds."""
     return chosen.trials.note, _EXPECTED if chosen.published else ""
 
 
-def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose the figures in which anything has a value."""
     for chosen in by_unit(document, spec):
         if any(cell.value is not None for cell in chosen.cells):
@@ -217,7 +215,7 @@ def amount_words(cell: Row, unit: Scale) -> str:
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
 
 
-def _medians_summary(chosen: Chosen) -> str:
+def _medians_summary(chosen: Panel) -> str:
     words = {}
     for label, rows in chosen.groups.items():
         words[label] = [amount_words(row.cell, chosen.unit) for row in rows]
@@ -235,7 +233,7 @@ def _pairs(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         )
 
 
-def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose cells as a rule reports them: their values, without the intervals of the medians."""
     cells = select(document, spec)
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
@@ -271,7 +269,7 @@ def _with_loss(cell: Row, unit: Scale) -> str:
     return f"{value}  ({change} %)\u2003"
 
 
-def _losses_summary(chosen: Chosen) -> str:
+def _losses_summary(chosen: Panel) -> str:
     losses: list[str] = []
     for rows in chosen.groups.values():
         losses += filter(None, (_loss_summary(row.cell) for row in rows))

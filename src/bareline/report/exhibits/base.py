@@ -5,7 +5,7 @@ A kind is an `Exhibit`: a module of this package ends in ``EXHIBIT = Exhibit(...
 ``bareline.exhibits``.
 
 A number passes four types on its way to a page: `TableRow`, a cell with its shown value;
-`Chosen`, the rows of one figure; `Drawing`, its panels; and `Figure`, which `figure_of` puts
+`Panel`, the rows of one figure; `Drawing`, its panels; and `Figure`, which `figure_of` puts
 together.
 """
 
@@ -27,8 +27,8 @@ from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case, slug
 from bareline.report.exhibits.printed import uncompleted_words
-from bareline.report.figures.grammar import NO_DRAWING, Drawing
 from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.vega import NO_DRAWING, Drawing
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
@@ -212,7 +212,7 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Panel:
     """The content of one figure.
 
     - `places`: by title, where on the axis something was to be measured.
@@ -297,13 +297,13 @@ class Chosen:
         return ", ".join(map(metric_name, metrics))
 
 
-def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose a figure for each probe and unit, so that the unit can be in a head."""
     cells = select(document, spec)
     groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.metric.unit))
     for key, group in groups.items():
         rows = labelled(headline_first(group))
-        yield Chosen(document, spec, group, rows, what=key, probe=key[0])
+        yield Panel(document, spec, group, rows, what=key, probe=key[0])
 
 
 def labelled(cells: Sequence[Row]) -> list[TableRow]:

@@ -19,13 +19,13 @@ from bareline.report.content.calibration import (
 )
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title, capital
-from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Exhibit, figure_of
-from bareline.report.figures.grammar import Chart, Drawing, Style, layer, plot
+from bareline.report.exhibits.shared_axis import parameter_axis
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
 from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale
 from bareline.report.figures.theme import MarkLook, colour, looks
+from bareline.report.figures.vega import Chart, Drawing, Style, layer, plot
 from bareline.store.header import CalibrationKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value

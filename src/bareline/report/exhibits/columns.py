@@ -24,7 +24,7 @@ from bareline.report.content.wording import (
     verdict_tone,
     verdict_word,
 )
-from bareline.report.exhibits.base import Chosen, TableRow
+from bareline.report.exhibits.base import Panel, TableRow
 from bareline.report.exhibits.printed import (
     loss_words,
     not_completed,
@@ -155,7 +155,7 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
     return Field(words, tone=verdict_tone(verdict))
 
 
-def cells_table(chosen: Chosen) -> Table:
+def cells_table(chosen: Panel) -> Table:
     """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
 
     Cells of several probes begin with their benchmark, cells of several metrics with their metric.
@@ -224,7 +224,7 @@ def _value_order(value: Scalar | None) -> tuple[int, float, str]:
     return (1, float(value), "")
 
 
-def columns(chosen: Chosen, names: str, group: Callable[[TableRow], object] | None = None) -> Table:
+def columns(chosen: Panel, names: str, group: Callable[[TableRow], object] | None = None) -> Table:
     """Tabulate rows by the names of their columns."""
     table = _Columns(chosen, group)
     for name in names.split():
@@ -235,7 +235,7 @@ def columns(chosen: Chosen, names: str, group: Callable[[TableRow], object] | No
 class _Columns:
     """The columns that tables of cells choose from, each a method of its name."""
 
-    def __init__(self, chosen: Chosen, group: Callable[[TableRow], object] | None) -> None:
+    def __init__(self, chosen: Panel, group: Callable[[TableRow], object] | None) -> None:
         self.chosen = chosen
         self.rows = CellRows(chosen.rows, lambda row: row.cell, group)
         self.is_ruled = chosen.spec.rule in RULES

@@ -10,12 +10,12 @@ from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, points_of
 from bareline.report.content.wording import metric_name, verdict_word
 from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, select, titled
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.rules import lost, rule_text, ruled_ratio
-from bareline.report.figures.grammar import Drawing
 from bareline.report.figures.rows import Bar
 from bareline.report.figures.scales import signed_ticks
+from bareline.report.figures.vega import Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
@@ -43,7 +43,7 @@ def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     )
 
 
-def _degraded(document: Document, spec: ExhibitSpec) -> Chosen | None:
+def _degraded(document: Document, spec: ExhibitSpec) -> Panel | None:
     """Choose the losses of all probes; of the headline metric of each without another."""
     cells = [
         cell
@@ -63,10 +63,10 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Chosen | None:
     together: list[TableRow] = []
     for group in grouped_by(rows, lambda row: row.title).values():
         together += group
-    return Chosen(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
+    return Panel(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
 
 
-def _losses(chosen: Chosen) -> Drawing:
+def _losses(chosen: Panel) -> Drawing:
     """Draw the performance lost; left of zero is a gain."""
     groups = {}
     for title, rows in chosen.groups.items():
@@ -95,13 +95,13 @@ def _loss_words(row: TableRow) -> str:
     return f"{row.shown.value:.1f} %"
 
 
-def _degradation_title(chosen: Chosen) -> str:
+def _degradation_title(chosen: Panel) -> str:
     title = f"Performance lost against {chosen.document.baseline}"
     metrics = {metric_name(row.cell.place.metric) for row in chosen.rows}
     return f"{title}, {metrics.pop()}" if len(metrics) == 1 else title
 
 
-def _degradation_summary(chosen: Chosen) -> str:
+def _degradation_summary(chosen: Panel) -> str:
     rows = chosen.rows[:MOST_LOSSES]
     losses = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in rows]
     return f"Performance lost: {'; '.join(losses)}."

@@ -25,10 +25,10 @@ from bareline.report.content.fleet import (
 )
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit, figure_of
-from bareline.report.figures.grammar import Chart, Style, both_widths, layer, plot, raw
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.theme import colour
+from bareline.report.figures.vega import Chart, Style, both_widths, layer, plot, raw
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import count, plain
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedStudy, Result
 from bareline.report.content.document import Document
-from bareline.report.exhibits.along import VALUE_HEIGHT_PX, Along
-from bareline.report.exhibits.base import Chosen
-from bareline.report.figures.grammar import Channel, Chart, Style, layer
+from bareline.report.exhibits.base import Panel
+from bareline.report.exhibits.shared_axis import VALUE_HEIGHT_PX, SharedAxis
 from bareline.report.figures.marks import Layers
+from bareline.report.figures.vega import Channel, Chart, Style, layer
 from bareline.vocabulary.units import format_size
 
 #: Metrics of publications whose value is a message size, and the event at that size.
@@ -40,7 +40,7 @@ class PrintedJump:
         return f"{self.platform} {self.event} between {low} and {format_size(self.high_bytes)}"
 
 
-def jumps_of(chosen: Chosen) -> list[PrintedJump]:
+def jumps_of(chosen: Panel) -> list[PrintedJump]:
     """Return the printed sizes of the parts that a curve by message size repeats."""
     if chosen.x != _SIZE:
         return []
@@ -64,13 +64,13 @@ def _of_platforms(
             yield PrintedJump(str(role.platform), EVENTS[result.metric], int(low), int(high))
 
 
-def jumps_note(chosen: Chosen) -> str:
+def jumps_note(chosen: Panel) -> str:
     """Describe the shaded sizes; empty without any."""
     words = [jump.words for jump in jumps_of(chosen)]
     return f"Shaded sizes, as printed: {'; '.join(words)}." if words else ""
 
 
-def printed_jumps(chosen: Chosen, along: Along) -> Layers:
+def printed_jumps(chosen: Panel, along: SharedAxis) -> Layers:
     """Shade the sizes at which a curve is printed to change, in the colour of its platform."""
     least, most = along.across.domain
     ranges = []

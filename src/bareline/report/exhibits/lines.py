@@ -22,20 +22,20 @@ from bareline.report.content.wording import (
     summed_up,
     value_words,
 )
-from bareline.report.exhibits.along import (
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_metric, select, titled
+from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.jumps import jumps_note, printed_jumps
+from bareline.report.exhibits.shared_axis import (
     ALL_LARGE,
-    Along,
+    SharedAxis,
     diamonds_note,
     largest,
     parameter_words,
     placed,
 )
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, select, titled
-from bareline.report.exhibits.columns import cells_table, columns
-from bareline.report.exhibits.jumps import jumps_note, printed_jumps
-from bareline.report.figures.grammar import Channel, Chart, Drawing
 from bareline.report.figures.marks import dots
 from bareline.report.figures.theme import MarkLook, line_looks
+from bareline.report.figures.vega import Channel, Chart, Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, listing
@@ -52,7 +52,7 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         )
 
 
-def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose a figure for each metric that has a value along the parameter."""
     for subject, cells in by_metric(select(document, spec)):
         x = spec.x or numeric_axis(cells)
@@ -62,10 +62,10 @@ def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
         if any(cell.value is not None for cell in on_axis):
             names = varying_without(on_axis, x)
             rows = [TableRow(cell, cell.place.words_of(names)) for cell in on_axis]
-            yield Chosen(document, spec, on_axis, rows, x, subject, subject[0])
+            yield Panel(document, spec, on_axis, rows, x, subject, subject[0])
 
 
-def _trials(chosen: Chosen, rows: Sequence[TableRow]) -> Dots:
+def _trials(chosen: Panel, rows: Sequence[TableRow]) -> Dots:
     document = chosen.document
     measured = [row.cell for row in rows if row.cell.value is not None]
     most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
@@ -75,13 +75,13 @@ def _trials(chosen: Chosen, rows: Sequence[TableRow]) -> Dots:
 class _Curves:
     """Draws a panel for each group of a figure: its values, and under them its ratios."""
 
-    def __init__(self, chosen: Chosen) -> None:
+    def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
         self.trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
         values: list[float] = []
         for trials in self.trials.values():
             values += [dot.value for dot in trials.dots]
-        self.along = Along(chosen, others=values)
+        self.along = SharedAxis(chosen, others=values)
 
     def drawing(self) -> Drawing:
         panels = [self._panel(title, rows) for title, rows in self.chosen.groups.items()]
@@ -112,20 +112,20 @@ class _Curves:
         }
 
 
-def panels_of(chosen: Chosen, panels: Sequence[Chart]) -> Drawing:
+def panels_of(chosen: Panel, panels: Sequence[Chart]) -> Drawing:
     """Return the panels of a figure's groups, of which a reader may choose the large one."""
     large = largest(chosen.groups, chosen.published)
     return Drawing(panels, chosen.groups, large, wide=len(chosen.groups) > 1)
 
 
-def _curve_notes(chosen: Chosen) -> Iterable[str]:
+def _curve_notes(chosen: Panel) -> Iterable[str]:
     notes = (_trials(chosen, rows).note for rows in chosen.groups.values())
     yield next(filter(None, notes), "")
     yield diamonds_note(chosen)
     yield jumps_note(chosen)
 
 
-def _curve_words(chosen: Chosen) -> str:
+def _curve_words(chosen: Panel) -> str:
     names = [name for name in chosen.document.names if name in chosen.planned]
     cells = _in_order(chosen, chosen.rows)
     first = parameter_words(chosen, cells[0])
@@ -145,11 +145,11 @@ def _curve_words(chosen: Chosen) -> str:
     return f"{head} {summed_up(ends, 4 * len(names))}" if ends else head
 
 
-def _in_order(chosen: Chosen, rows: Iterable[TableRow]) -> list[Row]:
+def _in_order(chosen: Panel, rows: Iterable[TableRow]) -> list[Row]:
     return sorted((row.cell for row in rows), key=lambda cell: position(cell, chosen.x))
 
 
-def _end_words(chosen: Chosen, platform: str, cells: Sequence[Row]) -> list[str]:
+def _end_words(chosen: Panel, platform: str, cells: Sequence[Row]) -> list[str]:
     """Describe how a platform compares at the first and at the last place."""
     compared = [cell for cell in cells if cell.platform == platform and cell.ratio]
     if not compared:
@@ -170,7 +170,7 @@ def _relatives(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         )
 
 
-def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose a figure per layer and metric in which a probe is compared at two places."""
     x = spec.x or "ranks"
     cells = placed(select(document, spec), x)
@@ -185,7 +185,7 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]
             rows += [row for row in line if row.cell.ratio]
         cells_of_rows = [row.cell for row in rows]
         places = _places(lines, x)
-        yield Chosen(document, spec, cells_of_rows, rows, x, subject, places=places)
+        yield Panel(document, spec, cells_of_rows, rows, x, subject, places=places)
 
 
 def _named_lines(document: Document, cells: Sequence[Row], x: str) -> dict[str, list[TableRow]]:
@@ -203,9 +203,9 @@ def _places(lines: Mapping[str, Sequence[TableRow]], x: str) -> dict[str, list[f
     return places
 
 
-def _relative_panels(chosen: Chosen) -> Drawing:
+def _relative_panels(chosen: Panel) -> Drawing:
     """Draw a panel for each platform; no line crosses a place where its probe has no value."""
-    along = Along(chosen)
+    along = SharedAxis(chosen)
     measured = {cell.platform for cell in chosen.cells}
     platforms = [name for name in chosen.document.names if name in measured]
     shorts = dict(zip(chosen.groups, distinct_parts(list(chosen.groups)), strict=True))
@@ -236,11 +236,11 @@ def _most_published(published: Sequence[PublishedPoint], platforms: Sequence[str
     return platforms.index(most)
 
 
-def _relative_title(chosen: Chosen) -> str:
+def _relative_title(chosen: Panel) -> str:
     return f"{chosen.metric} relative to {chosen.document.baseline}"
 
 
-def _relative_words(chosen: Chosen) -> str:
+def _relative_words(chosen: Panel) -> str:
     ratios = {}
     for title, rows in chosen.groups.items():
         places = grouped_by((row.cell for row in rows), lambda cell: position(cell, chosen.x))
@@ -252,7 +252,7 @@ def _relative_words(chosen: Chosen) -> str:
     return f"{head} {summed_up(ratios, len(ratios))}"
 
 
-def _relative_columns(chosen: Chosen) -> Table:
+def _relative_columns(chosen: Panel) -> Table:
     titles = list(chosen.groups)
 
     def order(row: TableRow) -> tuple[int, float, str]:

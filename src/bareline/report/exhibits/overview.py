@@ -17,11 +17,11 @@ from bareline.report.content.grid import by_loss
 from bareline.report.content.wording import sentence_case, verdict_tone, verdict_word
 from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.exhibits.columns import graded
-from bareline.report.figures.grammar import MARK, Channel, Chart, Style, both_widths, layer, plot
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import absence, rule_at, value_axis, written, written_clear
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.vega import MARK, Channel, Chart, Style, both_widths, layer, plot
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer

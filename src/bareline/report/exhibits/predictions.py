@@ -18,9 +18,8 @@ from bareline.predict.validation.predictions import Predictions
 from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
-from bareline.report.content.wording import said_again, sentence_case
+from bareline.report.content.wording import repeatability_sentence, sentence_case
 from bareline.report.exhibits.base import Exhibit, figure_of
-from bareline.report.figures.grammar import both_widths
 from bareline.report.figures.predictions import (
     SECTION,
     coverage_chart,
@@ -30,6 +29,7 @@ from bareline.report.figures.predictions import (
 )
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
+from bareline.report.figures.vega import both_widths
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, whole
@@ -119,7 +119,7 @@ def _flat(trial: Trial) -> dict[str, Any]:
 
 
 def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
-    repeatability = said_again(validation.repeated) if validation.repeated else ""
+    repeatability = repeatability_sentence(validation.repeated) if validation.repeated else ""
     return figure_of(
         ExhibitSpec(kind=spec.kind),
         title="How good each way to predict is",

@@ -27,14 +27,14 @@ from bareline.report.blocks import Figure
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
-from bareline.report.exhibits.along import RATIO_HEIGHT_PX, Along, diamonds_note, placed
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, by_metric, select
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_metric, select
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.lines import panels_of
-from bareline.report.figures.grammar import Channel, Chart, Drawing, layer
+from bareline.report.exhibits.shared_axis import RATIO_HEIGHT_PX, SharedAxis, diamonds_note, placed
 from bareline.report.figures.marks import AxesStrip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
+from bareline.report.figures.vega import Channel, Chart, Drawing, layer
 from bareline.stats import paired_ratio
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
@@ -151,7 +151,7 @@ def each_rank(cell: Row, growing: Collection[str]) -> Row:
 
 
 @dataclass(frozen=True)
-class _Scaled(Chosen):
+class _Scaled(Panel):
     """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -275,7 +275,7 @@ class _Panels:
         for _, line in chosen.all_lines:
             if chosen.is_program and len(line) > 1:
                 ideals.append(chosen.ideal(line[0], line[-1].ranks))
-        self.along = Along(chosen, others=ideals)
+        self.along = SharedAxis(chosen, others=ideals)
         shares = [100.0]
         for row in chosen.rows:
             if row.shown:

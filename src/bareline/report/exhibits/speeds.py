@@ -12,13 +12,13 @@ from bareline.report.blocks import Figure
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, summed_up
-from bareline.report.exhibits.along import Along, is_within, parameter_words, placed
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, select, titled
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
-from bareline.report.figures.grammar import Channel, Chart, Drawing
+from bareline.report.exhibits.shared_axis import SharedAxis, is_within, parameter_words, placed
 from bareline.report.figures.marks import AxesStrip, dashes, diamonds, spans
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.vega import Channel, Chart, Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import plain
@@ -37,7 +37,7 @@ def _relative_performance(document: Document, spec: ExhibitSpec) -> Iterator[Fig
     )
 
 
-def _speeds(document: Document, spec: ExhibitSpec) -> Chosen | None:
+def _speeds(document: Document, spec: ExhibitSpec) -> Panel | None:
     """Choose one figure of all probes; only where the baseline has its fewest ranks."""
     x = spec.x or "ranks"
     cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
@@ -52,7 +52,7 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Chosen | None:
         return None
     compared = [row.cell for row in rows]
     subject = (spec.probe or "", spec.metric or "")
-    return Chosen(document, spec, compared, rows, x, subject, places=places)
+    return Panel(document, spec, compared, rows, x, subject, places=places)
 
 
 def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list[TableRow]:
@@ -102,7 +102,7 @@ class _Speed:
     speed: float
 
 
-def _printed_speeds(chosen: Chosen, rows: Sequence[TableRow]) -> Iterator[dict[str, Any]]:
+def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[dict[str, Any]]:
     """Yield where the printed loss against the baseline of as many ranks would put a platform."""
     styles = looks(chosen.document.names)
     drawn = [
@@ -127,8 +127,8 @@ def _printed_speeds(chosen: Chosen, rows: Sequence[TableRow]) -> Iterator[dict[s
                 }
 
 
-def _speed_panels(chosen: Chosen) -> Drawing:
-    along = Along(chosen)
+def _speed_panels(chosen: Panel) -> Drawing:
+    along = SharedAxis(chosen)
     printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
     ends = [1.0]
     for marks in printed.values():
@@ -146,7 +146,7 @@ def _speed_panels(chosen: Chosen) -> Drawing:
 
 
 def _speed_strip(
-    chosen: Chosen, along: Along, title: str, ticks: Ticks, printed: Sequence[dict[str, Any]]
+    chosen: Panel, along: SharedAxis, title: str, ticks: Ticks, printed: Sequence[dict[str, Any]]
 ) -> AxesStrip:
     rows = chosen.groups[title]
 
@@ -168,7 +168,7 @@ def _speed_strip(
     )
 
 
-def _ideal(chosen: Chosen, rows: Sequence[TableRow], ticks: Ticks) -> Iterator[dict[str, Any]]:
+def _ideal(chosen: Panel, rows: Sequence[TableRow], ticks: Ticks) -> Iterator[dict[str, Any]]:
     """Yield the ends of the line of ideal scaling, as far as the axis has room."""
     baseline = chosen.document.baseline
     cells = [row.cell for row in rows]
@@ -183,11 +183,11 @@ def _ideal(chosen: Chosen, rows: Sequence[TableRow], ticks: Ticks) -> Iterator[d
             yield {"x": x, "y": x / start, "colour": colour("baseline"), "stretch": "ideal"}
 
 
-def _fewest(chosen: Chosen) -> str:
+def _fewest(chosen: Panel) -> str:
     return f"{chosen.document.baseline} at its fewest {axis_name(chosen.x)}"
 
 
-def _speed_notes(chosen: Chosen) -> Iterable[str]:
+def _speed_notes(chosen: Panel) -> Iterable[str]:
     yield f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}."
     marks: list[dict[str, Any]] = []
     for rows in chosen.groups.values():
@@ -200,7 +200,7 @@ def _speed_notes(chosen: Chosen) -> Iterable[str]:
     yield _beyond_note(chosen)
 
 
-def _beyond_note(chosen: Chosen) -> str:
+def _beyond_note(chosen: Panel) -> str:
     """Name the published ratios at places where nothing was measured: they have no mark."""
     places = [position(cell, chosen.x) for cell in chosen.cells]
     beyond = []
@@ -215,7 +215,7 @@ def _beyond_note(chosen: Chosen) -> str:
     return f"Published where nothing was measured here: {'; '.join(texts)}." if texts else ""
 
 
-def _speed_words(chosen: Chosen) -> str:
+def _speed_words(chosen: Panel) -> str:
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
         lines = grouped_by(rows, lambda row: row.cell.platform)
@@ -225,7 +225,7 @@ def _speed_words(chosen: Chosen) -> str:
     return f"{head} {summed_up(ends, len(ends))}"
 
 
-def _last_speed(chosen: Chosen, platform: str, rows: Sequence[TableRow]) -> str:
+def _last_speed(chosen: Panel, platform: str, rows: Sequence[TableRow]) -> str:
     last = max(rows, key=lambda row: position(row.cell, chosen.x))
     speed = plain(last.shown.value) if last.shown else ""
     return f"{platform} {speed} at {parameter_words(chosen, last.cell)}"

@@ -10,7 +10,7 @@ from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.wording import distinct_parts, summed_up
 from bareline.report.exhibits.bars import PARTS, Parts, amount_words, medians
-from bareline.report.exhibits.base import Chosen, Exhibit, TableRow, labelled, select
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, labelled, select
 from bareline.report.exhibits.columns import cells_table
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
@@ -56,7 +56,7 @@ def _with_printed_parts(document: Document) -> Document:
     return replace(document, published=[*document.published, *again]) if again else document
 
 
-def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose a figure for each layer: the totals of which all parts are known."""
     metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
     cells: list[Row] = []
@@ -70,7 +70,7 @@ def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
 
 def _divided_layer(
     document: Document, spec: ExhibitSpec, metrics: Sequence[str], totals: Sequence[Row]
-) -> Chosen:
+) -> Panel:
     places = {cell.place for cell in totals}
     cells = [
         cell
@@ -84,7 +84,7 @@ def _divided_layer(
         rows = _of_several_probes(document, rows, probes)
         probe = ""
     subject = probe or spec.probe or totals[0].layer
-    return Chosen(document, spec, cells, rows, what=(subject,), probe=probe)
+    return Panel(document, spec, cells, rows, what=(subject,), probe=probe)
 
 
 def _of_several_probes(
@@ -118,7 +118,7 @@ def parts_of(cells: Iterable[Row]) -> Parts:
     return parts
 
 
-def _parts_summary(chosen: Chosen) -> str:
+def _parts_summary(chosen: Panel) -> str:
     divided = parts_of(chosen.cells)
 
     def words(rows: Sequence[TableRow]) -> Iterator[str]:

@@ -22,7 +22,10 @@ from bareline.report.content.wording import (
 )
 from bareline.report.exhibits.base import Exhibit, figure_of, select
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.grammar import (
+from bareline.report.figures.marks import marks, spans, y_axis
+from bareline.report.figures.scales import Scale, log_ticks, unit_scale
+from bareline.report.figures.theme import MarkLook, colour, looks
+from bareline.report.figures.vega import (
     NO_DRAWING,
     Channel,
     Chart,
@@ -31,9 +34,6 @@ from bareline.report.figures.grammar import (
     layer,
     plot,
 )
-from bareline.report.figures.marks import marks, spans, y_axis
-from bareline.report.figures.scales import Scale, log_ticks, unit_scale
-from bareline.report.figures.theme import MarkLook, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying

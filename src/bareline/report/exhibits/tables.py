@@ -19,8 +19,8 @@ from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, same_place, speaks_of
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import (
-    Chosen,
     Exhibit,
+    Panel,
     TableRow,
     by_unit,
     figure_of,
@@ -71,19 +71,19 @@ def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         yield _others_figure(spec, others)
 
 
-def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose a probe's metrics, or several headlines; a publication's come first, in its order."""
     for label, cells in _factor_parts(document, spec).items():
         rows = _rows(document, spec, cells)
         if any(row.cell.value is not None for row in rows):
             subject = (spec.probe or "all", spec.metric or "")
-            yield Chosen(document, spec, cells, rows, what=subject, label=label)
+            yield Panel(document, spec, cells, rows, what=subject, label=label)
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
     """Return the cells by the label of their table: printed ones, then those that are not."""
     cells = _factor_cells(document, spec)
-    printed = _printed(cells, Chosen(document, spec, cells).published)
+    printed = _printed(cells, Panel(document, spec, cells).published)
     cells = [cell for cell in cells if cell.place in printed or cell.place.probe not in spec.also]
     if not spec.published or not printed:
         return {"": cells}

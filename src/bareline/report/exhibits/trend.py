@@ -23,12 +23,12 @@ from bareline.analysis.words.history import (
 from bareline.report.blocks import Field, Figure, Rows, Table, Tone
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
-from bareline.report.exhibits.along import ALL_LARGE
 from bareline.report.exhibits.base import Exhibit, figure_of, meant
-from bareline.report.figures.grammar import Channel, Chart, Drawing, Style, layer
+from bareline.report.exhibits.shared_axis import ALL_LARGE
 from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.vega import Channel, Chart, Drawing, Style, layer
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by

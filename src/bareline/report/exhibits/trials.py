@@ -18,11 +18,11 @@ from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot, trial_dots
 from bareline.report.content.wording import metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, by_metric, figure_of, select
-from bareline.report.figures.grammar import Chart, both_widths
 from bareline.report.figures.marks import AxesStrip, line_mark, x_axis
 from bareline.report.figures.rows import Mark, StripRow, strip_plot
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.vega import Chart, both_widths
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
-from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, heading, layer
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
+from bareline.report.figures.vega import MARK, Channel, Chart, Rows, Style, axis, heading, layer
 
 LABEL_GAP_PX = 13
 #: Room for a letter of a name at the end of a line: a reader's font may be wider than the font that

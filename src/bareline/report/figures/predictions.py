@@ -10,7 +10,9 @@ from bareline.predict.curves.coverage import CurveCoverage, SizeUsed
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation.scores import Trial
-from bareline.report.figures.grammar import (
+from bareline.report.figures.scales import Ticks, log_ticks, signed_ticks, size_ticks, unit_scale
+from bareline.report.figures.theme import MarkLook, colour
+from bareline.report.figures.vega import (
     Channel,
     Chart,
     Style,
@@ -20,8 +22,6 @@ from bareline.report.figures.grammar import (
     plot,
     raw,
 )
-from bareline.report.figures.scales import Ticks, log_ticks, signed_ticks, size_ticks, unit_scale
-from bareline.report.figures.theme import MarkLook, colour
 from bareline.vocabulary.units import format_size, format_value
 
 #: The place of these figures: a section of their own, as figures of a layer have that layer's.

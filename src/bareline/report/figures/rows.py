@@ -12,10 +12,10 @@ from statistics import median
 from typing import Any
 
 from bareline.analysis.numbers.row import Estimate
-from bareline.report.figures.grammar import MARK, Channel, Chart, Rows, Style, axis, layer, plot
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
+from bareline.report.figures.vega import MARK, Channel, Chart, Rows, Style, axis, layer, plot
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX = 18

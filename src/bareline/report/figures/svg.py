@@ -11,10 +11,10 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from bareline.report.figures.grammar import Chart
-from bareline.report.figures.obstacles import refuse_undrawn
+from bareline.report.figures.drawing_available import refuse_undrawn
 from bareline.report.figures.theme import COLOURS, FONT, colour, config
-from bareline.vocabulary.texts import cleaned, cleaned_all
+from bareline.report.figures.vega import Chart
+from bareline.vocabulary.sanitize import cleaned, cleaned_all
 
 #: Of the notes under a drawing; a character on average, in the widest of the fonts.
 _NOTE_PX = 10.5

@@ -18,8 +18,8 @@ from bareline.report.blocks import Chart, Field, Figure, Table
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.spreadsheets import csv_of_rows, write_table
+from bareline.report.figures.drawing_available import drawing_obstacle
 from bareline.report.figures.marks import WIDTH_PX
-from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.svg import draw, for_page
 from bareline.vocabulary.caveats import Caveat, notes
 from bareline.vocabulary.finite import with_nulls
@@ -189,7 +189,7 @@ def _panels(
     figure: Figure, charts: Sequence[Chart], prefix: str, *, explained: bool
 ) -> tuple[Markup, ...]:
     """Draw the panels of a figure for the page."""
-    if why_undrawn():
+    if drawing_obstacle():
         return ()  # its table replaces it, and page and command line report why
     panels: list[Markup] = []
     for index, chart in enumerate(charts):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bareline.host.tools import find_browser, install_hint
-from bareline.predict.scaling.growth import Growth
+from bareline.predict.scaling.prediction import ScalingPrediction
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation.scores import Validation
 from bareline.report.blocks import Block, Note, Prose, Section
@@ -18,19 +18,19 @@ from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
 from bareline.report.exhibits.base import draw_figures
-from bareline.report.figures.grammar import Chart
-from bareline.report.figures.growth import growth_chart
-from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
+from bareline.report.figures.drawing_available import drawing_obstacle, refuse_undrawn
 from bareline.report.figures.predictions import predicted_chart, waterfall_chart
+from bareline.report.figures.scaling import growth_chart
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.figures.theme import looks
+from bareline.report.figures.vega import Chart
 from bareline.report.page.html import render_page
 from bareline.report.page.preview import picture, picture_name
 from bareline.report.page.sections import sections
 from bareline.report.writers.markdown import escaped, markdown
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import replace_file, step_to_write
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 #: Forms of a report, by the ending of their file.
 FORMATS = ("html", "md", "pdf")
@@ -70,7 +70,7 @@ def write_report(
             folder = Path(os.path.relpath(figures.resolve(), path.resolve().parent))
         return write_file(path, render_markdown(document, folder))
     written = write_file(path, render_page(document, address))
-    if address and not why_undrawn():
+    if address and not drawing_obstacle():
         name = picture_name(address)
         write_file(path.with_name(name), picture(document))
     return written
@@ -105,7 +105,7 @@ def write_loss(loss: LossSplit, folder: Path) -> list[Path]:
     return _write_charts({f"loss-{loss.platform}": chart}, folder)
 
 
-def write_growth(predictions: Sequence[Growth], folder: Path) -> list[Path]:
+def write_growth(predictions: Sequence[ScalingPrediction], folder: Path) -> list[Path]:
     """Draw a program's times by ranks, as SVG and PNG. Raises StoreError: as for `write_loss`."""
     most_ranks = predictions[0].points[-1].ranks
     return _write_charts({f"ranks-{most_ranks}": growth_chart(predictions)}, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from bareline.analysis.words.parts import Evidence, Sentence
+from bareline.analysis.words.parts import Link, Sentence
 from bareline.report.blocks import Figure, Section
 from bareline.report.content.claim_axis import Axis
 from bareline.report.content.claims import claims_of
@@ -19,7 +19,7 @@ from bareline.report.page.drawing import DrawnFigure, draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address
 from bareline.report.page.sections import sections, sources
 from bareline.report.page.templates import link_terms, render
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 
 
 def render_page(document: Document, address: str = "") -> str:
@@ -77,7 +77,7 @@ def _anchors(figures: Sequence[Figure], parts: Sequence[Section]) -> set[str]:
     return anchors
 
 
-def _other_sentences(document: Document, anchors: set[str]) -> list[tuple[Sentence, Evidence]]:
+def _other_sentences(document: Document, anchors: set[str]) -> list[tuple[Sentence, Link]]:
     """Return the sentences about no layer, each with the place that it leads to."""
     others = [sentence for sentence in document.statements if not sentence.about]
     return [(sentence, _evidence(sentence, anchors)) for sentence in others]
@@ -107,11 +107,11 @@ def _matrix(document: Document) -> dict[str, object]:
     return {"matrix": matrix(glance, document.findings, across), "shared": lines}
 
 
-def _evidence(sentence: Sentence, anchors: set[str]) -> Evidence:
+def _evidence(sentence: Sentence, anchors: set[str]) -> Link:
     """Return the place on the page that a sentence leads to; without its own, the overview."""
     evidence = sentence.evidence
     if evidence is None:
-        return Evidence("overview", None)
+        return Link("overview", None)
     if evidence.anchor not in anchors:
-        return Evidence("overview", evidence.n)
+        return Link("overview", evidence.n)
     return evidence

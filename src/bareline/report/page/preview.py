@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import escape
 
-from bareline.analysis.words.verdict import Glance, Square
+from bareline.analysis.words.verdict import MatrixCell, VerdictMatrix
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.figures.svg import to_png
 from bareline.report.figures.theme import FONT, colour
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
 #: The size that previews are laid out for.
@@ -97,7 +97,7 @@ def _bars(document: Document) -> Iterator[str]:
         y += _ROW_PX
 
 
-def _bar(square: Square, platform: str, share: float, y: float) -> Iterator[str]:
+def _bar(square: MatrixCell, platform: str, share: float, y: float) -> Iterator[str]:
     """Draw a change as a bar, with its words and its platform after it."""
     ink = "better" if square.mark is Verdict.FASTER else "worse"
     width_px = max(2.0, share * _BAR_PX)
@@ -117,7 +117,7 @@ def _text(text: str, x: float, y: float, size_px: int, ink: str, weight: int = 4
 _LEAST_END = 2.0
 
 
-def _shares(glance: Glance) -> dict[tuple[Layer, str], float]:
+def _shares(glance: VerdictMatrix) -> dict[tuple[Layer, str], float]:
     """Return the log of each certain change, as a share of the largest one."""
     factors: dict[tuple[Layer, str], float] = {}
     for place, square in glance.squares.items():

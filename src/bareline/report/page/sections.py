@@ -9,9 +9,9 @@ from bareline.published.catalogue import conditions
 from bareline.report.blocks import Block, Field, Figure, Folded, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, glosses
 from bareline.report.content.facts import FactLine, facts_table
-from bareline.report.content.gaps import gaps
 from bareline.report.content.grid import by_loss
 from bareline.report.content.method import method
+from bareline.report.content.missing import missing_blocks
 from bareline.report.content.platform_use import use_section
 from bareline.report.content.profiles import profiles_table
 from bareline.report.content.published import PublishedPoint
@@ -54,7 +54,7 @@ def sections(
             "platform, then compared with the measurements.",
         ))  # fmt: skip
         parts.append(Section("Predictions", (about, *predicted), "predictions"))
-    incomplete = tuple(gaps(document, empty))
+    incomplete = tuple(missing_blocks(document, empty))
     parts.append(Section("Failed, missing, left out, caveats", incomplete, "gaps"))
     parts += _published(document)
     parts.append(Section("Method and data", tuple(method(document)), "method"))

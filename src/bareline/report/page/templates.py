@@ -18,11 +18,11 @@ import jinja2
 from markupsafe import Markup, escape
 
 from bareline import __version__
-from bareline.analysis.words.parts import Amount, Interval, Lead, Part, Platform, Sentence
+from bareline.analysis.words.parts import Amount, Interval, Lead, Part, PlatformName, Sentence
 from bareline.report.blocks import Block, Section, Table
 from bareline.report.content.glossary import explained, term_anchor, terms_of
 from bareline.report.content.wording import layer_anchor, probe_anchor, sentence_case
-from bareline.report.figures.obstacles import why_undrawn
+from bareline.report.figures.drawing_available import drawing_obstacle
 from bareline.report.figures.theme import css_variables
 from bareline.vocabulary.units import count
 
@@ -91,7 +91,7 @@ def template_environment() -> jinja2.Environment:
         "layer_anchor": layer_anchor,
         "probe_anchor": probe_anchor,
         "term_anchor": term_anchor,
-        "why_undrawn": why_undrawn,
+        "drawing_obstacle": drawing_obstacle,
     }
     return environment
 
@@ -171,7 +171,7 @@ def _set_part(part: Part, text: str) -> Markup:
             return Markup("<b>{}</b>").format(text)
         case Interval():
             return Markup('<span class="light">{}</span>').format(text)
-        case Platform() if len(part.text) <= _UNBROKEN:
+        case PlatformName() if len(part.text) <= _UNBROKEN:
             return Markup('<span class="name">{}</span>').format(part.text)
         case _:
             return Markup("{}").format(text)

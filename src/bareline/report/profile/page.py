@@ -17,9 +17,9 @@ from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, communication_matrix, remarks, top_calls
 from bareline.report.blocks import Field, Figure, Rows, Table
 from bareline.report.content.wording import slug
-from bareline.report.figures.grammar import Channel, Chart, Style, axis, heading, layer, plot
 from bareline.report.figures.scales import Scale, count_ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour
+from bareline.report.figures.vega import Channel, Chart, Style, axis, heading, layer, plot
 from bareline.report.page.drawing import DrawnFigure, draw_figure, make_download
 from bareline.report.page.templates import render
 from bareline.report.profile.tables import (
@@ -32,7 +32,7 @@ from bareline.report.profile.tables import (
     subtitle,
 )
 from bareline.vocabulary.finite import with_nulls
-from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.sanitize import cleaned
 from bareline.vocabulary.units import format_size, format_value, plain, whole
 
 #: A matrix of at most so many rows has the number of each row at its sides.

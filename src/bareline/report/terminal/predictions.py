@@ -8,11 +8,11 @@ import numpy as np
 
 from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.prediction import Prediction
-from bareline.predict.replay.fitness import CallLack
+from bareline.predict.replay.validity import CallLack
 from bareline.predict.shares import LossSplit
 from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
-from bareline.report.content.wording import capital, said_again
+from bareline.report.content.wording import capital, repeatability_sentence
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.units import format_value, percent_tenths, significant
 
@@ -186,7 +186,7 @@ def validation_blocks(validation: Validation) -> Iterator[Block]:
             yield _score_table(validation.calibrated)
         yield from _worst_cases(validation, scores[0].model)
     if validation.repeated is not None:
-        yield Remark(said_again(validation.repeated))
+        yield Remark(repeatability_sentence(validation.repeated))
     if validation.disturbed:
         yield Remark(
             f"{validation.disturbed} launches left out: their ranks had no core for too long.",

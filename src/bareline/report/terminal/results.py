@@ -14,8 +14,8 @@ from bareline.analysis.numbers.programs import unprofiled
 from bareline.analysis.numbers.row import Row, read_rows
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.disturbance import disturbed_words
+from bareline.analysis.words.error_rates import control_sentence
 from bareline.analysis.words.parts import Sentence, sentence
-from bareline.analysis.words.promise import control_sentence
 from bareline.analysis.words.reasons import reasons_of
 from bareline.report.blocks import (
     Block,

@@ -14,7 +14,7 @@ from bareline.report.blocks import Block, Next, Remark, Rows, Table
 from bareline.store.run import Run
 from bareline.vocabulary.looks import look_words
 from bareline.vocabulary.model import Failed, Record
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
 
 #: Endings of the names of probes that measure every node or link of a cluster.
@@ -69,7 +69,7 @@ class _Case:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> _Case:
-        parameters = [shown_name(row["params"])]
+        parameters = [sanitized_name(row["params"])]
         if row["profile"]:
             parameters.append("profiled")
         return cls(row["probe"], row["layout"] or "-", ", ".join(filter(None, parameters)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bareline.analysis.judgements.causes.cause import Word
+from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import ratio_words
@@ -17,10 +17,10 @@ from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
 
 _WORDS: Mapping[str | None, str] = {
-    Word.EXPLAINS: "explains",
-    Word.MAY_EXPLAIN: "may explain it, or cost nothing",
-    Word.CONTRIBUTES: "contributes",
-    Word.DIFFERS: "differs, effect not measured",
+    CauseStatus.EXPLAINS: "explains",
+    CauseStatus.MAY_EXPLAIN: "may explain it, or cost nothing",
+    CauseStatus.CONTRIBUTES: "contributes",
+    CauseStatus.DIFFERS: "differs, effect not measured",
     None: "no",
 }
 

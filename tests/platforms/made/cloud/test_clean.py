@@ -12,7 +12,7 @@ import pytest
 from bareline.platforms import base, listing
 from bareline.platforms.made.cloud import journal as remains
 from bareline.platforms.made.cloud.journal import Journal
-from bareline.platforms.made.cloud.provider import INSTANCE, Thing
+from bareline.platforms.made.cloud.provider import INSTANCE, CloudResource
 from bareline.platforms.made.openstack import OpenStackPlatform
 from bareline.vocabulary.errors import PlatformError
 
@@ -81,7 +81,7 @@ def test_account_is_forgotten_when_no_journal_of_it_is_left(tmp_path):
 
 def test_account_that_only_a_journal_names_is_looked_at(tmp_path):
     journal = Journal(tmp_path, "openstack", "nebula", {"cloud": "here"})
-    journal.asked(Thing(INSTANCE, f"{journal.prefix}-n1"))
+    journal.asked(CloudResource(INSTANCE, f"{journal.prefix}-n1"))
     looked = []
     for _ in range(2):
         remains.clean(tmp_path, "openstack", lambda _: Empty(looked))
@@ -95,7 +95,7 @@ def test_type_that_cannot_be_cleaned_does_not_keep_the_others_from_it(monkeypatc
         def clean(cls):
             raise ModuleNotFoundError("No module named 'requests'")
 
-    class Silent(Broken):
+    class FailedCase(Broken):
         @classmethod
         def clean(cls):
             raise PlatformError("does not answer", hint="start it")
@@ -105,7 +105,7 @@ def test_type_that_cannot_be_cleaned_does_not_keep_the_others_from_it(monkeypatc
         def clean(cls):
             return ["something removed"]
 
-    types = {"broken": Broken, "silent": Silent, "tidy": Tidy}
+    types = {"broken": Broken, "silent": FailedCase, "tidy": Tidy}
     monkeypatch.setattr(listing, "load_platform_types", lambda: types)
     broken, silent, tidy = listing.clean()
     assert broken.startswith("broken: cannot be looked at") and "requests" in broken

@@ -19,7 +19,7 @@ from bareline.platforms.made.cloud.journal import (
     journals,
     read_journal,
 )
-from bareline.platforms.made.cloud.provider import INSTANCE, Thing
+from bareline.platforms.made.cloud.provider import INSTANCE, CloudResource
 
 ACCOUNT = {"cloud": "here"}
 #: A process of this machine that has ended: no process has its start.
@@ -34,7 +34,7 @@ def journal(tmp_path):
 
 
 def test_what_was_asked_for_is_known_before_it_has_an_id(journal):
-    thing = Thing(INSTANCE, f"{journal.prefix}-n1")
+    thing = CloudResource(INSTANCE, f"{journal.prefix}-n1")
     journal.asked(thing)
     story = read_journal(journal.path)
     assert story.things == {thing.name: thing}
@@ -44,7 +44,7 @@ def test_what_was_asked_for_is_known_before_it_has_an_id(journal):
 
 
 def test_what_was_made_has_its_id_and_what_is_gone_is_forgotten(journal):
-    first, second = (Thing(INSTANCE, f"{journal.prefix}-n{number}") for number in (1, 2))
+    first, second = (CloudResource(INSTANCE, f"{journal.prefix}-n{number}") for number in (1, 2))
     for thing, id_ in ((first, "a"), (second, "b")):
         journal.asked(thing)
         assert journal.made(thing, id_).id == id_
@@ -56,7 +56,7 @@ def test_what_was_made_has_its_id_and_what_is_gone_is_forgotten(journal):
 
 
 def test_a_short_write_is_finished_and_a_torn_line_ends_nothing(journal, monkeypatch):
-    first, second = (Thing(INSTANCE, f"{journal.prefix}-n{number}") for number in (1, 2))
+    first, second = (CloudResource(INSTANCE, f"{journal.prefix}-n{number}") for number in (1, 2))
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
     journal.asked(first)
@@ -76,7 +76,11 @@ def test_a_short_write_is_finished_and_a_torn_line_ends_nothing(journal, monkeyp
 
 
 def test_every_cut_of_a_journal_names_all_that_was_asked_for_before_it(journal):
-    things = [Thing("key pair", "k"), Thing(INSTANCE, "n1"), Thing(INSTANCE, "n2")]
+    things = [
+        CloudResource("key pair", "k"),
+        CloudResource(INSTANCE, "n1"),
+        CloudResource(INSTANCE, "n2"),
+    ]
     for thing in things:
         journal.asked(thing)
         journal.made(thing, f"id of {thing.name}")
@@ -98,7 +102,7 @@ def _is(line, what):
 
 def test_journal_goes_where_nothing_is_left_and_stays_otherwise(tmp_path):
     empty, full = (Journal(tmp_path, "openstack", "p", ACCOUNT) for _ in range(2))
-    full.asked(Thing(INSTANCE, "n1"))
+    full.asked(CloudResource(INSTANCE, "n1"))
     empty.close()
     full.close()
     assert [path for path, _ in journals(tmp_path)] == [full.path]
@@ -125,7 +129,7 @@ def test_only_things_of_barelines_of_this_machine_that_have_ended_are_abandoned(
 def test_what_runs_is_told_while_its_bareline_lives(journal, tmp_path):
     assert remains.running(tmp_path, "openstack", "nebula", 0.0) == ""
     for number in (1, 2):
-        thing = Thing(INSTANCE, f"n{number}")
+        thing = CloudResource(INSTANCE, f"n{number}")
         journal.asked(thing)
         journal.made(thing, "x")
     now = read_journal(journal.path).up_since["n1"] + 1.5 * 3600

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.platforms.made.cloud.provider import BackOff, Busy, Insistence, QuotaReached
+from bareline.platforms.made.cloud.provider import BackOff, Busy, QuotaReached, Retries
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import NotNow
 
@@ -32,7 +32,7 @@ def waited():
 
 @pytest.fixture
 def insist(waited):
-    return Insistence(lambda _: None, LONG, waited.append)
+    return Retries(lambda _: None, LONG, waited.append)
 
 
 def test_pauses_double_up_to_the_longest():

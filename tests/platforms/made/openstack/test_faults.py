@@ -11,7 +11,7 @@ from bareline.platforms.base import Context
 from bareline.platforms.made.cloud import group
 from bareline.platforms.made.cloud.journal import journals
 from bareline.platforms.made.cloud.openstack import OpenStackOptions
-from bareline.platforms.made.cloud.provider import BackOff, Insistence, QuotaReached
+from bareline.platforms.made.cloud.provider import BackOff, QuotaReached, Retries
 from bareline.platforms.made.openstack import OpenStackPlatform
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import NotNow, PlatformError
@@ -170,7 +170,7 @@ def test_what_was_made_and_never_answered_is_found_and_not_made_twice(plane, up,
 
 
 def test_cloud_that_never_answers_is_given_up_for_now(plane, up, monkeypatch):
-    monkeypatch.setattr(Insistence.__init__, "__defaults__", (BackOff(most_s=3.0), lambda _: None))
+    monkeypatch.setattr(Retries.__init__, "__defaults__", (BackOff(most_s=3.0), lambda _: None))
     plane.refuse("compute", "GET", r"/limits", status=503, times=99)
     with (
         pytest.raises(NotNow, match=r"asking for quota.* failed \d times in \d s: .*HTTP 503"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.hosts.layers.filesystem.mounted import ganesha_config
+from bareline.platforms.made.vm.boot_source import counter_argument
 from bareline.platforms.made.vm.filesystem import exported
 from bareline.platforms.made.vm.guest import (
     last_words,
@@ -20,10 +21,9 @@ from bareline.platforms.made.vm.guest import (
     settings_files,
     wrong_size,
 )
-from bareline.platforms.made.vm.medium import counter_argument
+from bareline.platforms.made.vm.leftovers import SET_AND_SHOW, read_changes
 from bareline.platforms.made.vm.options import Tuning, VmOptions
 from bareline.platforms.made.vm.platform import upstream_version
-from bareline.platforms.made.vm.remains import SET_AND_SHOW, read_changes
 from bareline.platforms.reached.remote.keys import Keys, known_hosts
 
 KEYS = Keys("client key", "ssh-ed25519 AAAAclient bareline", "host key", "ssh-ed25519 AAAAhost b")

@@ -8,7 +8,7 @@ from enum import StrEnum
 from bareline.analysis.judgements.causes.share import Share
 
 
-class Word(StrEnum):
+class CauseStatus(StrEnum):
     """The relation of a cause, or of all causes together, to a loss."""
 
     EXPLAINS = "explains"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from bareline.analysis.judgements.causes.cause import Cause, Word
+from bareline.analysis.judgements.causes.cause import Cause, CauseStatus
 from bareline.analysis.judgements.causes.share import Share, total
 from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.terms import MissingTerm
@@ -93,25 +93,25 @@ class Explanation:
         return DEFAULT_MARGIN * self.measured.value
 
     @property
-    def word(self) -> Word | None:
+    def word(self) -> CauseStatus | None:
         """The word for all of its terms together; None where nothing is known."""
         if not self.terms:
-            return Word.DIFFERS if self.standing else None
+            return CauseStatus.DIFFERS if self.standing else None
         if self.point.exact:
-            return Word.EXPLAINS
+            return CauseStatus.EXPLAINS
         if not self.left.holds(0.0, self.margin):
-            return Word.CONTRIBUTES
+            return CauseStatus.CONTRIBUTES
         # Terms that may cost nothing are a possible cause, however well their upper bound fits.
-        return Word.MAY_EXPLAIN if self.explained.lo <= self.margin else Word.EXPLAINS
+        return CauseStatus.MAY_EXPLAIN if self.explained.lo <= self.margin else CauseStatus.EXPLAINS
 
-    def word_of(self, cause: Cause) -> Word | None:
+    def word_of(self, cause: Cause) -> CauseStatus | None:
         """Return the word for one of its causes; None where it is withdrawn."""
         if cause.withdrawn:
             return None
         if cause.share is None:
-            return Word.DIFFERS
+            return CauseStatus.DIFFERS
         whole = cause.share.hi >= self.extra.lo - self.margin
-        return self.word if whole else Word.CONTRIBUTES
+        return self.word if whole else CauseStatus.CONTRIBUTES
 
     @property
     def rests(self) -> tuple[TermShare, ...]:

@@ -65,8 +65,8 @@ def link_rate(case: LossCase) -> Cause | NoCause:
 def _unused(case: LossCase, stream: Measurement) -> str:
     """Return how a stream shows that the link's rate limits nothing; empty where it does not."""
     _, most = link_use(case, stream)
-    if stream.acquits or most >= LINK_FULL:
-        return stream.acquits
+    if stream.contradicts or most >= LINK_FULL:
+        return stream.contradicts
     return f"{stream.finding.subject} uses at most {100 * most:.0f} % of the link"
 
 

@@ -110,9 +110,9 @@ def _refusal(cause: Cause, case: LossCase) -> str:
     reasons: list[str] = []
     for term in cause.terms:
         rung = rungs.get(term)
-        if rung is None or not rung.acquits:
+        if rung is None or not rung.contradicts:
             return ""
-        reasons.append(rung.acquits)
+        reasons.append(rung.contradicts)
     return "; ".join(dict.fromkeys(reasons))
 
 

@@ -11,7 +11,7 @@ from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, listing
 
 #: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
@@ -176,7 +176,7 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
 def _flags(facts: Facts, name: str) -> str:
     """Return the flags of one variable, with single spaces and no more than a name's length."""
     value = " ".join(str(facts.get(f"environment.{name}", "")).split())
-    return shown_name(value) or _UNSET
+    return sanitized_name(value) or _UNSET
 
 
 #: The term that differently compiled code changes, by layer.

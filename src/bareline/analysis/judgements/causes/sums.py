@@ -114,7 +114,10 @@ class _Division:
 
     @classmethod
     def of(cls, measured: MeasuredTerm, causes: Sequence[Cause]) -> _Division:
-        """Divide a term among the causes that change it; a term that acquits them has no parts."""
+        """Divide a term among the causes that change it.
+
+        A term that contradicts them has no parts.
+        """
         if measured.refuses:
             return cls(measured, {})
         facts = [cause for cause in causes if measured.term in cause.terms and not cause.withdrawn]

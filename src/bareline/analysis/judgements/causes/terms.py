@@ -101,7 +101,7 @@ def _arithmetic(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
 
 
 def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
-    return MeasuredTerm(term, share, by.finding.probe, by.words, by.acquits)
+    return MeasuredTerm(term, share, by.finding.probe, by.words, by.contradicts)
 
 
 def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
@@ -250,7 +250,7 @@ class _Messages:
         return Share.within(lo, usual.value, hi)
 
     def _term(self, term: Term, share: Share, below: Measurement | None) -> MeasuredTerm:
-        refuses = below.acquits if below is not None else ""
+        refuses = below.contradicts if below is not None else ""
         return MeasuredTerm(term, share, PINGPONG, self.worst.words, refuses)
 
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from bareline.facts.steal import parse_stat, steal_caveats
-from bareline.platforms.hosts.excerpt import MOST_BYTES, cut_of_file
-from bareline.platforms.hosts.scripts.conversation import Conversation, script
+from bareline.platforms.hosts.output_limit import MOST_BYTES, cut_of_file
 from bareline.platforms.hosts.scripts.description import number_of, text_of
+from bareline.platforms.hosts.scripts.node_channel import NodeChannel, script
 from bareline.platforms.hosts.serving import Ports
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import nodes_text
@@ -36,7 +36,7 @@ def house_script() -> str:
 class Housekeeping:
     """The housekeeping of a trial on its nodes; `cores`: of nodes that may be shared."""
 
-    talk: Conversation
+    talk: NodeChannel
     cores: Mapping[str, int]
 
     def begin(
@@ -161,7 +161,7 @@ class Housekeeping:
 
 
 @contextmanager
-def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[Housekeeping]:
+def housekeeping(talk: NodeChannel, cores: Mapping[str, int]) -> Iterator[Housekeeping]:
     """Yield the housekeeping of a trial, and end it with the context."""
     house = Housekeeping(talk, cores)
     try:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from bareline.platforms.hosts.layers.filesystem.options import Networked
-from bareline.platforms.localhost.here import HereOptions
+from bareline.platforms.localhost.allocation import LocalhostOptions
 
 Shaper = Literal["htb", "tbf"]
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
@@ -28,7 +28,7 @@ def parse_rate(text: str) -> int:
     return rate
 
 
-class NetnsOptions(HereOptions):
+class NetnsOptions(LocalhostOptions):
     """Options of a platform of network namespaces.
 
     - `hosts`: number of hosts.

@@ -23,7 +23,12 @@ from bareline.platforms.hosts.layers.filesystem.mounted import (
     mount_volume,
 )
 from bareline.platforms.hosts.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs, check_here
-from bareline.platforms.localhost.here import HereAllocation, HerePlatform, check_cores, core_facts
+from bareline.platforms.localhost.allocation import (
+    LocalhostAllocation,
+    LocalhostPlatform,
+    check_cores,
+    core_facts,
+)
 from bareline.platforms.localhost.netns import links
 from bareline.platforms.localhost.netns.namespaces import (
     Namespaces,
@@ -44,7 +49,7 @@ _AGENT = "/dev/shm/agent"
 _PACES: dict[NetnsOptions, links.Pace] = {}
 
 
-class NetnsAllocation(HereAllocation):
+class NetnsAllocation(LocalhostAllocation):
     """Hosts that are up."""
 
     def __init__(
@@ -117,7 +122,7 @@ class NetnsAllocation(HereAllocation):
         lines = agent_text(commands, for_a_shell=True).splitlines()
         # It is not called on the hosts, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
-            place.must(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
+            place.check(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
         """Limit the links as finely as this machine can, and measure their rate."""
@@ -193,7 +198,7 @@ def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> l
     return ["env", f"--chdir={cwd or Path.cwd()}", *variables, *argv]
 
 
-class NetnsPlatform(HerePlatform[NetnsOptions]):
+class NetnsPlatform(LocalhostPlatform[NetnsOptions]):
     """Hosts as network namespaces of this machine."""
 
     type_name = "netns"

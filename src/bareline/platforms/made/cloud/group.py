@@ -17,13 +17,13 @@ from bareline.platforms.made.cloud.journal import Journal, remove
 from bareline.platforms.made.cloud.provider import (
     INSTANCE,
     BackOff,
-    Insistence,
+    CloudResource,
     Instance,
     InstanceState,
     LaunchSpec,
     NoRoom,
     Provider,
-    Thing,
+    Retries,
 )
 from bareline.platforms.reached.remote.keys import Keys, client_config, known_hosts, make_keys
 from bareline.vocabulary.errors import NotNow, PlatformError
@@ -114,14 +114,14 @@ class Member:
     """A place in the group: its instance ran after `active_s`, and answered `reach_s` later."""
 
     name: str
-    things: list[Thing] = field(default_factory=list)
+    things: list[CloudResource] = field(default_factory=list)
     instance: Instance | None = None
     asked_at: float = 0.0
     active_s: float = 0.0
     reach_s: float = 0.0
 
     @property
-    def thing(self) -> Thing:
+    def thing(self) -> CloudResource:
         """The instance itself."""
         return self.things[-1]
 
@@ -150,8 +150,8 @@ class InstanceGroup:
         self.access = Access(context.scratch / "access", spec.options)
         self.budget = Budget(spec.name, spec.options)
         self._journal = Journal(context.cache, spec.type, spec.name, account)
-        self.insist = Insistence(tell)
-        self._shared: list[Thing] = []
+        self.insist = Retries(tell)
+        self._shared: list[CloudResource] = []
         self._attempts = 0
         self.members: list[Member] = []
 
@@ -189,7 +189,9 @@ class InstanceGroup:
             failed |= step([member for member in members if member not in failed])
         return list(failed.items())
 
-    def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
+    def _make(
+        self, thing: CloudResource, user_data: str, made: Sequence[CloudResource]
+    ) -> CloudResource:
         """Make a thing: noted before it is asked for, and again when it is there."""
         launch = LaunchSpec(
             owner=self._journal.story.owner,
@@ -297,7 +299,7 @@ class InstanceGroup:
                 lost.append((member, f"lost: {instance.said}, but no ssh: {reason}"))
         return lost
 
-    def _gone(self, thing: Thing) -> None:
+    def _gone(self, thing: CloudResource) -> None:
         self._journal.gone(thing)
         self.budget.end(thing.name)
 

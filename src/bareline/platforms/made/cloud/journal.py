@@ -20,7 +20,13 @@ from typing import Any
 
 from bareline.host.locks import file_lock
 from bareline.host.owner import has_ended, owner_mark, owner_pid
-from bareline.platforms.made.cloud.provider import INSTANCE, BackOff, Insistence, Steward, Thing
+from bareline.platforms.made.cloud.provider import (
+    INSTANCE,
+    AccountCleaner,
+    BackOff,
+    CloudResource,
+    Retries,
+)
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file, sync_folder
 from bareline.vocabulary.units import HOUR_S, count
@@ -38,7 +44,7 @@ def is_abandoned(name: str) -> bool:
 
 
 @dataclass(slots=True)
-class Story:
+class JournalState:
     """A journal as it was read.
 
     - `owner`: mark of the process that wrote it.
@@ -52,7 +58,7 @@ class Story:
     kind: str
     platform: str
     account: Mapping[str, str]
-    things: dict[str, Thing] = field(default_factory=dict)
+    things: dict[str, CloudResource] = field(default_factory=dict)
     asked_at: dict[str, float] = field(default_factory=dict)
     up_since: dict[str, float] = field(default_factory=dict)
 
@@ -67,7 +73,7 @@ class Story:
         instances = (name for name, thing in self.things.items() if thing.kind == INSTANCE)
         return [name for name in instances if name in self.up_since]
 
-    def may_appear(self, thing: Thing, now: float) -> bool:
+    def may_appear(self, thing: CloudResource, now: float) -> bool:
         """Return whether a thing that cannot be found may still come: its request had no answer."""
         return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
 
@@ -76,11 +82,11 @@ class Story:
         event = entry["what"]
         name = str(entry["name"])
         if event == "asked":
-            self.things[name] = Thing(str(entry["kind"]), name)
+            self.things[name] = CloudResource(str(entry["kind"]), name)
             self.asked_at[name] = float(entry["at"])
         elif event == "made" and name in self.things:
             kind = self.things[name].kind
-            self.things[name] = Thing(kind, name, str(entry["id"]))
+            self.things[name] = CloudResource(kind, name, str(entry["id"]))
             self.up_since[name] = float(entry["at"])
         elif event == "gone":
             self.things.pop(name, None)
@@ -109,7 +115,7 @@ class Journal:
         self._file = os.open(self.path, flags, 0o600)
         self._torn = False
         self.prefix = f"{PREFIX}{owner}-{number}"
-        self.story = Story(owner, kind, platform, dict(account))
+        self.story = JournalState(owner, kind, platform, dict(account))
         self._write({"owner": owner, "kind": kind, "platform": platform, "account": dict(account)})
         sync_folder(folder)
 
@@ -130,16 +136,16 @@ class Journal:
         self._write(entry)
         self.story.take(entry)
 
-    def asked(self, thing: Thing) -> None:
+    def asked(self, thing: CloudResource) -> None:
         """Record a request before it is sent."""
         self._add("asked", thing.name, kind=thing.kind)
 
-    def made(self, thing: Thing, id_: str) -> Thing:
+    def made(self, thing: CloudResource, id_: str) -> CloudResource:
         """Note that a thing exists, and give it with its id."""
         self._add("made", thing.name, id=id_)
         return self.story.things[thing.name]
 
-    def gone(self, thing: Thing) -> None:
+    def gone(self, thing: CloudResource) -> None:
         """Note that a thing does not exist any more."""
         self._add("gone", thing.name)
 
@@ -150,7 +156,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def read_journal(path: Path) -> Story | None:
+def read_journal(path: Path) -> JournalState | None:
     """Read a journal; None of one that never got its first line.
 
     A torn line is one whose request was not sent: it is left out. Further lines may follow it, if
@@ -159,7 +165,7 @@ def read_journal(path: Path) -> Story | None:
     entries = _entries(path)
     try:
         head, *rest = entries
-        story = Story(head["owner"], head["kind"], head["platform"], head["account"])
+        story = JournalState(head["owner"], head["kind"], head["platform"], head["account"])
         for entry in rest:
             story.take(entry)
     except (ValueError, KeyError, TypeError):
@@ -177,7 +183,7 @@ def _entries(path: Path) -> list[Any]:
     return entries
 
 
-def journals(cache: Path) -> Iterator[tuple[Path, Story]]:
+def journals(cache: Path) -> Iterator[tuple[Path, JournalState]]:
     """Read every journal of the cache."""
     for path in sorted(folder_of(cache).glob("*.jsonl")):
         try:
@@ -195,13 +201,16 @@ _LOOK_S = 1.0
 
 
 def remove(
-    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
-) -> list[Thing]:
+    steward: AccountCleaner,
+    things: Sequence[CloudResource],
+    insist: Retries,
+    gone: Callable[[CloudResource], None],
+) -> list[CloudResource]:
     """Remove things, and see that they are gone; give those that were there.
 
     - `things`: in the order of making; those without an id are looked for by their names.
     """
-    present: list[Thing] = []
+    present: list[CloudResource] = []
     for thing in things:
         ids = [thing.id] if thing.id else _ids_of(thing, steward, insist)
         if not ids:
@@ -216,13 +225,16 @@ def remove(
     return present
 
 
-def _ids_of(thing: Thing, steward: Steward, insist: Insistence) -> list[str]:
+def _ids_of(thing: CloudResource, steward: AccountCleaner, insist: Retries) -> list[str]:
     """Return the ids of all that have the name of a thing."""
     return insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
 
 
 def _remove(
-    steward: Steward, things: Sequence[Thing], insist: Insistence, gone: Callable[[Thing], None]
+    steward: AccountCleaner,
+    things: Sequence[CloudResource],
+    insist: Retries,
+    gone: Callable[[CloudResource], None],
 ) -> None:
     """Remove things that are there, and wait until they are gone."""
     for thing in things:
@@ -292,7 +304,10 @@ def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
 
 
 def clean(
-    cache: Path, kind: str, steward_of: Callable[[Account], Steward], only: Account | None = None
+    cache: Path,
+    kind: str,
+    steward_of: Callable[[Account], AccountCleaner],
+    only: Account | None = None,
 ) -> list[str]:
     """Remove the remains of killed barelines in the clouds of a kind; return a line for each.
 
@@ -306,7 +321,7 @@ def clean(
         try:
             with file_lock(folder_of(cache) / ".clean"):
                 patience = BackOff(most_s=60.0, waits_for_silent=only is not None)
-                insist = Insistence(_LOG.warning, patience)
+                insist = Retries(_LOG.warning, patience)
                 removed += _clean_account(cache, kind, account, steward_of(account), insist)
         except PlatformError as error:
             title = " ".join(account.values())
@@ -321,9 +336,9 @@ def _has_journal(cache: Path, kind: str, account: Account) -> bool:
 
 
 def _clean_account(
-    cache: Path, kind: str, account: Account, steward: Steward, insist: Insistence
+    cache: Path, kind: str, account: Account, steward: AccountCleaner, insist: Retries
 ) -> list[str]:
-    removed: list[Thing] = []
+    removed: list[CloudResource] = []
     for path, story in journals(cache):
         if story.is_of(kind, account) and story.is_abandoned:
             removed += _settle(path, story, steward, insist)
@@ -335,7 +350,9 @@ def _clean_account(
     return [f"{title}: {thing.kind} {thing.name} removed" for thing in removed]
 
 
-def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
+def _settle(
+    path: Path, story: JournalState, steward: AccountCleaner, insist: Retries
+) -> list[CloudResource]:
     """Remove the resources of a journal; it stays where something may still appear."""
     things = list(story.things.values())
     gone: set[str] = set()
@@ -366,7 +383,7 @@ def running(cache: Path, kind: str, platform: str, now: float) -> str:
     return "; ".join(descriptions)
 
 
-def _use_of(story: Story, now: float) -> str:
+def _use_of(story: JournalState, now: float) -> str:
     """Describe the instances of a living process."""
     names = story.instances
     first_s = min(story.up_since[name] for name in names)

@@ -17,7 +17,7 @@ from bareline.platforms.hosts.nodes import run_repaired
 from bareline.platforms.made.cloud import journal
 from bareline.platforms.made.cloud.budget import CloudOptions
 from bareline.platforms.made.cloud.group import Access, InstanceGroup
-from bareline.platforms.made.cloud.provider import Provider, Steward
+from bareline.platforms.made.cloud.provider import AccountCleaner, Provider
 from bareline.platforms.reached.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.reached.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.reached.ssh.platform import SshAllocation, SshPlatform
@@ -58,7 +58,7 @@ class CloudAllocation(Allocation):
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():
                 ended = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
-                ended.must(f"{name} cannot be written", where=hosts.nodes[0].name)
+                ended.check(f"{name} cannot be written", where=hosts.nodes[0].name)
         return hosts
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class CloudPlatform(RemotePlatform[C_co]):
 
     @classmethod
     @abstractmethod
-    def steward(cls, account: Mapping[str, str]) -> Steward:
+    def steward(cls, account: Mapping[str, str]) -> AccountCleaner:
         """Reach a cloud to find and remove things."""
 
     @abstractmethod

@@ -39,7 +39,7 @@ class QuotaReached(PlatformError):
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class CloudResource:
     """Something that exists in a cloud for bareline, or is about to.
 
     `kind` is `INSTANCE` or the provider's word, `name` carries the mark of its process.
@@ -78,32 +78,32 @@ class LaunchSpec:
     owner: str
     public_key: str
     user_data: str
-    made: Sequence[Thing] = ()
+    made: Sequence[CloudResource] = ()
 
     def ids(self, kind: str) -> list[str]:
         """Return the ids of all that was made of a kind, in order."""
         return [thing.id for thing in self.made if thing.kind == kind]
 
 
-class Steward(Protocol):
+class AccountCleaner(Protocol):
     """Finds and removes bareline's resources in an account of a cloud."""
 
     kinds: ClassVar[tuple[str, ...]]
 
-    def find(self, thing: Thing) -> list[str]:
+    def find(self, thing: CloudResource) -> list[str]:
         """Return the ids of all that have the kind and exactly the name of a thing."""
 
-    def named(self, prefix: str) -> Iterable[Thing]:
+    def named(self, prefix: str) -> Iterable[CloudResource]:
         """Return all things whose names begin so."""
 
-    def delete(self, thing: Thing) -> None:
+    def delete(self, thing: CloudResource) -> None:
         """Remove a thing, if it still exists."""
 
-    def is_gone(self, thing: Thing) -> bool:
+    def is_gone(self, thing: CloudResource) -> bool:
         """Return whether a thing that was deleted does not exist any more."""
 
 
-class Provider(Steward, Protocol):
+class Provider(AccountCleaner, Protocol):
     """Makes the instances of a platform's options.
 
     Every method may raise `Busy`, after which it is called again, and `QuotaReached`; to make an
@@ -113,16 +113,16 @@ class Provider(Steward, Protocol):
     def check(self, instances: int) -> None:
         """See that image, size and network exist and the quota leaves room; makes nothing."""
 
-    def shared(self, prefix: str) -> Sequence[Thing]:
+    def shared(self, prefix: str) -> Sequence[CloudResource]:
         """Name the things that all instances need, in the order of making."""
 
-    def parts(self, prefix: str) -> Sequence[Thing]:
+    def parts(self, prefix: str) -> Sequence[CloudResource]:
         """Name the things of one instance, itself last."""
 
-    def create(self, thing: Thing, launch: LaunchSpec) -> str:
+    def create(self, thing: CloudResource, launch: LaunchSpec) -> str:
         """Make a thing and give its id; an instance need not be up yet."""
 
-    def look(self, thing: Thing) -> Instance:
+    def look(self, thing: CloudResource) -> Instance:
         """Return the state of an instance."""
 
     def facts(self) -> Mapping[str, Scalar]:
@@ -155,7 +155,7 @@ class BackOff:
         return pause_s if waited_s + pause_s <= self.most_s else None
 
 
-class Insistence:
+class Retries:
     """Repeats requests for which a cloud was too busy."""
 
     def __init__(

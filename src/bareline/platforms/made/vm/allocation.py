@@ -12,13 +12,13 @@ from bareline.host.load import processor_s
 from bareline.platforms.hosts.launchers.installation import MpiInstallation
 from bareline.platforms.hosts.launchers.job import Job, Network, Node
 from bareline.platforms.hosts.layers.neighbours import busy_neighbours, facts_of, run_against_copies
-from bareline.platforms.hosts.scripts.conversation import script
+from bareline.platforms.hosts.scripts.node_channel import script
 from bareline.platforms.hosts.workdir import runs_virtually
 from bareline.platforms.made.vm.domain import Guest
 from bareline.platforms.made.vm.filesystem import mount_in_guests
 from bareline.platforms.made.vm.fleet import ANSWER_S, GuestFleet
 from bareline.platforms.made.vm.guest import DEVICE
-from bareline.platforms.made.vm.remains import read_changes
+from bareline.platforms.made.vm.leftovers import read_changes
 from bareline.platforms.reached.remote.allocation import RemoteAllocation
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
@@ -122,7 +122,7 @@ class VmAllocation(RemoteAllocation):
 
         def open_one(guest: Guest) -> None:
             ended = self.access.run(first, ["ssh", "-fNM", guest.address])
-            ended.must(f"no ssh from {first}", where=guest.name)
+            ended.check(f"no ssh from {first}", where=guest.name)
             self._joined.add(guest.name)
 
         _at_once(open_one, others)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.platforms.hosts.nodes import bring_up
+from bareline.platforms.made.vm.boot_source import BootSource
 from bareline.platforms.made.vm.domain import Accelerator, Guest, Places, domain_xml, moved
 from bareline.platforms.made.vm.guest import (
     GuestAccess,
@@ -23,7 +24,6 @@ from bareline.platforms.made.vm.guest import (
     read_ready,
     wrong_size,
 )
-from bareline.platforms.made.vm.medium import Medium
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.states import SavedGuest, SavedStates
 from bareline.vocabulary.errors import PlatformError
@@ -45,7 +45,7 @@ class GuestFleet:
     options: VmOptions
     guests: Sequence[Guest]
     access: GuestAccess
-    medium: Medium
+    medium: BootSource
     accelerator: Accelerator
     folder: Path
     tell: Callable[[str], None]

@@ -22,8 +22,8 @@ from bareline.platforms.made.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, Gues
 from bareline.platforms.made.vm.hardware import Nic
 from bareline.platforms.made.vm.hypervisor import Hypervisor
 from bareline.platforms.made.vm.kernel import File
+from bareline.platforms.made.vm.leftovers import SET_AND_SHOW
 from bareline.platforms.made.vm.options import VmOptions
-from bareline.platforms.made.vm.remains import SET_AND_SHOW
 from bareline.platforms.reached.remote.keys import Keys, client_config, known_hosts
 from bareline.vocabulary.files import replace_file
 

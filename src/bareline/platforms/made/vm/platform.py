@@ -24,9 +24,10 @@ from bareline.platforms.hosts.launchers.installation import (
     identify,
 )
 from bareline.platforms.hosts.process import Finished
-from bareline.platforms.localhost.here import build_here, core_facts
-from bareline.platforms.made.vm import remains
+from bareline.platforms.localhost.allocation import build_here, core_facts
+from bareline.platforms.made.vm import leftovers
 from bareline.platforms.made.vm.allocation import VmAllocation
+from bareline.platforms.made.vm.boot_source import BootSource, built_medium, cloud_medium
 from bareline.platforms.made.vm.domain import (
     Accelerator,
     Boot,
@@ -42,7 +43,6 @@ from bareline.platforms.made.vm.guest import SERVER, GuestAccess, host_address, 
 from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
 from bareline.platforms.made.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.made.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
-from bareline.platforms.made.vm.medium import Medium, built_medium, cloud_medium
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.preflight import (
     check_host,
@@ -96,7 +96,7 @@ class VmPlatform(Platform[VmOptions]):
 
     @classmethod
     def clean(cls) -> list[str]:
-        return remains.clean(cache_folder())
+        return leftovers.clean(cache_folder())
 
     @classmethod
     def build(cls, spec: PlatformSpec[VmOptions], cache: Path) -> NativeBuild:
@@ -110,7 +110,7 @@ class VmPlatform(Platform[VmOptions]):
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         with ExitStack() as stack:
             with self.starting(layout):
-                remains.clean(self.context.cache)
+                leftovers.clean(self.context.cache)
                 allocation = self._bring_up(max(1, layout.nodes), stack)
             yield allocation
 
@@ -135,7 +135,7 @@ class VmPlatform(Platform[VmOptions]):
 
         def equip() -> None:
             start_exports(options.shares, hypervisor)
-            tuned.update(remains.tune_host(options.host_tuning, hypervisor, claim))
+            tuned.update(leftovers.tune_host(options.host_tuning, hypervisor, claim))
             if nic.attach == "vf" and nic.device:
                 pool = pool_xml(physical_function(nic.device))
                 hypervisor.connection.networkCreateXML(pool)
@@ -159,11 +159,11 @@ class VmPlatform(Platform[VmOptions]):
 
     def _enclosed(
         self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
-    ) -> tuple[remains.Claim, Hypervisor]:
+    ) -> tuple[leftovers.OwnershipFile, Hypervisor]:
         """Open the enclosure of the guests, and their hypervisor with its bridge."""
         cache = self.context.cache
         own_bridge = f"bl{enclosure.name[-8:]}" if nic.outside else None
-        claimed = remains.claimed(cache, (enclosure, disks), bridge=own_bridge)
+        claimed = leftovers.claimed(cache, (enclosure, disks), bridge=own_bridge)
         mtu = 1500 if nic.outside else nic.mtu
         hypervisor = Hypervisor(
             folder=enclosure,
@@ -295,7 +295,7 @@ def _medium(
     guests: Sequence[Guest],
     keys: Keys,
     accelerator: Accelerator,
-) -> Medium:
+) -> BootSource:
     """Return the source of the guests' disks."""
     if isinstance(options.image, Image):
         return cloud_medium(options.image, options, guests, keys)

@@ -19,11 +19,11 @@ from typing import Any
 
 from bareline.host.locks import file_lock
 from bareline.platforms.hosts.images.parts import damage_of, describe_parts, note_whole, read_record
+from bareline.platforms.made.vm.boot_source import counter_argument
 from bareline.platforms.made.vm.domain import Accelerator
 from bareline.platforms.made.vm.guest import guest_script
 from bareline.platforms.made.vm.hypervisor import import_libvirt
 from bareline.platforms.made.vm.image import AutoImage
-from bareline.platforms.made.vm.medium import counter_argument
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.preflight import qemu_version
 from bareline.platforms.reached.remote.keys import Keys, make_keys

@@ -19,8 +19,8 @@ from bareline.platforms.hosts.allocation import HostsAllocation
 from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.hosts.launchers.job import Node
 from bareline.platforms.hosts.process import Finished, local_environment, signal_as_negative
-from bareline.platforms.hosts.scripts.conversation import conversation, script
 from bareline.platforms.hosts.scripts.description import CommonSet, common_set, number_of, text_of
+from bareline.platforms.hosts.scripts.node_channel import conversation, script
 from bareline.platforms.hosts.workdir import session_folder
 from bareline.platforms.reached.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.reached.remote.software import loader, try_software

@@ -24,11 +24,11 @@ from bareline.build.record import NativeBuild
 from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts.excerpt import Ends
 from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.platforms.hosts.nodes import Nodes
+from bareline.platforms.hosts.output_limit import HeadAndTail
 from bareline.platforms.hosts.process import run_process
-from bareline.platforms.hosts.scripts.conversation import script
+from bareline.platforms.hosts.scripts.node_channel import script
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.units import listing
@@ -154,7 +154,7 @@ class NativePrograms:
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
             ended = run_process(line, timeout_s=300.0, stdin=content)
-            ended.must("files could not be copied", where=", ".join(names))
+            ended.check("files could not be copied", where=", ".join(names))
             return [line for line in ended.stdout.splitlines() if _REMARK.match(line)]
 
         with ThreadPoolExecutor(max_workers=16) as pool:
@@ -259,7 +259,7 @@ def _exchange(
     Return its output, its exit code, and the end of its errors. `participle` is for messages: the
     programs are not "built" or "read".
     """
-    output = Ends(_MOST_BYTES)
+    output = HeadAndTail(_MOST_BYTES)
     timeout_s = 1800.0 if content else 60.0
     ended = run_process(
         line, timeout_s=timeout_s, stdin=content, output=output, lost=lambda: output.is_cut

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from bareline.build.sources import source_folder, sources_key
 from bareline.platforms.base import NodeLook
 from bareline.platforms.hosts.nodes import Nodes
-from bareline.platforms.hosts.scripts.conversation import script
 from bareline.platforms.hosts.scripts.description import number_of
+from bareline.platforms.hosts.scripts.node_channel import script
 
 
 def needs_line() -> list[str]:

@@ -27,7 +27,7 @@ from bareline.platforms.hosts.launchers.installation import (
     launcher_names,
 )
 from bareline.platforms.hosts.nodes import Nodes
-from bareline.platforms.hosts.scripts.conversation import conversation, script
+from bareline.platforms.hosts.scripts.node_channel import conversation, script
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.sources import LOAD_MODULE
 

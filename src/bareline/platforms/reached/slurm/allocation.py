@@ -15,8 +15,8 @@ from bareline.platforms.hosts.launchers.job import Job, Network, Node
 from bareline.platforms.hosts.launchers.srun import srun_argv
 from bareline.platforms.hosts.nodes import run_repaired
 from bareline.platforms.hosts.process import run_process
-from bareline.platforms.hosts.scripts.conversation import conversation, script
 from bareline.platforms.hosts.scripts.description import Description, read_description
+from bareline.platforms.hosts.scripts.node_channel import conversation, script
 from bareline.platforms.reached.remote.allocation import RemoteAllocation
 from bareline.platforms.reached.remote.cluster import cluster_facts, read_topology, scattered
 from bareline.platforms.reached.remote.software import find_remote_mpi
@@ -157,7 +157,7 @@ class SlurmAllocation(RemoteAllocation):
 
     @cached_property
     def _binds(self) -> bool:
-        config = commands.must("scontrol", "show", "config")
+        config = commands.check("scontrol", "show", "config")
         plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", config, re.MULTILINE)
         return plugins is not None and "affinity" in plugins[1]
 

@@ -11,7 +11,7 @@ from bareline.build.record import NativeBuild
 from bareline.host.tools import require
 from bareline.platforms.base import Availability, Context, NodeLook
 from bareline.platforms.hosts.allocation import contained
-from bareline.platforms.localhost.here import build_here
+from bareline.platforms.localhost.allocation import build_here
 from bareline.platforms.reached.remote.allocation import RemotePlatform
 from bareline.platforms.reached.slurm import commands
 from bareline.platforms.reached.slurm.allocation import SlurmAllocation

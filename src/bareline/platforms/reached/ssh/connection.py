@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.hosts.process import local_environment, run_process
-from bareline.platforms.hosts.scripts.conversation import Peer, leave_all, listening, peer, script
 from bareline.platforms.hosts.scripts.description import Description, read_description
 from bareline.platforms.hosts.scripts.housekeeping import house_script
+from bareline.platforms.hosts.scripts.node_channel import Peer, leave_all, listening, peer, script
 from bareline.platforms.reached.ssh.options import SshOptions
 from bareline.vocabulary.errors import NotNow, PlatformError
 

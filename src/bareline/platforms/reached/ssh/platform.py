@@ -17,8 +17,8 @@ from bareline.platforms.hosts.allocation import contained
 from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
 from bareline.platforms.hosts.launchers.job import Job, Network, Node, agent_text
 from bareline.platforms.hosts.process import remote_line
-from bareline.platforms.hosts.scripts.conversation import Conversation, listening, make_room
 from bareline.platforms.hosts.scripts.description import Description
+from bareline.platforms.hosts.scripts.node_channel import NodeChannel, listening, make_room
 from bareline.platforms.hosts.workdir import owned_folder, remove_ended
 from bareline.platforms.reached.remote.allocation import RemoteAllocation, RemotePlatform
 from bareline.platforms.reached.remote.cluster import cluster_facts
@@ -167,7 +167,7 @@ class SshAllocation(RemoteAllocation):
         else:
             write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
             failed = "the launcher's agent cannot be written"
-            self.on_node(0, write, stdin=text).must(failed, where=self.nodes[0].name)
+            self.on_node(0, write, stdin=text).check(failed, where=self.nodes[0].name)
         self._has_agent = True
         return path
 
@@ -192,7 +192,7 @@ class SshAllocation(RemoteAllocation):
             raise errors[0]
 
     @contextmanager
-    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+    def talking(self, nodes: Sequence[int]) -> Iterator[NodeChannel]:
         """Talk with the hosts' keepers: a trial starts no process for its housekeeping."""
         used = [self._connections[node] for node in nodes]
         peers = [connection.peer for connection in used if connection.peer is not None]

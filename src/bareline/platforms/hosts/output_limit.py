@@ -10,7 +10,7 @@ from __future__ import annotations
 MOST_BYTES = 32 << 20
 
 
-class Ends:
+class HeadAndTail:
     """Collects a program's output, and keeps both ends of it, `most_bytes` together."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

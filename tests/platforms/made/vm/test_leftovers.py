@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from bareline.host.owner import owner_mark
-from bareline.platforms.made.vm import remains
+from bareline.platforms.made.vm import leftovers
 
 
 def die_with_claim(cache, folder, *, bridge=None):
     """Let another process make a claim and be killed."""
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from bareline.platforms.made.vm import remains\n"
-        "with remains.claimed(Path(sys.argv[1]), [Path(sys.argv[2])], bridge=sys.argv[3] or None)"
+        "from bareline.platforms.made.vm import leftovers\n"
+        "with leftovers.claimed(Path(sys.argv[1]), [Path(sys.argv[2])], bridge=sys.argv[3] or None)"
         " as holder:\n"
         "    holder.add_setting('net.ipv4.ip_default_ttl', sys.argv[4])\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -38,31 +38,31 @@ def test_a_dead_process_leaves_nothing_after_clean(tmp_path):
     (folder / "file").write_text("x")
     die_with_claim(tmp_path / "cache", folder)
     assert folder.exists()
-    said = remains.clean(tmp_path / "cache")
+    said = leftovers.clean(tmp_path / "cache")
     assert not folder.exists()
     assert any(str(folder) in line for line in said)
-    assert remains.clean(tmp_path / "cache") == []
+    assert leftovers.clean(tmp_path / "cache") == []
 
 
 def test_a_living_process_keeps_its_claim(tmp_path):
     folder = tmp_path / "bl-vm-mine"
     folder.mkdir()
-    with remains.claimed(tmp_path / "cache", [folder]):
-        assert remains.clean(tmp_path / "cache") == []
+    with leftovers.claimed(tmp_path / "cache", [folder]):
+        assert leftovers.clean(tmp_path / "cache") == []
         assert folder.exists()
     assert not folder.exists()
-    assert list(remains.claims_folder(tmp_path / "cache").iterdir()) == []
+    assert list(leftovers.claims_folder(tmp_path / "cache").iterdir()) == []
 
 
 def test_a_number_that_another_process_got_meanwhile_protects_nothing(tmp_path):
     folder = tmp_path / "bl-vm-old"
     folder.mkdir()
-    claims = remains.claims_folder(tmp_path / "cache")
+    claims = leftovers.claims_folder(tmp_path / "cache")
     claims.mkdir(parents=True)
     pid, _, host = owner_mark().split("-")
     claim = {"owner": f"{pid}-1-{host}", "folders": [str(folder)], "bridge": None}
     (claims / "bl-vm-old.json").write_text(json.dumps({**claim, "settings": {}}))
-    remains.clean(tmp_path / "cache")
+    leftovers.clean(tmp_path / "cache")
     assert not folder.exists()
 
 
@@ -74,7 +74,7 @@ def test_a_bridge_of_a_dead_process_is_removed(tmp_path):
     subprocess.run(["ip", "link", "add", name, "type", "bridge"], check=True)
     try:
         die_with_claim(tmp_path / "cache", tmp_path / "bl-vm-bridge", bridge=name)
-        said = remains.clean(tmp_path / "cache")
+        said = leftovers.clean(tmp_path / "cache")
         assert any(name in line for line in said)
         assert subprocess.run(["ip", "link", "show", name], check=False).returncode != 0
     finally:

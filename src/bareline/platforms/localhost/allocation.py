@@ -32,7 +32,7 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 from bareline.vocabulary.platform import O_co, PlatformSpec
 
 
-class HereOptions(ContainerKeys):
+class LocalhostOptions(ContainerKeys):
     """Options of platforms on this machine.
 
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
@@ -53,7 +53,7 @@ class HereOptions(ContainerKeys):
         check_cores(self.cores)
         check_io_folder(self.io_folder)
         if self.container is not None:
-            from bareline.platforms.hosts.layers.container.boxes import check_container
+            from bareline.platforms.hosts.layers.container.running import check_container
 
             check_container(self.container)
         if self.neighbours is not None:
@@ -61,7 +61,7 @@ class HereOptions(ContainerKeys):
             check_cores(self.neighbours.cores)
 
 
-class HerePlatform(Platform[O_co]):
+class LocalhostPlatform(Platform[O_co]):
     """A type of platform whose nodes have this machine's MPI library, named by the option `mpi`."""
 
     here = True
@@ -122,10 +122,10 @@ class _Copy:
         return f"{token or owner_mark()}-neighbour{self.number}"
 
 
-class HereAllocation(HostsAllocation):
+class LocalhostAllocation(HostsAllocation):
     """Nodes that see this machine's files, its MPI library among them."""
 
-    def __init__(self, nodes: Sequence[Node], context: Context, options: HereOptions) -> None:
+    def __init__(self, nodes: Sequence[Node], context: Context, options: LocalhostOptions) -> None:
         super().__init__(nodes)
         self._context = context
         self._mpi_choice = options.mpi

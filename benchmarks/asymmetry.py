@@ -7,7 +7,7 @@ both platforms have the same median. A page is false if any row is claimed in a 
 rows lie within the spread. Beside it, pages on which it would be said for nothing: noise that is
 symmetric, or skewed alike on both sides, and one row in five slower by the loss.
 
-    .venv/bin/python benchmarks/lopsided.py --update docs/method/appendix-statistics.md
+    .venv/bin/python benchmarks/asymmetry.py --update docs/method/appendix-statistics.md
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def page(
     claimed = stats.family_wise_p(values - base, ZONE) <= stats.ALPHA
     if not claimed.any():
         return False, False
-    seen = stats.lopsided_p(values - base) <= stats.LOPSIDED_ALPHA
+    seen = stats.asymmetry_p(values - base) <= stats.ASYMMETRY_ALPHA
     small = stats.within_spread(np.exp(values), np.exp(base))
     told = seen and (small[claimed].all() if loss == 0 else small[claimed].any())
     return True, bool(told)

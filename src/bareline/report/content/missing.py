@@ -22,7 +22,7 @@ from bareline.vocabulary.verdicts import Verdict
 _LONGEST_REASON = 400
 
 
-def gaps(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
+def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     """Gather the reasons why numbers are incomplete; `empty`: exhibits that have no data."""
     undrawn = []
     for spec in empty:

@@ -16,7 +16,7 @@ from bareline.analysis.numbers.messages import tree_steps
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.shares import wire_bps
 from bareline.predict.curves.curve import Curve, CurveKey, without_disturbed
-from bareline.predict.curves.needs import (
+from bareline.predict.curves.requirements import (
     ALONE,
     BETWEEN,
     FIRST_MESSAGE,
@@ -24,7 +24,7 @@ from bareline.predict.curves.needs import (
     RECEIVING,
     SENDING,
     CurveNeed,
-    needs_of,
+    required_curves,
 )
 from bareline.profile.model import Profile
 from bareline.vocabulary.collectives import MEASURED
@@ -74,7 +74,7 @@ class LadderGaps(AnalysisError):
 
 
 @dataclass(frozen=True)
-class Ladder:
+class PlatformCurves:
     """The measured properties of a platform that a prediction uses.
 
     - `layout`: the layout of the application's ranks on it: nodes, and ranks per node.
@@ -123,11 +123,11 @@ class Ladder:
             return None
         return between.latency_s / alone.latency_s, between.latency_s
 
-    def resampled(self, rng: np.random.Generator) -> Ladder:
+    def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the ladder of launches drawn again, the same for all curves: they share blocks."""
         return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
 
-    def of_launches(self, chosen: npt.NDArray[np.int64]) -> Ladder:
+    def of_launches(self, chosen: npt.NDArray[np.int64]) -> PlatformCurves:
         """Return the ladder of some launches only, some of them perhaps several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
@@ -156,7 +156,7 @@ class Ladder:
 
     def needs(self, profile: Profile) -> list[CurveNeed]:
         """Return the curves that a profile needs, for the layout of its ranks on the platform."""
-        return needs_of(profile, spread=self.layout.nodes > 1)
+        return required_curves(profile, spread=self.layout.nodes > 1)
 
     def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
         """Yield the curves that an application needs and that it has."""
@@ -206,7 +206,7 @@ class Ladder:
         return math.inf if message is None else tree_steps(ranks) * message.at(size)
 
 
-def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
+def read_ladder(records: Records, platform: str, layout: Layout) -> PlatformCurves:
     """Read a platform's curves from a run; raises AnalysisError: the run has no such platform."""
     if platform not in records.platforms:
         raise AnalysisError(
@@ -216,7 +216,7 @@ def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
         )
     curves = {curve.key: curve for curve in _curves(records, platform)}
     facts = records.facts.get(platform, {})
-    return Ladder(platform, curves, layout, _cores(records, platform, layout), facts)
+    return PlatformCurves(platform, curves, layout, _cores(records, platform, layout), facts)
 
 
 def _curves(records: Records, platform: str) -> Iterator[Curve]:

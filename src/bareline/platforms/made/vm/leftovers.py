@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class OwnershipFile:
     """The things that a platform in use has put on this machine; its file may grow.
 
     - `folders`: the enclosure's folder and that of the guests' disks.
@@ -61,11 +61,11 @@ def claims_folder(cache_folder: Path) -> Path:
 @contextmanager
 def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
-) -> Iterator[Claim]:
+) -> Iterator[OwnershipFile]:
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
     on_disk = tuple(map(str, folders))
-    claim = Claim(path=path, owner=owner_mark(), folders=on_disk, bridge=bridge)
+    claim = OwnershipFile(path=path, owner=owner_mark(), folders=on_disk, bridge=bridge)
     path.parent.mkdir(parents=True, exist_ok=True)
     claim.write()
     try:
@@ -80,7 +80,7 @@ def clean(cache_folder: Path) -> list[str]:
     removed = []
     for path in sorted(claims_folder(cache_folder).glob("*.json")):
         try:
-            claim = Claim(path=path, **json.loads(path.read_text(encoding="utf-8")))
+            claim = OwnershipFile(path=path, **json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
         if not has_ended(claim.owner):
@@ -93,7 +93,7 @@ def clean(cache_folder: Path) -> list[str]:
     return removed
 
 
-def _release(claim: Claim) -> list[str]:
+def _release(claim: OwnershipFile) -> list[str]:
     undone = []
     for name, value in claim.settings.items():
         with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ def read_changes(text: str) -> dict[str, tuple[str, str]]:
     return changes
 
 
-def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: Claim) -> dict[str, Scalar]:
+def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: OwnershipFile) -> dict[str, Scalar]:
     """Apply settings on the host's side; return the changes as facts.
 
     Most settings belong to a network namespace, and the guests' one is their own. A setting that
@@ -154,7 +154,7 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: Claim) -> dict[str,
     return facts
 
 
-def _set_on_host(name: str, value: str, claim: Claim) -> tuple[str, str]:
+def _set_on_host(name: str, value: str, claim: OwnershipFile) -> tuple[str, str]:
     path = _place_of(name)
     try:
         before = " ".join(path.read_text(encoding="ascii").split())

@@ -235,7 +235,7 @@ def script(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-class Conversation:
+class NodeChannel:
     """A script in progress on some nodes."""
 
     def __init__(self, peers: Sequence[Peer]) -> None:
@@ -344,15 +344,15 @@ class Conversation:
             lines.pop(word, None)
 
 
-def listening(peers: Sequence[Peer]) -> AbstractContextManager[Conversation]:
+def listening(peers: Sequence[Peer]) -> AbstractContextManager[NodeChannel]:
     """Talk with nodes through processes that are there before and after."""
-    return closing(Conversation(peers))
+    return closing(NodeChannel(peers))
 
 
 @contextmanager
 def conversation(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str] | None = None
-) -> Iterator[Conversation]:
+) -> Iterator[NodeChannel]:
     """Start a script on nodes, by local lines with the names that each serves; end it after."""
     peers_env = local_environment() if env is None else env
     with peers(lines, peers_env) as started, listening(started) as talk:

@@ -12,9 +12,9 @@ from bareline.analysis.numbers.records import Records
 from bareline.predict.curves.compute import factor_between
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.ladder import Ladder, read_ladder
+from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.replay.engine import is_local, nodes_of_communicators, replay
-from bareline.predict.scaling.growth import Target
+from bareline.predict.scaling.prediction import Target
 from bareline.profile.records import POINT_TO_POINT
 from bareline.profile.trace import Trace
 from bareline.vocabulary.collectives import collective_of
@@ -22,7 +22,7 @@ from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout
 
 
-def measured(
+def scaling_target(
     records: Records,
     name: str,
     base: str | None,
@@ -41,7 +41,7 @@ def measured(
     ]
     several = any(layout.nodes > 1 for layout in layouts)
     most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
-    ladders: dict[int, Ladder] = {}
+    ladders: dict[int, PlatformCurves] = {}
     factor = 1.0
     notes = ["processors are assumed to be the same as in the profiles"]
     if base is not None:
@@ -74,7 +74,7 @@ def _note(notes: list[str], note: str) -> None:
         notes.append(note)
 
 
-def _check_messages(ladder: Ladder, trace: Trace) -> None:
+def _check_messages(ladder: PlatformCurves, trace: Trace) -> None:
     layout = ladder.layout
     largest = {1: 0, 2: 0}
     for stream in trace.streams:
@@ -102,7 +102,7 @@ def _check_messages(ladder: Ladder, trace: Trace) -> None:
             )
 
 
-def _reaching(ladder: Ladder, trace: Trace, notes: list[str]) -> Ladder:
+def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> PlatformCurves:
     """Return a ladder with the collectives of as many ranks as a trace has.
 
     The curve of the nearest number of ranks grows as a tree of messages does; in collectives that

@@ -136,7 +136,7 @@ class GrownRanks:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class ScalingPrediction:
     """Times of a program by its number of ranks.
 
     - `grown`: the period of most ranks; `skipped`: counts that could not be made, and why.
@@ -175,7 +175,7 @@ def grow(
     grid: Grid | None,
     target: Target,
     most_unchecked: float = MOST_UNCHECKED,
-) -> Growth:
+) -> ScalingPrediction:
     """Replay a program's period on more and more ranks, up to `ranks`.
 
     Parameters and errors are as for `grown_period`.
@@ -200,7 +200,7 @@ def grow(
         points.append(_point(own, grown, law, target, points[0] if points else None))
     ends, by = _end(points)
     complete = tuple(replace(point, scaling_ends=ends, ended_by=by) for point in points)
-    return Growth(own, target, complete, law, tuple(skipped), furthest)
+    return ScalingPrediction(own, target, complete, law, tuple(skipped), furthest)
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:

@@ -15,13 +15,13 @@ from pathlib import Path
 from bareline.host.tools import require, tool_missing
 from bareline.platforms.hosts.holder import wait_ready
 from bareline.platforms.hosts.launchers.installation import launcher_names
-from bareline.platforms.hosts.layers.container import look
+from bareline.platforms.hosts.layers.container import inspection
 from bareline.platforms.hosts.layers.container.images import resolve
 from bareline.platforms.hosts.layers.container.options import Container
 from bareline.platforms.hosts.layers.container.runtimes import Box, ImageKind, Runtime, runtimes
 from bareline.platforms.hosts.nodes import Nodes
 from bareline.platforms.hosts.process import Process, holding, run_process
-from bareline.platforms.hosts.scripts.conversation import script
+from bareline.platforms.hosts.scripts.node_channel import script
 from bareline.platforms.hosts.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
@@ -42,7 +42,7 @@ _VERSION = re.compile(r"\d+(\.\d+)+[~\w.]*")
 _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
 
 
-class Boxes:
+class RunningContainers:
     """The containers of an allocation."""
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
@@ -55,7 +55,7 @@ class Boxes:
         self._stack = ExitStack()
         self._holders: list[Process] = []
         self._ready: tuple[str, ...] = ()
-        self._looks: tuple[look.ContainerView, look.ContainerView] | None = None
+        self._looks: tuple[inspection.ContainerView, inspection.ContainerView] | None = None
         self._fitting: set[str] = set()
 
     @property
@@ -178,7 +178,7 @@ class Boxes:
         line = ["sh", "-s", "--"]
         if mpi is not None:
             line += launcher_names(mpi.flavour)
-        script = Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
+        script = Path(__file__).with_name("inspection.sh").read_text(encoding="utf-8")
         outside = self._nodes.on_node(0, line, stdin=script)
         inside = self._nodes.on_node(0, self.enter(line), stdin=script)
         if inside.exit_code or "libc" not in inside.stdout:
@@ -187,9 +187,9 @@ class Boxes:
                 where=self._where,
                 hint="docs/how-to/containers.md lists the requirements of each runtime",
             )
-        self._looks = look.read_look(inside.stdout), look.read_look(outside.stdout)
+        self._looks = inspection.read_look(inside.stdout), inspection.read_look(outside.stdout)
         if mpi is not None:
-            look.check_mpi(*self._looks, mpi, self._where)
+            inspection.check_mpi(*self._looks, mpi, self._where)
 
     def check_programs(self, folder: str) -> None:
         """See, once, that programs of a folder find the C library inside that they need."""
@@ -201,7 +201,7 @@ class Boxes:
         match = _GLIBC.search(versions)
         needed = match[1] if match else ""
         inside, _ = self._looks
-        look.check_libc(inside, needed, self._where)
+        inspection.check_libc(inside, needed, self._where)
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
@@ -218,7 +218,7 @@ class Boxes:
             "container.version": number[0] if number else "unknown",
             "container.share": options.share,
             "container.image": options.image,
-            **look.look_facts(*self._looks, options.share),
+            **inspection.look_facts(*self._looks, options.share),
         }
         line = runtime.image_id(self._box)
         if line:
@@ -230,11 +230,11 @@ class Boxes:
 
 def _outermost(folders: Iterable[str]) -> list[str]:
     """Return the folders that are in no other of them, in order."""
-    outermost: list[str] = []
+    outer_bound: list[str] = []
     for path in sorted(set(folders)):
-        if not any(path.startswith(f"{outer}/") for outer in outermost):
-            outermost.append(path)
-    return outermost
+        if not any(path.startswith(f"{outer}/") for outer in outer_bound):
+            outer_bound.append(path)
+    return outer_bound
 
 
 def check_container(options: Container) -> None:
@@ -248,4 +248,4 @@ def check_runtime(runtime: Runtime) -> None:
     """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
-        tried.must(f"{runtime.title} makes no container", hint=runtime.remedy)
+        tried.check(f"{runtime.title} makes no container", hint=runtime.remedy)

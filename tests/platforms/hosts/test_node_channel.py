@@ -8,9 +8,9 @@ import time
 import pytest
 
 from bareline.platforms.hosts.process import local_environment
-from bareline.platforms.hosts.scripts import conversation as peer_module
-from bareline.platforms.hosts.scripts.conversation import conversation, listening, peers, script
+from bareline.platforms.hosts.scripts import node_channel as peer_module
 from bareline.platforms.hosts.scripts.housekeeping import house_script, housekeeping
+from bareline.platforms.hosts.scripts.node_channel import conversation, listening, peers, script
 from bareline.testing.bench import until
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import NotNow, PlatformError

@@ -43,7 +43,7 @@ LONGEST_NAME = 200
 _END = 49
 
 
-def shown_name(text: str) -> str:
+def sanitized_name(text: str) -> str:
     """Cut the middle out of a name, title or parameter that is longer than any that is read."""
     if len(text) <= LONGEST_NAME:
         return text

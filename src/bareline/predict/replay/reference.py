@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bareline.predict.curves.costs import Costs
-from bareline.predict.curves.ladder import Ladder
+from bareline.predict.curves.platform_curves import PlatformCurves
 from bareline.predict.replay.engine import Replayed, replay
-from bareline.predict.replay.fitness import CallLack, lacks_of
+from bareline.predict.replay.validity import CallLack, lacks_of
 from bareline.profile.model import Profile
 from bareline.profile.trace import CallStream, Trace
 
@@ -40,7 +40,7 @@ def _walls_ns(profile: Profile) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Base:
+class ReferenceRun:
     """A program where it was profiled: the common part of its predictions for all platforms.
 
     - `clock`: its own; None where it has none, or was launched by hand.
@@ -48,7 +48,7 @@ class Base:
 
     profile: Profile
     trace: Trace | None
-    ladder: Ladder
+    ladder: PlatformCurves
     clock: ApplicationClock | None = None
 
     @cached_property

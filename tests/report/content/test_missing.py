@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bareline.report.content.missing_blocks import missing_blocks
+
 from bareline.report.blocks import Block, Prose, Section, Table
 from bareline.report.content.document import Document
-from bareline.report.content.gaps import gaps
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 
@@ -19,7 +20,7 @@ def rows_of(blocks: list[Block], title: str) -> list[tuple[str, ...]]:
 
 def test_each_layout_has_a_line_of_its_own(planted: Callable[..., Document]) -> None:
     document = planted(probes=("mpi.allreduce",), ranks=(2, 4), nodes=(1, 2))
-    lost = [case for _, case, _ in rows_of(gaps(document, ()), "Missing values")]
+    lost = [case for _, case, _ in rows_of(missing_blocks(document, ()), "Missing values")]
     assert lost == [
         "mpi.allreduce, 4 ranks within a node",
         "mpi.allreduce, 4 ranks between two nodes",
@@ -27,7 +28,7 @@ def test_each_layout_has_a_line_of_its_own(planted: Callable[..., Document]) -> 
 
 
 def test_a_failed_case_is_worded_as_everywhere(document: Document) -> None:
-    found = gaps(document, [ExhibitSpec(kind="curve", probe="npb.cg")])
+    found = missing_blocks(document, [ExhibitSpec(kind="curve", probe="npb.cg")])
     cases = {case for _, case, *_ in rows_of(found, "Failed and skipped trials")}
     assert cases == {"net.nuttcp", "memory.stream"}
     assert Section("Exhibits without data", (Prose(("curve of npb.cg",), "list"),)) in found

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bareline.predict.scaling.growth import Growth
-from bareline.report.figures.grammar import MARK, Chart, axis, layer, pixels, plot
+from bareline.predict.scaling.prediction import ScalingPrediction
 from bareline.report.figures.scales import Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, line_looks
+from bareline.report.figures.vega import MARK, Chart, axis, layer, pixels, plot
 from bareline.vocabulary.units import format_value
 
 _Rows = list[dict[str, Any]]
@@ -58,7 +58,7 @@ class _GrowthLines:
         return scale.unit
 
 
-def growth_chart(predictions: Sequence[Growth]) -> Chart:
+def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
     """Draw a period's time over ranks, with bands, the law of computing and the ideal line.
 
     Ideal is the speed-up from the quickest platform's smallest count. Dots are times of profiles
@@ -74,7 +74,7 @@ def growth_chart(predictions: Sequence[Growth]) -> Chart:
     return _draw_growth(lines, unit)
 
 
-def _computing_rows(prediction: Growth) -> _Rows:
+def _computing_rows(prediction: ScalingPrediction) -> _Rows:
     """Return the time of computing after its law, with the law's error as interval."""
     law = prediction.computing
     error = law.error or 0.0
@@ -87,7 +87,7 @@ def _computing_rows(prediction: Growth) -> _Rows:
     return _time_rows("computing, as profiled", times)
 
 
-def _ideal_rows(predictions: Sequence[Growth]) -> _Rows:
+def _ideal_rows(predictions: Sequence[ScalingPrediction]) -> _Rows:
     """Return the speed-up without loss from the quickest platform's smallest count of ranks."""
     points = predictions[0].points
     quickest_s = min(prediction.points[0].period_s for prediction in predictions)
@@ -96,7 +96,7 @@ def _ideal_rows(predictions: Sequence[Growth]) -> _Rows:
     return _time_rows("ideal", times)
 
 
-def _measured_rows(prediction: Growth) -> _Rows:
+def _measured_rows(prediction: ScalingPrediction) -> _Rows:
     times: dict[int, _Time] = {}
     for point in prediction.points:
         if point.period_measured_s is not None:
@@ -104,7 +104,7 @@ def _measured_rows(prediction: Growth) -> _Rows:
     return _time_rows("measured", times)
 
 
-def _predicted_rows(predictions: Sequence[Growth]) -> list[_Rows]:
+def _predicted_rows(predictions: Sequence[ScalingPrediction]) -> list[_Rows]:
     """Return the predicted times of each platform, in its colour."""
     looks = line_looks([prediction.target.name for prediction in predictions])
     lines: list[_Rows] = []

@@ -143,7 +143,7 @@ class CurveNeed:
         return "\n".join(lines)
 
 
-def needs_of(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
+def required_curves(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
     """Return the curves that a profile needs, the curve with most of the time first.
 
     - `spread`: the platform may have several nodes: messages within and between are needed.
@@ -235,7 +235,7 @@ def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
     """Yield the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
-    needs = merged(need for profile in profiles for need in needs_of(profile))
+    needs = merged(need for profile in profiles for need in required_curves(profile))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
         # Two ranks on a node each have no messages within a node.

@@ -12,8 +12,7 @@ from bareline.published.catalogue import conditions
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
-from bareline.report.exhibits.base import Chosen, TableRow
-from bareline.report.figures.grammar import Channel, Chart
+from bareline.report.exhibits.base import Panel, TableRow
 from bareline.report.figures.marks import (
     LABEL_GAP_PX,
     LETTER_PX,
@@ -28,6 +27,7 @@ from bareline.report.figures.marks import (
 )
 from bareline.report.figures.scales import Ticks, count_ticks, log_ticks, ratio_ticks, size_ticks
 from bareline.report.figures.theme import MarkLook, looks
+from bareline.report.figures.vega import Channel, Chart
 from bareline.vocabulary.place import Place, parameter_value
 from bareline.vocabulary.units import listing
 
@@ -46,7 +46,7 @@ DIAMONDS = (
 )
 
 
-def diamonds_note(chosen: Chosen) -> str:
+def diamonds_note(chosen: Panel) -> str:
     """Describe the diamonds, the values they leave out, and the ratios that have no place."""
     nowhere = []
     for point in chosen.published:
@@ -87,15 +87,15 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
-def parameter_words(chosen: Chosen, cell: Row) -> str:
+def parameter_words(chosen: Panel, cell: Row) -> str:
     """Format the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
     return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
 
 
-class Along:
+class SharedAxis:
     """The axes that all panels of a figure share, so that they can be compared by eye."""
 
-    def __init__(self, chosen: Chosen, *, others: Iterable[float] = ()) -> None:
+    def __init__(self, chosen: Panel, *, others: Iterable[float] = ()) -> None:
         cells = [row.cell for row in chosen.rows]
         self.document = chosen.document
         self.x = chosen.x

@@ -45,12 +45,12 @@ _FILE_SYSTEM_MODULES = {
 ARGUMENTS = "console=ttyS0 quiet loglevel=3 net.ifnames=0 no_timer_check random.trust_cpu=on"
 
 #: Prepares a guest's boot files in a folder: its disk, its kernel, its seed for cloud-init.
-Medium = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
+BootSource = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
 
 
 def built_medium(
     image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys, *, emulated: bool
-) -> Medium:
+) -> BootSource:
     """Start guests from bareline's own image, by its kernel and an initramfs made for each."""
     common = first_files(image, _modules_for(options))
     words = [f"root={'/dev/vda' if options.disk.bus == 'virtio' else '/dev/sda'}", ARGUMENTS]
@@ -109,7 +109,9 @@ def counter_argument(cpuinfo: str) -> list[str]:
     return [f"tsc_early_khz={round(float(match[1]) * 500)}"] if match else []
 
 
-def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys) -> Medium:
+def cloud_medium(
+    image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
+) -> BootSource:
     """Start guests from an image of the user's, which cloud-init makes nodes from a NoCloud seed.
 
     References
@@ -141,7 +143,7 @@ def cloud_medium(image: Image, options: VmOptions, guests: Sequence[Guest], keys
 def _overlay(base: Path, base_format: str, path: Path) -> Path:
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
-    run_process([*argv, str(path)], timeout_s=30.0).must("the guest's disk cannot be made")
+    run_process([*argv, str(path)], timeout_s=30.0).check("the guest's disk cannot be made")
     return path
 
 
@@ -199,7 +201,7 @@ def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, obje
 def _make_seed_medium(folder: Path, medium: Path) -> None:
     for program in filter(shutil.which, ("genisoimage", "xorrisofs", "mkisofs")):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
-        run_process(argv, timeout_s=60.0).must(f"{program} failed")
+        run_process(argv, timeout_s=60.0).check(f"{program} failed")
         return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.predict.curves.ladder import Gap, Ladder, LadderGaps
+from bareline.predict.curves.platform_curves import Gap, LadderGaps, PlatformCurves
 from bareline.predict.replay.engine import Replayed
 from bareline.profile.model import Profile
 from bareline.profile.records import NO_CALLS
@@ -40,7 +40,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
         )
 
 
-def check_ladders(profile: Profile, *ladders: Ladder) -> None:
+def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
     """Raise LadderGaps for needed curves that a ladder lacks or has unfit, with measures to add."""
     for ladder in ladders:
         gaps = ladder.gaps(ladder.needs(profile))
@@ -53,7 +53,7 @@ def _apart(spread: float) -> str:
     return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
 
 
-def refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
+def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float) -> None:
     """Refuse curves whose launches contradict each other; raises LadderGaps where there is one."""
     gaps = [
         Gap(

@@ -23,7 +23,7 @@ class Obstacle:
         return f"{self.reason}; {self.step}"
 
 
-def why_undrawn() -> Obstacle | None:
+def drawing_obstacle() -> Obstacle | None:
     """Describe why nothing can be drawn here; nothing if everything can.
 
     The engine that draws reserves addresses, without using them, and ends the whole process where
@@ -42,7 +42,7 @@ def refuse_undrawn() -> None:
 
     Raises ReportError: a package is missing, or the address space is limited.
     """
-    if obstacle := why_undrawn():
+    if obstacle := drawing_obstacle():
         raise ReportError(f"no figure can be drawn: {obstacle.reason}", hint=obstacle.step)
 
 

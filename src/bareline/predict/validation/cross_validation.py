@@ -21,9 +21,9 @@ import polars as pl
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.curves.compute import factor_between, same_processor
-from bareline.predict.curves.ladder import Ladder, read_ladder
+from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.prediction import SHORT_S, Form, Model, PredictionCase, predict
-from bareline.predict.replay.base import Base, base_time_s
+from bareline.predict.replay.reference import ReferenceRun, base_time_s
 from bareline.predict.validation.scores import AGAIN, Lacking, Trial, Validation
 from bareline.predict.validation.wrong import wrong_term
 from bareline.profile.summary import DISTURBED
@@ -34,7 +34,7 @@ from bareline.vocabulary.units import format_value
 Note = Callable[[str, int, int], None]
 
 
-def validate(
+def cross_validate(
     records: Records, *, max_queued: float = DISTURBED, note: Note | None = None
 ) -> Validation:
     """Predict every application of a run from every platform to every other one.
@@ -84,7 +84,7 @@ class _Campaign:
         self._records = records
         self._is_disturbed = is_disturbed
         self._ladder_of = cache(partial(read_ladder, records))
-        self._bases: dict[tuple[str, str], Base] = {}
+        self._bases: dict[tuple[str, str], ReferenceRun] = {}
         self.trials: list[Trial] = []
         self.refused: list[tuple[str, str]] = []
 
@@ -111,7 +111,7 @@ class _Campaign:
         compute = factor_between(a.ladder, b, self._records, program=base.program)
         return PredictionCase(a, b, compute)
 
-    def _base(self, application: Application) -> Base:
+    def _base(self, application: Application) -> ReferenceRun:
         """Return the base of an application's predictions from a platform, which they share."""
         key = (application.name, application.platform)
         if key not in self._bases:
@@ -120,7 +120,7 @@ class _Campaign:
         return self._bases[key]
 
 
-def _base(application: Application, ladder: Ladder, *, is_disturbed: bool) -> Base:
+def _base(application: Application, ladder: PlatformCurves, *, is_disturbed: bool) -> ReferenceRun:
     """Return the base of predictions; disturbed launches are let in on purpose, not refused."""
     base = application.base(ladder)
     if not is_disturbed:

@@ -8,17 +8,17 @@ import sys
 
 import pytest
 
-from bareline.platforms.hosts import excerpt
-from bareline.platforms.hosts.excerpt import MOST_BYTES, Ends, cut_of_file
+from bareline.platforms.hosts import output_limit
+from bareline.platforms.hosts.output_limit import MOST_BYTES, HeadAndTail, cut_of_file
 from bareline.platforms.hosts.process import run_process
-from bareline.platforms.hosts.scripts.conversation import conversation, script
 from bareline.platforms.hosts.scripts.housekeeping import house_script, housekeeping
+from bareline.platforms.hosts.scripts.node_channel import conversation, script
 
 LINE = b"step 123456 residual 0.00123456 of a long log\n"
 
 
 def collected(data, piece=1 << 16):
-    ends = Ends()
+    ends = HeadAndTail()
     for start in range(0, len(data), piece):
         ends.extend(data[start : start + piece])
     return ends
@@ -127,7 +127,7 @@ def test_names_that_look_like_options_are_files(tmp_path):
     text = f'{KEEP_FILE}cd "$1" && kept_of -n "$(kind_of -n)"'
     done = subprocess.run(["sh", "-c", text, "sh", str(tmp_path)], capture_output=True, check=True)
     assert done.stdout == b"text"
-    assert excerpt.cut_of_file("a", "") == ()
+    assert output_limit.cut_of_file("a", "") == ()
 
 
 def test_a_node_that_is_talked_with_names_odd_files_and_gives_both_ends(tmp_path):

@@ -44,7 +44,7 @@ class ShownValues:
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def choose(
+def thin(
     summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
 ) -> ShownValues:
     """Choose the shown values: the same places on every platform and of every metric of a probe.

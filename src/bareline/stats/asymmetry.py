@@ -3,7 +3,7 @@
 Exchanging two platforms' names in a block is as likely as the measured order where they make no
 difference at all. Where their noise is skewed and of unequal width (one has rare slow launches,
 the other none) it is not, although their medians may be equal: the differences then have a tail
-to one side, and are called a loss more often than promised (`benchmarks/lopsided.py`). A single
+to one side, and are called a loss more often than promised (`benchmarks/asymmetry.py`). A single
 row of ten blocks hardly shows a tail; tails of many rows on the same side do.
 
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.flips import MANY_BLOCKS, flips_of, flips_of_many
-from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
+from bareline.stats.launch_array import BoolArray, FloatArray, as_launch_array, count_launches
 from bareline.stats.summary import summarize
 
-LOPSIDED_BLOCKS = 7
+ASYMMETRY_BLOCKS = 7
 """Fewest blocks that can show it: six have 32 flips, of which the largest alone passes."""
-LOPSIDED_ALPHA = 0.05
+ASYMMETRY_ALPHA = 0.05
 """Level at which a page reports it."""
 
 _CHOSEN_FLIPS = 2048
@@ -38,16 +38,16 @@ _MOST_ROWS = 2000
 _SLACK = 1e-9
 
 
-def lopsided_p(differences: ArrayLike) -> float:
+def asymmetry_p(differences: ArrayLike) -> float:
     """Return the p-value of "these rows of differences are symmetric about their middles".
 
     - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
       lacks a block. Rows with fewer than seven blocks are left out; NaN where none is left.
     """
-    rows = as_stack(differences, "differences")
+    rows = as_launch_array(differences, "differences")
     if rows.ndim != 2:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
-    rows = rows[count_launches(rows) >= LOPSIDED_BLOCKS]
+    rows = rows[count_launches(rows) >= ASYMMETRY_BLOCKS]
     # Blocks that no row has would only multiply the flips.
     rows = rows[:, ~np.isnan(rows).all(axis=0)]
     if not rows.size:

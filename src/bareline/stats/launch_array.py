@@ -15,7 +15,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
+def as_launch_array(values: ArrayLike, name: str = "values") -> FloatArray:
     """Return `values` as a float64 stack.
 
     - `values`: shape (..., n); finite numbers; NaN marks an absent launch.

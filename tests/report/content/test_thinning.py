@@ -5,7 +5,7 @@ from itertools import product
 import polars as pl
 import pytest
 
-from bareline.report.content.shown import PLACE, choose
+from bareline.report.content.thinning import PLACE, thin
 from bareline.vocabulary.model import format_point
 from bareline.vocabulary.place import KEY
 
@@ -34,7 +34,7 @@ def frames(
 
 def test_a_run_of_usual_size_is_shown_whole() -> None:
     summary, comparison = frames()
-    shown = choose(summary, comparison, 2 * KERNELS * RANKS * SIZES)
+    shown = thin(summary, comparison, 2 * KERNELS * RANKS * SIZES)
     assert shown.summary is summary and shown.points is comparison
     assert not shown.notes
 
@@ -42,7 +42,7 @@ def test_a_run_of_usual_size_is_shown_whole() -> None:
 @pytest.mark.parametrize("most", [3_000, 1_000, 200])
 def test_a_large_run_is_shown_evenly(most: int) -> None:
     summary, comparison = frames()
-    shown = choose(summary, comparison, most)
+    shown = thin(summary, comparison, most)
     assert shown.points is not None
     values = shown.summary.filter(~pl.col("detail"))
     ends = 2 * 2 * 5  # of the comparison's largest and smallest, on both platforms
@@ -70,7 +70,7 @@ def test_small_probes_stay_whole_beside_a_large_one() -> None:
     small, other = frames("mpi.small", ("latency",))
     few = pl.col("point").str.contains("rank=[0-9] ")
     small, other = small.filter(few), other.filter(few)
-    shown = choose(pl.concat([small, large]), pl.concat([other, compared]), 2_000)
+    shown = thin(pl.concat([small, large]), pl.concat([other, compared]), 2_000)
     assert list(shown.notes) == ["mpi.large"]
     assert shown.summary.filter(probe="mpi.small").equals(small)
     assert shown.summary.filter(pl.col("probe") == "mpi.large", ~pl.col("detail")).height < 1_600
@@ -84,7 +84,7 @@ def test_texts_are_thinned_out_last_and_one_platform_alone_too() -> None:
             "detail": False,
         }
     )  # fmt: skip
-    shown = choose(summary, None, 100)
+    shown = thin(summary, None, 100)
     points = shown.summary.get_column("point").to_list()
     assert shown.points is None and len(points) == 100
     assert (points[0], points[-1]) == ("file=f0000", "file=f0899")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from bareline.predict.scaling.growth import GrownRanks, Growth
 from bareline.predict.scaling.messages import MessageRow, basis
+from bareline.predict.scaling.prediction import GrownRanks, ScalingPrediction
 from bareline.predict.scaling.ranks import Grown, Scaled
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.vocabulary.units import format_value
 
 
-def growth_blocks(predictions: Sequence[Growth]) -> Iterator[Block]:
+def growth_blocks(predictions: Sequence[ScalingPrediction]) -> Iterator[Block]:
     """Yield times by the number of ranks, where scaling ends, and the prediction's limits."""
     for prediction in predictions:
         yield Remark(_growth_words(prediction), "bold")
@@ -25,7 +25,7 @@ def growth_blocks(predictions: Sequence[Growth]) -> Iterator[Block]:
         yield from _grounds(prediction)
 
 
-def _growth_words(prediction: Growth) -> str:
+def _growth_words(prediction: ScalingPrediction) -> str:
     """Describe the time and the efficiency on the most ranks."""
     first = prediction.points[0]
     last = prediction.points[-1]
@@ -42,7 +42,7 @@ def _growth_words(prediction: Growth) -> str:
     )
 
 
-def _growth_table(prediction: Growth) -> Table:
+def _growth_table(prediction: ScalingPrediction) -> Table:
     """Return the time of a period by ranks; a star marks counts that were not profiled."""
     rows = Rows(prediction.points).text("grid", lambda point: point.grid)
     rows.figure("ranks", _starred_ranks)
@@ -61,7 +61,7 @@ def _share_words(name: str, point: GrownRanks) -> str:
     return f"{point.shares.get(name, 0.0):.0%}"
 
 
-def _grounds(prediction: Growth) -> Iterator[Block]:
+def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
     """Yield the data that a prediction rests on, its assumptions, and all that it leaves out."""
     scaled = prediction.own
     is_simulated = prediction.target.simulated

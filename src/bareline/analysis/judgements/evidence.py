@@ -98,7 +98,7 @@ _UNCOUPLED = frozenset({"npb.ep"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Evidence:
     """How much worse one thing is on a platform than on the baseline.
 
     - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
@@ -139,7 +139,7 @@ class Ground:
 
 def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
-) -> list[Ground]:
+) -> list[Evidence]:
     """Return the grounds that a comparison provides for each class, one ground per point."""
     places_of = {
         probe: [cell.place for cell in group]
@@ -148,7 +148,7 @@ def measured_grounds(
     telling = {probe: varying(places) for probe, places in places_of.items()}
     # A program that was measured under the profiler only is judged by its profiled points.
     plain = {probe for probe, places in places_of.items() if not all(map(_profiled, places))}
-    grounds: list[Ground | None] = []
+    grounds: list[Evidence | None] = []
     for cell in cells:
         probe = cell.place.probe
         superseded = _profiled(cell.place) and probe in plain
@@ -181,7 +181,7 @@ def _profiled(place: Place) -> bool:
 
 def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
-) -> Ground | None:
+) -> Evidence | None:
     """Return the ground of one point; None if its size belongs to no class, or it is missing."""
     if cell.verdict in _NOT_THERE:
         return None
@@ -191,7 +191,7 @@ def _measured(
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
     span = None if without else _span(cell)
-    return Ground(
+    return Evidence(
         application_class=source.application_class,
         platform=cell.platform,
         subject=subject,
@@ -270,14 +270,14 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
     return f"{title} ({details})" if details else title
 
 
-def published_grounds(study: PublishedStudy) -> list[Ground]:
+def published_grounds(study: PublishedStudy) -> list[Evidence]:
     """Return the grounds that a publication's own figures provide for each class.
 
     Only ratios to a platform that is not virtualized count, without ratios cited from elsewhere; a
     ratio that is printed twice counts once. Listed trials are compared as trials that share no
     blocks.
     """
-    grounds: dict[tuple[str, ...], Ground] = {}
+    grounds: dict[tuple[str, ...], Evidence] = {}
     for ratio in published_ratios(study):
         base = study.platform(ratio.baseline)
         if ratio.cited or base is None or base.kind == "virtualized":
@@ -321,7 +321,7 @@ def _spread_size(wanted: str, size: Spread) -> bool:
     return low >= SMALL_BYTES and size.high >= LARGE_BYTES
 
 
-def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Ground:
+def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Evidence:
     """Return the ground of a printed ratio, computed again where the trials are listed."""
     lo = None if ratio.span.low is None else float(ratio.span.low)
     hi = None if ratio.span.high is None else float(ratio.span.high)
@@ -330,7 +330,7 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
     if printed_conditions:
         subject = f"{subject} ({printed_conditions})"
     _, _, part = ratio.part.partition(":")
-    ground = Ground(
+    ground = Evidence(
         application_class=source.application_class,
         platform=ratio.platform,
         subject=subject,
@@ -347,7 +347,7 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
     return replace(ground, printed=_printed(ratio))
 
 
-def _by_trials(ground: Ground, trials: Trials, base_trials: Trials) -> Ground:
+def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
     """Return a ground with the ratio of listed trials, which share no blocks."""
     values = np.array([float(value) for value in trials.values])
     base_values = np.array([float(value) for value in base_trials.values])

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from bareline.cli.main import app
 from bareline.predict.applications import Application
 from bareline.predict.curves.curve import without_disturbed
-from bareline.predict.curves.ladder import read_ladder
+from bareline.predict.curves.platform_curves import read_ladder
 from bareline.predict.validation.scores import Trial, Validation
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.profile.files import write_profile
