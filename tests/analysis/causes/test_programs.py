@@ -15,7 +15,7 @@ from bareline.analysis.numbers.programs import (
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 from bareline.profile.files import read_profile
 from bareline.profile.launch import PROFILE_FILE
 from bareline.vocabulary.model import Sample
@@ -58,7 +58,7 @@ def test_a_program_that_computes_is_not_blamed_on_mpi():
     one = explained(ep, MPI, DGEMM, splits=Planted(ep=EP))
     assert terms(one).keys() == {"computing"}
     assert one.word is CauseStatus.EXPLAINS
-    assert "are its computing (" in sum_sentence(one)
+    assert "are its computing (" in sum_sentences(one)
 
 
 def test_a_program_that_computes_has_no_cause_where_only_mpi_lost():
@@ -169,7 +169,7 @@ def test_a_lower_clock_shares_the_computing_of_a_program():
     # The clock costs at most half of the time that the program computes.
     assert ends(share_of(one, "clock")) == pytest.approx((terms(one)["computing"].lo, 0.7 * 0.5))
     assert not one.rests
-    assert "because its clock is 1.50 times lower" in sum_sentence(one)
+    assert "because its clock is 1.50 times lower" in sum_sentences(one)
 
 
 def test_a_link_shares_the_messages_of_a_program_and_not_its_computing():
@@ -215,7 +215,7 @@ def test_the_terms_of_the_replay_are_those_of_the_explanation():
     assert one.explained.value == pytest.approx(0.75)
     assert one.left.value == pytest.approx(-0.15)
     assert names(one) == ["link rate"] and share_of(one, "link rate").value == pytest.approx(0.8)
-    assert "by the replay of its trace" in sum_sentence(one)
+    assert "by the replay of its trace" in sum_sentences(one)
 
 
 # Splits -------------------------------------------------------------------------------------------

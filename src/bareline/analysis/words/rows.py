@@ -18,7 +18,7 @@ from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.error_rates import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.rows import Bounds, printed_row, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -206,7 +206,7 @@ def explanation_row(found: Explanation) -> CauseRow:
             )
             for cause in (*found.standing, *withdrawn)
         ],
-        text=sum_sentence(found) if found.terms else "",
+        text=sum_sentences(found) if found.terms else "",
     )
 
 

@@ -38,7 +38,7 @@ class Measurement:
     def contradicts(self) -> str:
         """Why it contradicts a cause whose effect it measures; empty where it does not."""
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
-            return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
+            return f"{self.finding.subject} is not worse ({with_interval(self.ratio)})"
         return ""
 
     @property
