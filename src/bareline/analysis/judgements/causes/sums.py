@@ -62,7 +62,10 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
     measured_terms = {term.term for term in measured}
     by_factors, priced = _multiplied(priced, measured_terms)
     by_facts = _by_facts(priced, measured_terms)
-    of_rungs = [division.term for division in divisions if division.matters]
+    of_rungs = []
+    for division in divisions:
+        if division.matters:
+            of_rungs.append(division.term)
     return _without_excess(Sum((*of_rungs, *by_factors, *by_facts), tuple(priced)), loss)
 
 
@@ -129,7 +132,10 @@ class _Division:
         if self.measured.predicts:
             return True
         share = self.measured.share
-        most = share.value if self.measured.refuses else share.hi
+        if self.measured.refuses:
+            most = share.value
+        else:
+            most = share.hi
         return most >= DEFAULT_MARGIN
 
     @property
@@ -193,7 +199,10 @@ def _possible_part(
         value = min(value, cause.share.hi)
         bounds = Share(value, 0.0, measured.share.hi)
     if beside_certain:
-        value = 0.0 if cause.share is None else min(value, bounds.hi)
+        if cause.share is None:
+            value = 0.0
+        else:
+            value = min(value, bounds.hi)
     return Share.within(bounds.lo, value, bounds.hi)
 
 
@@ -274,12 +283,21 @@ def _priced(cause: Cause, divisions: Sequence[_Division]) -> Cause:
     """
     if cause.withdrawn or not cause.terms:
         return cause
-    of_terms = [part.measured for part in divisions if part.measured.term in cause.terms]
-    refusals = {measured.term: measured.refuses for measured in of_terms if measured.refuses}
+    of_terms = []
+    for part in divisions:
+        if part.measured.term in cause.terms:
+            of_terms.append(part.measured)
+    refusals = {}
+    for measured in of_terms:
+        if measured.refuses:
+            refusals[measured.term] = measured.refuses
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
         return replace(cause, withdrawn="; ".join(reasons), share=None)
-    parts = [part.parts[cause.rule] for part in divisions if cause.rule in part.parts]
+    parts = []
+    for part in divisions:
+        if cause.rule in part.parts:
+            parts.append(part.parts[cause.rule])
     if parts:
         return replace(cause, share=total(parts))
     if of_terms:
@@ -302,11 +320,10 @@ def _multiplied(
     for term in _MULTIPLY:
         if term in measured:
             continue
-        factors = {
-            number: cause.share
-            for number, cause in enumerate(causes)
-            if term in cause.terms and cause.share is not None and not cause.withdrawn
-        }
+        factors = {}
+        for number, cause in enumerate(causes):
+            if term in cause.terms and cause.share is not None and not cause.withdrawn:
+                factors[number] = cause.share
         if not factors:
             continue
         whole = _product([*factors.values()])
@@ -324,7 +341,10 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
     for cause in causes:
         if cause.share is None or cause.withdrawn or elsewhere.intersection(cause.terms):
             continue
-        term = cause.terms[0] if cause.terms else Term.MODEL
+        if cause.terms:
+            term = cause.terms[0]
+        else:
+            term = Term.MODEL
         terms.append(TermShare(term, cause.share, (cause.rule,)))
     return terms
 
