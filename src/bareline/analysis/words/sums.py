@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bareline.analysis.judgements.causes.cause import Cause, Term
-from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.division import TermShare
+from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import Cause, CauseStatus
-from bareline.analysis.judgements.causes.share import Share, total
 from bareline.analysis.judgements.causes.division import TermShare
+from bareline.analysis.judgements.causes.share import Share, total
 from bareline.analysis.judgements.causes.terms import MissingTerm
 from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
