@@ -80,7 +80,9 @@ def _explained_parts(explanations: Sequence[Explanation]) -> str:
     parts = [round(100 * explained.explained_part) for explained in explanations]
     least = min(parts)
     most = max(parts)
-    return f"{least} %" if least == most else f"{least} to {most} %"
+    if least == most:
+        return f"{least} %"
+    return f"{least} to {most} %"
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:
@@ -98,7 +100,10 @@ def _differing_reason(
     losses_by_words: dict[str, list[Explanation]] = {}
     for explained in explanations:
         for cause in explained.differing:
-            words = f"{cause.name}, as above" if cause.repeated else cause.words
+            if cause.repeated:
+                words = f"{cause.name}, as above"
+            else:
+                words = cause.words
             losses_by_words.setdefault(words, []).append(explained)
     clauses = []
     for words, explained_losses in losses_by_words.items():
@@ -120,7 +125,9 @@ class _Unknown(NamedTuple):
     @classmethod
     def of(cls, explained: Explanation) -> _Unknown:
         probes = explained.probes_to_run
-        words = probes_words(explained, probes) if probes else ""
+        words = ""
+        if probes:
+            words = probes_words(explained, probes)
         return cls(explained.finding.platform, tuple(_no_causes(explained)), words)
 
 
@@ -130,10 +137,13 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
     for common, group in grouped_by(unknown, _Unknown.of).items():
         begin = f"{_losses(group, named)} on "
-        verb = "has" if len(group) == 1 else "have"
-        end = f" {verb} no known cause."
+        one_loss = len(group) == 1
         if common.probes:
-            end = f" {_be(group)} not explained; measure {common.probes}."
+            verb = "is" if one_loss else "are"
+            end = f" {verb} not explained; measure {common.probes}."
+        else:
+            verb = "has" if one_loss else "have"
+            end = f" {verb} no known cause."
         end += "".join(f" {text}." for text in common.no_causes)
         platforms_by_words.setdefault((begin, end), []).append(common.platform)
     reasons: list[list[Piece]] = []
@@ -151,8 +161,6 @@ def _losses(group: Sequence[Explanation], named: _Named) -> str:
     return f"The {noun} of {named(subjects)}"
 
 
-def _be(group: Sequence[Explanation]) -> str:
-    return "is" if len(group) == 1 else "are"
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
