@@ -83,7 +83,7 @@ def test_outputs_are_compared_without_an_import(bareline, sides):
 
 def test_every_size_has_both_values_in_the_unit_of_osu(bareline, sides):
     said = bareline("compare", "old/osu0.txt", "new/osu0.txt", "--sizes").stdout
-    assert said.startswith("On new: ")
+    assert said.startswith("On new ")
     printed = {}
     for folder in ("old", "new"):
         lines = (sides / folder / "osu0.txt").read_text().splitlines()[2:]

@@ -134,7 +134,7 @@ def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
     """Describe why a study does not ask a platform for a case; empty where it does."""
     layer = study.find_probe(case.probe).layer
     if layer in PROCESSOR_LAYERS and spec.name in study.emulated:
-        return "its processors are emulated, and not compared"
+        return "computing is not compared on emulated processors"
     if case.pinning and not spec.options.pins:
         return "ranks cannot be pinned on this platform"
     if case.profile and not spec.options.profiles:

@@ -38,7 +38,7 @@ def test_between_simulations_what_was_given_is_the_cause_however_far_apart():
     assert one.word is CauseStatus.EXPLAINS and not one.differing
     text = sum_sentences(one)
     assert "the rate of messages of its NICs was given as 50.0 k" in text
-    assert "nothing else was given otherwise" in text and "not explained" not in text
+    assert "no other input of the model differs" in text and "not explained" not in text
     none = explained(found("mpi.allreduce", 1.5, **SMALL), facts=given, base=given)
     assert not none.terms and none.word is None
 

@@ -54,8 +54,9 @@ def _sums(group: Sequence[Explanation], named: _Named) -> str:
     if whole:
         sentences.append(f"The same causes explain {_several(whole, named)}")
     if partial:
+        subject = "They" if whole else "The same causes"
         part = _explained_parts(partial)
-        sentences.append(f"The same causes explain {part} of {_several(partial, named)}")
+        sentences.append(f"{subject} explain {part} of {_several(partial, named)}")
         if not whole and len(partial) == 1:
             sentences.append(_capitalized(sum_sentences(partial[0])))
     sentences += _no_causes(heaviest)
@@ -159,8 +160,6 @@ def _losses(group: Sequence[Explanation], named: _Named) -> str:
         return f"{len(subjects)} losses (the largest is that of {subjects[0]})"
     noun = "loss" if len(subjects) == 1 else "losses"
     return f"The {noun} of {named(subjects)}"
-
-
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:

@@ -68,10 +68,11 @@ def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
         finding.grade is Grade.OPEN and "(n = " in ratio_text(finding) for finding in findings
     )
     has_few_boots = any(finding.grade is Grade.LIKELY and finding.few_boots for finding in findings)
-    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if has_few_boots else ""
+    boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
     text = (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; {boots}? open: between these ends; "
+        f"~ likely, but not certain. {boots}? undecided, with the range of all intervals of the "
+        "row; even a range above 1 can be chance among so many comparisons. "
         f"= equal within {percent(margin)}."
     )
     if has_few_launches:

@@ -218,6 +218,4 @@ def _excess(wrong: TermShare, others: Sequence[str], loss: Share) -> str:
     amount = f"at least {percent(wrong.share.lo, 3)} of the baseline's time"
     if wrong.share.lo > loss.hi or not others:
         return f"the cost would be {amount}, more than was measured"
-    return (
-        f"the cost would be {amount}, and with {listing(list(others))} more than was measured"
-    )
+    return f"the cost would be {amount}, and with {listing(list(others))} more than was measured"
