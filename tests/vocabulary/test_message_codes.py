@@ -9,10 +9,11 @@ import textwrap
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.hosts.process import run_process
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.vocabulary import message_codes
-from bareline.vocabulary.errors import BarelineError, StudyError, UsageError
+from bareline.vocabulary.errors import BarelineError, PlatformError, StudyError, UsageError
 from bareline.vocabulary.message_codes import code_of, message_key, read_messages
 from bareline.vocabulary.message_sites import error_classes, has_words, read_sites
 from bareline.vocabulary.source_place import CODES_FILE
@@ -165,3 +166,9 @@ def test_a_file_of_codes_is_read_without_retired_ones(tmp_path):
     file = tmp_path / CODES_FILE
     file.write_text('retired = ["A-1"]\n[A-2]\nby = "X"\ntext = "t t"\nplace = "p"\n')
     assert [message.code for message in read_messages(file)] == ["A-2"]
+
+
+def test_an_error_of_a_program_has_the_code_of_its_caller():
+    ended = run_process(["false"], timeout_s=10.0)
+    with raises(PlatformError, "BL-PLATFORMS-961", "exit code 1"):
+        ended.require_success("ssh-keygen failed")

@@ -1,9 +1,10 @@
 """Places in a source file that make a message, with the words of the message.
 
-A site is a call of an error class, a call in a ``raise`` statement, or a call of ``print_error``,
-with the words as its argument. `bareline.vocabulary.message_codes` finds the site of an error that
-was raised; ``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that
-they agree about the words.
+A site is a call of an error class, a call in a ``raise`` statement, or a call of a function that
+prints or raises the words in its argument: ``print_error`` and ``require_success``.
+`bareline.vocabulary.message_codes` finds the site of an error that was raised;
+``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that they agree
+about the words.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from bareline.vocabulary.source_place import Span
 _WITHOUT_CODE = frozenset(
     {"Abort", "AssertionError", "Exit", "KeyError", "NotImplementedError", "OSError", "TypeError"}
 )
-_WARNING = "print_error"
+#: Functions that print their words or raise an error with them, and the maker in the list of codes.
+_PASSING_ON = {"print_error": "print_error", "require_success": "PlatformError"}
 _NO_WORDS = ("where", "hint")
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[^{}]*\}(?!\})")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -182,7 +184,7 @@ class _Reader(ast.NodeVisitor):
         if self._class is not None and self._class.name in self._classes and _starts_base(call):
             maker = self._class.name
             is_error = True
-        if maker in _WITHOUT_CODE or not (is_error or raised or maker == _WARNING):
+        if maker in _WITHOUT_CODE or not (is_error or raised or maker in _PASSING_ON):
             return
         texts = [self._text(argument) for argument in _arguments(call)]
         worded = [text for text in texts if has_words(text)]
@@ -195,7 +197,9 @@ class _Reader(ast.NodeVisitor):
         hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
         hint = self._text(hints[0]) if hints else ""
         function = ".".join(self._names)
-        self.sites.append(Site(function, maker, text, hint, (*outer, span_of(call))))
+        self.sites.append(
+            Site(function, _PASSING_ON.get(maker, maker), text, hint, (*outer, span_of(call)))
+        )
 
     def _text(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
         """Write an expression as words with placeholders."""
