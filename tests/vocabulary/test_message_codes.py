@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.hosts.process import run_process
+from bareline.platforms.reached.slurm import commands
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.vocabulary import message_codes
@@ -59,6 +59,9 @@ def test_a_site_has_the_words_with_placeholders():
         ('raise AssertionError("a fault of ours")', []),
         ('return UsageError("not raised here")', ["not raised here"]),
         ('print_error("a warning")', ["a warning"]),
+        ('ended.require_success("it failed")', ["it failed"]),
+        ('kind = StudyError if x else UsageError\nreturn kind("either class")', ["either class"]),
+        ('kind = StudyError if x else len\nreturn kind("no error")', []),
         ("print_error(str(error))", []),
         ('raise StudyError("plain") from UsageError("cause")', ["plain"]),
         ("why = why\nraise StudyError(why)", ["{why}"]),
@@ -169,6 +172,5 @@ def test_a_file_of_codes_is_read_without_retired_ones(tmp_path):
 
 
 def test_an_error_of_a_program_has_the_code_of_its_caller():
-    ended = run_process(["false"], timeout_s=10.0)
-    with raises(PlatformError, "BL-PLATFORMS-961", "exit code 1"):
-        ended.require_success("ssh-keygen failed")
+    with raises(PlatformError, "BL-PLATFORMS-172", "`false` failed: exit code 1"):
+        commands.run_checked("false")

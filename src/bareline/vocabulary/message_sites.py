@@ -13,6 +13,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from bareline.vocabulary.source_place import Span
 
@@ -179,8 +180,9 @@ class _Reader(ast.NodeVisitor):
     def _read_call(
         self, call: ast.Call, *, outer: tuple[Span, ...] = (), raised: bool = False
     ) -> None:
-        maker = _called(call)
-        is_error = maker in self._classes
+        classes = self._error_classes(call)
+        is_error = bool(classes)
+        maker = " or ".join(classes) or _called(call)
         if self._class is not None and self._class.name in self._classes and _starts_base(call):
             maker = self._class.name
             is_error = True
@@ -200,6 +202,15 @@ class _Reader(ast.NodeVisitor):
         self.sites.append(
             Site(function, _PASSING_ON.get(maker, maker), text, hint, (*outer, span_of(call)))
         )
+
+    def _error_classes(self, call: ast.Call) -> list[str]:
+        """Return the classes of errors that a call may make: itself, or the values of a name."""
+        name = _called(call)
+        if name in self._classes:
+            return [name]
+        values = self._values(name) if isinstance(call.func, ast.Name) else ()
+        names = list(chain.from_iterable(_names_in(value) for value in values))
+        return names if all(each in self._classes for each in names) else []
 
     def _text(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
         """Write an expression as words with placeholders."""
@@ -235,6 +246,12 @@ class _Reader(ast.NodeVisitor):
             if name in scope:
                 return scope[name]
         return ()
+
+
+def _names_in(value: ast.expr) -> list[str]:
+    """Return the names that an expression may be: ``x`` itself, or both forms of a condition."""
+    forms = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+    return [form.id if isinstance(form, ast.Name) else "" for form in forms]
 
 
 def _literal(value: object) -> str:
