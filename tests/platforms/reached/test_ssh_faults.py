@@ -22,6 +22,7 @@ from bareline.platforms.reached.ssh.platform import SshPlatform
 from bareline.testing.bench import until
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Command, Layout
 
 pytestmark = pytest.mark.netns
@@ -95,10 +96,9 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
     cutter.start()
     started = time.monotonic()
     try:
-        with pytest.raises(
-            PlatformError, match=r"lost during the trial|connection ended"
-        ) as caught:
+        with pytest.raises(PlatformError) as caught:
             bench.ranks("sleep", timeout_s=120)
+        assert code_of(caught.value) in ("BL-PLATFORMS-809", "BL-PLATFORMS-711")
         assert "node2" in (caught.value.where or "")
         assert time.monotonic() - started < 45
         with raises(PlatformError, "BL-PLATFORMS-405") as again:
@@ -151,7 +151,7 @@ def test_a_missing_mpirun_is_named_and_the_rest_works(ssh_options, acquire):
         assert allocation.facts()["node.count"] == 2
         command = Command(argv=("echo", "works"))
         assert allocation.run(command, Layout(), timeout_s=20).stdout == "works\n"
-        with raises(ToolMissing, "BL-PLATFORMS-347") as caught:
+        with raises(ToolMissing, "BL-PLATFORMS-177", "/opt/none/bin/mpirun") as caught:
             allocation.run(Command(argv=("true",), mpi=True), Layout(2), timeout_s=20)
         assert caught.value.where == "node1"
 
@@ -206,7 +206,7 @@ def test_a_place_for_locks_that_somebody_else_made_is_not_used(
             assert (elsewhere / "bareline" / "lock").exists()
     else:
         with (
-            pytest.raises(PlatformError, match="not yours alone: remove it") as caught,
+            raises(PlatformError, "BL-PLATFORMS-320", str(locks)) as caught,
             acquire("ssh", **ssh_options),
         ):
             pass
