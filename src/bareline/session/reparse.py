@@ -22,7 +22,7 @@ from bareline.store.header import Header
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run
 from bareline.study.reading import load_study
-from bareline.study.study import Study, study_from_toml
+from bareline.study.study import Study
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage
@@ -53,7 +53,7 @@ def read_correction(run: Run, file: Path) -> Correction:
     where = str(file)
     study = study_of(run)
     # The study as the run would have begun it: at the run's scale, with its defaults.
-    given = study_from_toml(load_study(file).to_toml(), where=where, defaults=run.header.defaults)
+    given = load_study(file, run.header.defaults)
     given = given.at_scale(study.scale) if study.scale else given
     _refuse_other_cases(study, given, run, where)
     changed = {}
