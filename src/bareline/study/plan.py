@@ -89,11 +89,9 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
         for number, spec in enumerate(platforms):
             if not measure.asks(spec.name):
                 continue
-            try:
-                layout = request.layout_on(spec, capacities[number], command)
-            except _NotMeasuredError as reason:
-                omitted = LeftOut(platform=spec.name, case=case, reason=str(reason))
-                left_out[number, case] = omitted
+            layout = request.layout_on(spec, capacities[number], command)
+            if isinstance(layout, str):
+                left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=layout)
                 continue
             cell = Cell(number, numbers.setdefault(case, len(numbers)))
             cells.setdefault(cell, PlanCell(layout, measure.timeout_s, launches))
@@ -111,10 +109,6 @@ def _nowhere_else(
             yield omitted
 
 
-class _NotMeasuredError(Exception):
-    """A case is not measured on a platform, for a reason such as "does not fit: ..."."""
-
-
 class _Request:
     """A case of a measure, before it is known on which platforms it is measured."""
 
@@ -125,19 +119,19 @@ class _Request:
         self._probe = study.find_probe(case.probe)
         self._computes = self._probe.layer in PROCESSOR_LAYERS
 
-    def layout_on(self, spec: PlatformSpec, capacity: Capacity, command: Command) -> Layout:
+    def layout_on(self, spec: PlatformSpec, capacity: Capacity, command: Command) -> Layout | str:
         """Return the nodes of the case on a platform, and how its ranks are pinned there.
 
-        Raises _NotMeasuredError: the platform cannot run it, or is not asked for it.
+        A text is the reason why it is not measured there.
         """
         reason = spec.refuses(command) or self._refusal(spec)
         if reason:
-            raise _NotMeasuredError(reason)
+            return reason
         within_cores = self._measure.shapes().within_cores
         wanted = self._probe.nodes
         layout, lacking = lay_out(self._case, capacity, wanted, within_cores=within_cores)
         if layout is None:
-            raise _NotMeasuredError(f"does not fit: {lacking}")
+            return f"does not fit: {lacking}"
         if not command.mpi:
             return layout
         pinning = spec.options.pinning
