@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bareline.session.case_records import CaseRecords
+from bareline.session.trial_counts import TrialCounts
 from bareline.study.study import Study
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import (
@@ -23,7 +25,6 @@ from bareline.vocabulary.model import (
     Record,
     Stage,
     Trial,
-    format_point,
 )
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -43,94 +44,6 @@ _LONGEST = 64.0
 
 #: Returns whether a platform's processor is software; None where that is unknown.
 Emulates = Callable[[str], bool | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TrialCounts:
-    """The state of a run, in numbers of trials.
-
-    - `skipped`: trials whose program is not installed.
-    - `saved`: trials that adaptive stopping made unnecessary.
-    - `not_run`: trials that the time budget left no time for.
-    - `on`: the platforms that have records.
-    - `blocks_had`: blocks begun before the time budget ended the run, if it did.
-    """
-
-    planned: int
-    measured: int
-    failed: int
-    skipped: int
-    saved: int
-    on: frozenset[str] = frozenset()
-    blocks_had: int | None = None
-    not_run: int = 0
-
-    @property
-    def remaining(self) -> int:
-        """Trials still to run."""
-        recorded = self.measured + self.failed + self.skipped
-        return self.planned - recorded - self.saved - self.not_run
-
-    @property
-    def parts(self) -> dict[str, int]:
-        """Results of the trials, for people: see `run_end_blocks`."""
-        names = ("measured", "failed", "skipped", "saved", "not_run")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def wrong(self) -> bool:
-        """Whether trials failed, or none was measured."""
-        return bool(self.failed) or not self.measured
-
-
-@dataclass(slots=True)
-class _Cell:
-    """A case on a platform, with its planned launches and its records so far.
-
-    - `absent_since`: the first block in which its program was not there.
-    """
-
-    planned: int = 0
-    records: list[Record] = field(default_factory=list)
-    seconds: float = 0.0
-    absent_since: int | None = None
-
-    def add(self, record: Record) -> None:
-        """Add a record, of any block."""
-        self.records.append(record)
-        self.seconds += record.duration_s
-        if record.skipped:
-            block = record.trial.block
-            earliest = block if self.absent_since is None else self.absent_since
-            self.absent_since = min(block, earliest)
-
-    def before(self, block: int) -> Iterator[Record]:
-        """Yield the records of earlier blocks."""
-        return (record for record in self.records if record.trial.block < block)
-
-    def measured_before(self, block: int) -> Record | None:
-        """Return the first record of an earlier block that was measured."""
-        measured = (record for record in self.before(block) if record.status == "measured")
-        return next(measured, None)
-
-    def values_before(self, block: int, metric: str) -> Any:
-        """Return an array of a metric's values before a block, of shape (points, trials).
-
-        None without a measured trial.
-        """
-        import numpy as np
-
-        points: dict[str, list[float]] = defaultdict(list)
-        for record in self.before(block):
-            if not isinstance(record.outcome, Measured):
-                continue
-            for sample in record.outcome.samples:
-                if sample.metric == metric:
-                    points[format_point(sample.point)].append(sample.value)
-        if not points:
-            return None
-        fewest = min(map(len, points.values()))
-        return np.array([values[:fewest] for values in points.values()])
 
 
 class History:
@@ -158,10 +71,10 @@ class History:
         self._answered = answered
         self._looked_at: dict[int, bool] = {}
         self._blocks: dict[int, list[Trial]] = defaultdict(list)
-        self._cells: dict[Case, dict[str, _Cell]] = defaultdict(dict)
+        self._cells: dict[Case, dict[str, CaseRecords]] = defaultdict(dict)
         for trial in plan:
             self._blocks[trial.block].append(trial)
-            self._cells[trial.case].setdefault(trial.platform, _Cell()).planned += 1
+            self._cells[trial.case].setdefault(trial.platform, CaseRecords()).planned += 1
         self.records: dict[int, Record] = {}
         self._emulated: dict[str, bool] = {}
         self._decided: dict[tuple[int, Case], str] = {}
@@ -192,7 +105,7 @@ class History:
         planned = self._plan[trial.index]
         return planned.platform == trial.platform and planned.case == trial.case
 
-    def _cell_of(self, trial: Trial) -> _Cell:
+    def _cell_of(self, trial: Trial) -> CaseRecords:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:

@@ -323,8 +323,8 @@ class _Rereading:
             # A damaged output may raise any error, which `judge_output` reports.
             with suppress(Exception):
                 old.update(probe.caveats(params, output))
-        kept = [code for code in record.caveats if code not in old]
-        codes = tuple(dict.fromkeys((*kept, *caveats)))
+        further = [code for code in record.caveats if code not in old]
+        codes = tuple(dict.fromkeys((*further, *caveats)))
         if set(codes) == set(record.caveats):
             codes = record.caveats  # The same caveats in another order are not a change.
         if isinstance(outcome, Measured):

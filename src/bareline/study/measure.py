@@ -103,8 +103,8 @@ class MeasureScale(_Table):
         values = {**measure, **self._keys()}
         for table in _PARAMETERS:
             old = measure.get(table, {})
-            kept = {name: old[name] for name in old if name not in replaced}
-            changed = {**kept, **getattr(self, table)}
+            unchanged = {name: old[name] for name in old if name not in replaced}
+            changed = {**unchanged, **getattr(self, table)}
             if changed or table in measure:
                 values[table] = changed
         return values

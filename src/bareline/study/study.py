@@ -6,20 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import PrivateAttr, ValidationError
 
-from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.program import program_probe
 from bareline.probes.base import Probe, find_probe
-from bareline.study.checks import (
-    check_programs,
-    check_published,
-    check_roles,
-    check_scales,
-)
-from bareline.study.looks import with_looks
-from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, StudyScale
+from bareline.study.checks import check_programs, check_published, check_roles, check_scales
+from bareline.study.keys import StudyKeys
+from bareline.study.measure import TRACE_BYTES, Measure
 from bareline.study.problems import (
     LISTED,
     TABLES,
@@ -29,10 +24,8 @@ from bareline.study.problems import (
     suggest,
 )
 from bareline.study.programs import declared_programs
-from bareline.study.roles import Cast, Role, cast_roles
-from bareline.study.variant import Variant
+from bareline.study.roles import Cast, cast_roles
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
-from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -42,75 +35,19 @@ from bareline.vocabulary.model import (
     format_point,
     parse_point,
 )
-from bareline.vocabulary.platform import PLATFORM_NAME, PlatformSpec
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.sources import Source
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: The defaults of the parameters of each probe, by its name.
 ProbeDefaults = Mapping[str, Mapping[str, Scalar]]
-#: Orders of the trials in a block; see `bareline.study.plan`.
-OrderKind = Literal["pairs", "shuffled"]
-#: A boot is a level above a launch: all launches in it share its effects, and then
-#: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
-BLOCKS_PER_BOOT = 1
 
 
-class Study(Limits, BaseModel):
-    """A checked study; its limits apply to all its platforms together.
+class Study(StudyKeys):
+    """A checked study; its limits apply to all its platforms together."""
 
-    `docs/reference/study.md` defines each key. `scale` and `scale_changes` belong to a run:
-    the scale that the study was brought to, and its changes. In a run, the platform of each role
-    is the platform that took it, and `baseline` is a platform; `emulated` names platforms on which
-    no computation is measured.
-    """
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
-    title: str = ""
-    description: str = ""
-    question: list[str] = []
-    launches: Annotated[int, Field(ge=1, le=100_000)] = 10
-    looks: list[int] | None = None
-    min_launches: Annotated[int, Field(ge=1)] = MIN_LAUNCHES
-    precision: Annotated[float, Field(ge=0, lt=1)] | None = None
-    budget_s: Annotated[float, Field(gt=0)] | None = None
-    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
-    seed: int | None = None
-    order: OrderKind = "pairs"
-    cases_per_turn: Annotated[int, Field(ge=1, le=1000)] | None = None
-    blocks_per_boot: Annotated[int, Field(ge=0)] = BLOCKS_PER_BOOT
-    emulated_launches: Annotated[int, Field(ge=0)] = 2
-    scale: str | None = None
-    scale_changes: list[str] = []
-    emulated: list[str] = []
-    ladder: bool = False
-    control: bool = False
-    layouts: Literal["equal", "any"] = "equal"
-    platforms: list[str] = []
-    baseline: str | None = None
-    roles: dict[str, Role] = {}
-    scales: dict[str, StudyScale] = {}
-    programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")], Program] = {}
-    sources: dict[str, Source] = {}
-    variants: dict[Annotated[str, Field(pattern=PLATFORM_NAME.pattern)], Variant] = {}
-    measures: Annotated[list[Measure], Field(min_length=1)]
-    exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.
     _defaults: ProbeDefaults | None = PrivateAttr(default=None)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_looks(cls, content: Any) -> Any:
-        """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
-        return with_looks(content) if isinstance(content, Mapping) else content
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Study:
-        if self.precision != 0 and self.launches > MIN_LAUNCHES > self.min_launches:
-            raise ValueError(
-                f"min_launches = {self.min_launches}, but no interval exists below "
-                f"{MIN_LAUNCHES} launches; raise it or set precision = 0"
-            )
-        return self
 
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Yield every case with the measure it comes from.
@@ -389,6 +326,14 @@ def _study_errors(where: str) -> Iterator[None]:
         raise StudyError(str(error), where=where) from error
 
 
+def _on_platforms(measure: Measure, cast: Cast) -> Measure:
+    """Return a measure of roles as a measure on the platforms that took them."""
+    if measure.roles is None:
+        return measure
+    played = [cast.roles[name] for name in measure.roles if name in cast.roles]
+    return measure.model_copy(update={"roles": None, "platforms": [*played, *cast.others]})
+
+
 def check_study(study: Study, *, own_names: bool = False) -> None:
     """Check what the keys of a study mean together, also at each of its scales.
 
@@ -407,14 +352,6 @@ def check_study(study: Study, *, own_names: bool = False) -> None:
     check_scales(study.scales, study.measures)
     for name in study.scales:
         study.at_scale(name)
-
-
-def _on_platforms(measure: Measure, cast: Cast) -> Measure:
-    """Return a measure of roles as a measure on the platforms that took them."""
-    if measure.roles is None:
-        return measure
-    played = [cast.roles[name] for name in measure.roles if name in cast.roles]
-    return measure.model_copy(update={"roles": None, "platforms": [*played, *cast.others]})
 
 
 def _check_sources(study: Study) -> None:
