@@ -28,7 +28,7 @@ from bareline.report.exhibits.shared_axis import ALL_LARGE
 from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
-from bareline.report.figures.vega import Channel, Chart, Drawing, Style, layer
+from bareline.report.figures.vega import Channel, Chart, Datum, Drawing, Style, layer
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
@@ -39,9 +39,9 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 #: Most panels of a figure: those with steps come first, and the table has all series.
 MOST_PANELS = 12
 
-
+_Lines = Sequence[TrendSeries]
 #: The panels of a figure: the series of each point, by the words of its parameters.
-_Panels = Mapping[str, Sequence[TrendSeries]]
+_Panels = Mapping[str, _Lines]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -49,14 +49,13 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     history = document.history
     if len(history.runs) < 2:
         return
-    chosen = [
-        series
-        for series in history.series
-        if _is_of_metric(spec, series) and meant(spec, series.platform, series.place)
-    ]
+    chosen = []
+    for series in history.series:
+        if _is_of_metric(spec, series) and meant(spec, series.platform, series.place):
+            chosen.append(series)
     groups = grouped_by(chosen, lambda series: series.place.series[:2])
-    for (probe, metric), group in groups.items():
-        yield _figure(history, spec, probe, metric, group)
+    for group in groups.values():
+        yield _figure(history, spec, group)
 
 
 def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
@@ -66,45 +65,51 @@ def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
     return bool(spec.probe) or series.headline
 
 
-def _figure(
-    trend: Trend, spec: ExhibitSpec, probe: str, metric: str, series: Sequence[TrendSeries]
-) -> Figure:
+def _figure(trend: Trend, spec: ExhibitSpec, series: _Lines) -> Figure:
+    """Draw the series of one probe and metric."""
+    place = series[0].place
+    name = metric_name(place.metric)
     points = _points(series)
     drawn = dict(list(points.items())[:MOST_PANELS])
-    lines: list[TrendSeries] = []
-    for panel in drawn.values():
-        lines += panel
-    axes = _Axes(trend, lines)
+    axes = _Axes(trend, _together(drawn))
     panels = [axes.panel(title, panel) for title, panel in drawn.items()]
     large = 0 if len(drawn) > ALL_LARGE else None
-    data: list[dict[str, Any]] = []
-    for line in series:
-        data += _data(trend, line)
     changes = "; ".join(_moves(trend, series)) or _no_change(trend)
     runs = count(len(trend.runs), "run")
     return figure_of(
         spec,
-        title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
-        what=(probe, metric),
+        title=f"{sentence_case(name)} of {place.probe} over runs",
+        what=(place.probe, place.metric),
         notes=_notes(trend, series, left_out=len(points) - len(drawn)),
-        probe=probe,
+        probe=place.probe,
         layer=series[0].layer,
         drawing=Drawing(panels, drawn, large, wide=len(drawn) > 1),
-        summary=f"{metric_name(metric)} of {probe} over {runs}: {changes}.",
+        summary=f"{name} of {place.probe} over {runs}: {changes}.",
         table=_table(trend, series, axes.scale),
-        data=data,
+        data=_data(trend, series),
     )
 
 
-def _points(series: Sequence[TrendSeries]) -> _Panels:
+def _points(series: _Lines) -> _Panels:
     """Group series by their point: those that moved first, else in the order of the runs."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
+    moved: dict[str, _Lines] = {}
+    still: dict[str, _Lines] = {}
+    for title, lines in points.items():
+        if any(line.changes for line in lines):
+            moved[title] = lines
+        else:
+            still[title] = lines
+    return moved | still
 
-    def is_still(title: str) -> bool:
-        return not any(line.changes for line in points[title])
 
-    return {title: points[title] for title in sorted(points, key=is_still)}
+def _together(panels: _Panels) -> _Lines:
+    """Return the series of all panels."""
+    lines: list[TrendSeries] = []
+    for panel in panels.values():
+        lines += panel
+    return lines
 
 
 def _no_change(trend: Trend) -> str:
@@ -113,7 +118,7 @@ def _no_change(trend: Trend) -> str:
     return "no certain change"
 
 
-def _notes(trend: Trend, series: Sequence[TrendSeries], left_out: int) -> Iterator[str]:
+def _notes(trend: Trend, series: _Lines, left_out: int) -> Iterator[str]:
     runs = count(len(trend.runs), "run")
     yield (
         f"{runs}: a mark is a run's median, the band its 95 % "
@@ -129,24 +134,25 @@ def _notes(trend: Trend, series: Sequence[TrendSeries], left_out: int) -> Iterat
         yield f"{sentence_case(words)}."
 
 
-def _data(trend: Trend, series: TrendSeries) -> Iterator[dict[str, Any]]:
-    """Yield a series as rows of the figure's CSV file, one per run."""
-    values = zip(series.medians, series.lo, series.hi, strict=True)
-    for run, date, (value, lo, hi) in zip(trend.runs, trend.dates, values, strict=True):
-        yield {
-            "platform": series.platform,
-            "params": series.place.words,
-            "metric": series.place.metric,
-            "unit": series.unit,
-            "run": run.name,
-            "created": date.text,
-            "value": value,
-            "lo": lo,
-            "hi": hi,
-        }
+def _data(trend: Trend, series: _Lines) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the figure's CSV file, one per run of a series."""
+    for line in series:
+        place = line.place
+        for index, run in enumerate(trend.runs):
+            yield {
+                "platform": line.platform,
+                "params": place.words,
+                "metric": place.metric,
+                "unit": line.unit,
+                "run": run.name,
+                "created": trend.dates[index].text,
+                "value": line.medians[index],
+                "lo": line.lo[index],
+                "hi": line.hi[index],
+            }
 
 
-def _moves(trend: Trend, series: Sequence[TrendSeries]) -> Iterator[str]:
+def _moves(trend: Trend, series: _Lines) -> Iterator[str]:
     """Yield every change and every drift in words."""
     for line in series:
         name = f"{line.words} on {line.platform}"
@@ -165,12 +171,16 @@ class _Line:
 
     @property
     def ratio(self) -> Estimate | None:
-        return self.change.ratio if self.change else None
+        if self.change is None:
+            return None
+        return self.change.ratio
 
     @property
     def facts(self) -> str:
         """The characteristics that changed with it."""
-        changed = self.change.changed if self.change else ()
+        if self.change is None:
+            return ""
+        changed = self.change.changed
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in changed)
 
     @property
@@ -181,25 +191,34 @@ class _Line:
 
     @property
     def state(self) -> str:
-        if self.change is None:
+        change = self.change
+        if change is None:
             return COURSES[self.series.course]
-        if self.change.accepted is not None:
-            return f"accepted: {self.change.accepted.reason}"
-        return self.change.grade.value
+        if change.accepted is not None:
+            return f"accepted: {change.accepted.reason}"
+        return change.grade.value
 
     def since(self, trend: Trend) -> str:
-        return run_words(trend, self.change.at) if self.change else "–"
+        if self.change is None:
+            return "–"
+        return run_words(trend, self.change.at)
 
     def end(self, scale: Scale, index: int) -> Field:
         """Format the median of the first run that has one, or with -1 of the last."""
-        medians = [value for value in self.series.medians if value is not None]
-        return Field(scale.show(medians[index]), medians[index])
+        value = _known(self.series.medians)[index]
+        return Field(scale.show(value), value)
 
 
-def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
+def _known(values: Iterable[float | None]) -> list[float]:
+    """Return the values of the runs that have one."""
+    return [value for value in values if value is not None]
+
+
+def _table(trend: Trend, series: _Lines, scale: Scale) -> Table:
     lines = []
     for line in series:
-        lines += [_Line(line, change) for change in line.changes or (None,)]
+        changes = line.changes or (None,)
+        lines += [_Line(line, change) for change in changes]
     names = varying(line.place for line in series)
     rows = Rows(lines, lambda line: line.series.place)
     if names:
@@ -217,44 +236,44 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
 class _Axes:
     """The axes that all panels share, and the marks on them."""
 
-    def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
+    def __init__(self, trend: Trend, series: _Lines) -> None:
         self.trend = trend
         self.times = [date.moment.timestamp() for date in trend.dates]
         self.across = _dates(self.times)
-        medians: list[float | None] = []
-        ends: list[float | None] = []
+        medians: list[float] = []
+        ends: list[float] = []
+        platforms = [trend.runs[-1].baseline]
         for line in series:
-            medians += line.medians
-            ends += [*line.lo, *line.hi]
+            medians += _known(line.medians)
+            ends += _known([*line.lo, *line.hi])
+            platforms.append(line.platform)
         self.scale = unit_scale(medians, series[0].unit)
-        values = [value for value in (*medians, *ends) if value]
-        self.values = log_ticks(value * self.scale.factor for value in values if value > 0)
-        platforms = [trend.runs[-1].baseline, *(line.platform for line in series)]
-        self.looks = looks(list(dict.fromkeys(platforms)))
+        values = [value for value in (*medians, *ends) if value > 0]
+        self.values = log_ticks(value * self.scale.factor for value in values)
+        names = dict.fromkeys(platforms)
+        self.looks = looks(list(names))
 
-    def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
-        stairs: list[dict[str, Any]] = []
-        labels: list[dict[str, Any]] = []
+    def panel(self, title: str, series: _Lines) -> Chart:
+        marks: list[Datum] = []
+        stairs: list[Datum] = []
+        labels: list[Datum] = []
         # No line crosses a change: nothing was measured where the level turns.
-        places = {line.platform: [*self.times] for line in series}
+        places: dict[str, list[float]] = {line.platform: [*self.times] for line in series}
         for line in series:
-            if not line.changes:
-                continue
+            marks += self._marks(line)
             steps = self._steps(line)
-            places[line.platform] += [step.turn for step in steps]
             stairs += self._stairs(line, steps)
-            labels += [self._label(line, step) for step in steps]
+            for step in steps:
+                places[line.platform].append(step.turn)
+                labels.append(self._label(line, step))
 
         def over(across: Channel, up: Channel) -> Iterable[Chart]:
             yield from dashes(stairs)(across, up)
             style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
             yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
 
-        marks: list[dict[str, Any]] = []
-        for line in series:
-            marks += self._marks(line)
         strip = AxesStrip(
-            self._title(title, series),
+            self._title(title, series[0].place.metric),
             marks,
             self.values,
             180,
@@ -262,55 +281,66 @@ class _Axes:
             named=True,
             whiskers=True,
         )
-        return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
+        across = x_axis(self.across, "begun", labels=True, log=False)
+        return strip.chart(across, places)
 
-    def _title(self, title: str, series: Sequence[TrendSeries]) -> str:
-        name = self.scale.titled(metric_name(series[0].place.metric))
+    def _title(self, title: str, metric: str) -> str:
+        name = self.scale.titled(metric_name(metric))
         if title:
             name = f"{title}: {name}"
         return sentence_case(name)
 
-    def _marks(self, line: TrendSeries) -> Iterator[dict[str, Any]]:
+    def _marks(self, line: TrendSeries) -> Iterator[Datum]:
         ink = self.looks[line.platform].ink(hollow=line.simulated)
-        dated = zip(self.trend.runs, self.trend.dates, self.times, strict=True)
-        values = zip(line.medians, line.lo, line.hi, strict=True)
-        for (run, date, time), (value, lo, hi) in zip(dated, values, strict=True):
+        for index, value in enumerate(line.medians):
             if value is None or value <= 0:
                 continue
+            run = self.trend.runs[index].name
+            day = self.trend.dates[index].day
             amount = f"{self.scale.show(value)} {self.scale.unit}"
-            tip = f"{line.platform}, {run.name} ({date.day}): {amount}"
-            estimate = Estimate(value, lo, hi).times(self.scale.factor)
-            yield line_mark(time, estimate, line.platform, ink, tip)
+            tip = f"{line.platform}, {run} ({day}): {amount}"
+            estimate = Estimate(value, line.lo[index], line.hi[index])
+            drawn = estimate.times(self.scale.factor)
+            yield line_mark(self.times[index], drawn, line.platform, ink, tip)
 
     def _steps(self, line: TrendSeries) -> list[_Step]:
         """Return when the changes of a series were, each between two runs, and its levels."""
-        cuts = [0, *(change.at for change in line.changes), len(line.medians)]
-        levels = [self._level(line.medians[begin:end]) for begin, end in itertools.pairwise(cuts)]
+        if not line.changes:
+            return []
+        cuts = [change.at for change in line.changes]
+        levels = []
+        for begin, end in itertools.pairwise([0, *cuts, None]):
+            levels.append(self._level(line.medians[begin:end]))
         steps = []
         for number, change in enumerate(line.changes):
-            turn = (self.times[change.at - 1] + self.times[change.at]) / 2
+            before = self.times[change.at - 1]
+            after = self.times[change.at]
+            turn = (before + after) / 2
             steps.append(_Step(change, turn, levels[number], levels[number + 1]))
         return steps
 
     def _level(self, values: Sequence[float | None]) -> float:
-        return median(value for value in values if value is not None) * self.scale.factor
+        return median(_known(values)) * self.scale.factor
 
-    def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[dict[str, Any]]:
+    def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[Datum]:
         """Yield the ends of lines: a level up to its change, the change, and the next level."""
         colour = self.looks[line.platform].colour
-        ends = [*(step.turn for step in steps[1:]), self.times[-1]]
-        for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
-            segments = step.segments(end)
+        ends = [step.turn for step in steps[1:]]
+        ends.append(self.times[-1])
+        for number, step in enumerate(steps):
+            segments = step.segments(ends[number])
             if number == 0:
                 start = (self.times[0], step.before)
-                segments.insert(0, (start, (step.turn, step.before)))
+                segments.insert(0, (start, step.top))
             for part, segment in enumerate(segments):
                 stretch = f"{line.platform} {number} {part}"
                 for x, y in segment:
                     yield {"x": x, "y": y, "stretch": stretch, "colour": colour}
 
-    def _label(self, line: TrendSeries, step: _Step) -> dict[str, Any]:
-        ink = self.looks[line.platform].colour if step.change.is_open else colour("soft")
+    def _label(self, line: TrendSeries, step: _Step) -> Datum:
+        ink = colour("soft")
+        if step.change.is_open:
+            ink = self.looks[line.platform].colour
         height = max(step.before, step.after)
         return {"x": step.turn, "y": height, "text": _amount(step.change), "colour": ink}
 
@@ -329,19 +359,23 @@ class _Step:
     before: float
     after: float
 
+    @property
+    def top(self) -> _Place:
+        return (self.turn, self.before)
+
     def segments(self, end: float) -> list[_Segment]:
         """Return the line up or down at the change, and the line of the next level to its end."""
-        top = (self.turn, self.before)
         bottom = (self.turn, self.after)
-        return [(top, bottom), (bottom, (end, self.after))]
+        return [(self.top, bottom), (bottom, (end, self.after))]
 
 
 def _amount(change: ChangePoint) -> str:
     sure = "" if change.grade is Grade.CERTAIN else "? "
     accepted = " (accepted)" if change.accepted else ""
+    ratio = change.ratio.value
     if change.verdict is Verdict.SLOWER:
-        return f"{sure}{plain(change.ratio.value)}× worse{accepted}"
-    return f"{sure}{plain(1 / change.ratio.value)}× better{accepted}"
+        return f"{sure}{plain(ratio)}× worse{accepted}"
+    return f"{sure}{plain(1 / ratio)}× better{accepted}"
 
 
 #: An axis of 300 px has room for four dates.
@@ -354,14 +388,18 @@ def _dates(times: Sequence[float]) -> Ticks:
     first = times[0]
     last = times[-1]
     length = last - first
-    pad = max(0.04 * length, 1.0)
-    shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"
     ticks = set()
     for step in range(_DATES):
         wanted = first + length * step / (_DATES - 1)
         ticks.add(_nearest(times, wanted))
-    labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in sorted(ticks)]
-    return Ticks((first - pad, last + pad), tuple(sorted(ticks)), tuple(labels))
+    pad = max(0.04 * length, 1.0)
+    shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"
+
+    def label(tick: float) -> str:
+        date = datetime.fromtimestamp(tick, UTC)
+        return date.strftime(shape)
+
+    return Ticks.labelled((first - pad, last + pad), sorted(ticks), label)
 
 
 def _nearest(times: Sequence[float], wanted: float) -> float:
