@@ -15,7 +15,7 @@ from bareline.report.content.wording import sentence_case, summed_up, value_word
 from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_unit, cells_of, select
 from bareline.report.exhibits.columns import cells_table, in_table_order
 from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
-from bareline.report.figures.rows import Bar, Groups, Part, Printed, bar_chart
+from bareline.report.figures.rows import Bar, Groups, Part, PrintedMark, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks
 from bareline.report.figures.theme import looks
 from bareline.report.figures.vega import Drawing
@@ -160,18 +160,18 @@ class _Bars:
             trials.append((dot.value * self.unit.factor, tip))
         return trials
 
-    def _printed(self, cell: Row, base: Row | None) -> list[Printed]:
+    def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
         """Return the platform's value by each published ratio to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []
         for point in points_of(self.chosen.published, cell):
             value = self.unit.factor * _changed(base.median, point, cell)
-            marks.append(Printed(value, point.tip, point.elsewhere(cell.place)))
+            marks.append(PrintedMark(value, point.tip, point.elsewhere(cell.place)))
         marks += self._printed_parts(cell, base)
         return marks
 
-    def _printed_parts(self, cell: Row, base: Row) -> Iterator[Printed]:
+    def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
         """Yield where each part of a bar would end with a published ratio of that part."""
         bases = self._parts_of(base)
         start = 0.0
@@ -181,7 +181,7 @@ class _Bars:
             part = replace(cell, place=place)
             for point in points_of(self.chosen.published, part):
                 end = start + bases[index] * point.middle
-                yield Printed(end * self.unit.factor, point.tip, point.elsewhere(cell.place))
+                yield PrintedMark(end * self.unit.factor, point.tip, point.elsewhere(cell.place))
             start += value
 
 

@@ -13,7 +13,7 @@ from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
 from bareline.report.exhibits.base import Exhibit, Panel, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.rules import lost, rule_text, ruled_ratio
-from bareline.report.figures.rows import Bar, Printed
+from bareline.report.figures.rows import Bar, PrintedMark
 from bareline.report.figures.scales import signed_ticks
 from bareline.report.figures.vega import Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -80,7 +80,7 @@ def _loss_bar(published: Sequence[PublishedPoint], row: TableRow) -> Bar:
     for point in points_of(published, cell):
         loss = lost(Estimate(point.middle))
         if loss:
-            printed.append(Printed(loss.value, point.tip, point.elsewhere(cell.place)))
+            printed.append(PrintedMark(loss.value, point.tip, point.elsewhere(cell.place)))
     share = row.shown
     if share is None:
         return Bar(cell.platform, _loss_words(row), printed=printed)

@@ -30,11 +30,11 @@ from bareline.report.exhibits.base import (
     titled,
 )
 from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.diamonds import diamonds_note
 from bareline.report.exhibits.jumps import jumps_note, printed_jumps
 from bareline.report.exhibits.shared_axis import (
     ALL_LARGE,
     SharedAxis,
-    diamonds_note,
     largest,
     parameter_words,
     placed,

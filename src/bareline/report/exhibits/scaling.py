@@ -1,25 +1,10 @@
-"""A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio.
-
-With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
-that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
-case with the fewest ranks that the platform measured.
-
-References
-----------
-G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing
-capabilities", AFIPS 1967, doi:10.1145/1465482.1465560.
-J. L. Gustafson, "Reevaluating Amdahl's law", Communications of the ACM 31(5), 1988,
-doi:10.1145/42411.42415.
-"""
+"""A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
-import polars as pl
 
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure
@@ -28,136 +13,27 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
 from bareline.report.exhibits.base import Exhibit, Panel, Subject, TableRow, by_metric, select
 from bareline.report.exhibits.columns import columns
+from bareline.report.exhibits.diamonds import diamonds_note
+from bareline.report.exhibits.efficiency import (
+    EfficiencyPoint,
+    Line,
+    each_rank,
+    efficiencies,
+)
 from bareline.report.exhibits.lines import panels_of
-from bareline.report.exhibits.shared_axis import RATIO_HEIGHT_PX, SharedAxis, diamonds_note, placed
+from bareline.report.exhibits.shared_axis import RATIO_HEIGHT_PX, SharedAxis, placed
 from bareline.report.figures.marks import AxesStrip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 from bareline.report.figures.vega import Channel, Chart, Datum, Drawing, layer
-from bareline.stats import paired_ratio
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
-from bareline.vocabulary.model import Layer, Scalar, format_point, parse_point
+from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
-
-#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
-Launches = Mapping[tuple[int, int], float]
-
-
-@dataclass(frozen=True, slots=True)
-class EfficiencyPoint:
-    """A cell by ranks.
-
-    - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
-      interval is that of the ratio of both within blocks; none below six common blocks, for
-      simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
-      definition.
-    """
-
-    cell: Row
-    ranks: float
-    efficiency: Estimate
-
-
-#: The points of one platform, with more and more ranks.
-_Line = Sequence[EfficiencyPoint]
-
-
-def efficiencies(
-    cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
-) -> list[EfficiencyPoint]:
-    """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
-
-    Simulated and wall times are never divided by each other.
-
-    - `samples`: of the cells' metric, as of `Records`; no intervals without.
-    """
-    measured = [cell for cell in cells if cell.median]
-    measured.sort(key=lambda cell: position(cell, x))
-    bases: dict[bool, Row] = {}
-    points = []
-    for cell in measured:
-        base = bases.setdefault(cell.simulated, cell)
-        ranks = position(cell, x)
-        # A time measures the work that was done only if that is the same; a rate counts it itself.
-        is_same_work = weak and cell.metric.better == "lower"
-        ideal = 1.0 if is_same_work else ranks / position(base, x)
-        efficiency = _efficiency(cell, base, ideal, samples)
-        points.append(EfficiencyPoint(cell, ranks, efficiency))
-    return points
-
-
-def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None) -> Estimate:
-    """Return a cell's efficiency in percent, where it should be `ideal` times as fast."""
-    slower = cell.metric.worse(cell.median, base.median)
-    assert slower is not None
-    value = 100 / (slower * ideal)
-    if samples is None or cell is base or cell.simulated:
-        return Estimate(value)
-    interval = _slower(_launches(cell, samples), _launches(base, samples), cell.rate)
-    if interval is None:
-        return Estimate(value)
-    low, high = interval
-    return Estimate(value, 100 / (high * ideal), 100 / (low * ideal))
-
-
-def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
-    """Return the interval of how many times slower a cell is than the base, from common blocks.
-
-    None without an interval: too few common blocks, or values that are not positive.
-    """
-    shared = sorted(launches.keys() & base.keys())
-    values = np.array([launches[block] for block in shared])
-    bases = np.array([base[block] for block in shared])
-    if not shared or (values <= 0).any() or (bases <= 0).any():
-        return None
-    if rate:
-        ratio = paired_ratio(bases, values)
-    else:
-        ratio = paired_ratio(values, bases)
-    ends = (float(ratio.lo), float(ratio.hi))
-    if not np.isfinite(ends).all():
-        return None
-    return ends
-
-
-def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
-    place = cell.place
-    rows = samples.filter(
-        platform=cell.platform,
-        params=place.params,
-        ranks=place.ranks,
-        threads=place.threads,
-        nodes=place.nodes,
-        point=place.point,
-    )
-    launches = {}
-    for run, block, value in rows.select("run", "block", "value").iter_rows():
-        launches[int(run), int(block)] = float(value)
-    return launches
-
-
-def each_rank(cell: Row, growing: Collection[str]) -> Row:
-    """Divide a cell's growing parameters by its ranks: weak scaling's cases belong on one line."""
-    if not growing:
-        return cell
-    return replace(cell, place=_each_rank(cell.place, growing))
-
-
-def _each_rank(place: Place, growing: Collection[str]) -> Place:
-    if not growing:
-        return place
-    shares: dict[str, Scalar] = {}
-    for name, value in parse_point(place.params).items():
-        if name in growing and isinstance(value, int | float) and not isinstance(value, bool):
-            shares[f"{name}_per_rank"] = value / place.ranks
-        else:
-            shares[name] = value
-    return replace(place, params=format_point(shares))
 
 
 @dataclass(frozen=True)
@@ -165,7 +41,7 @@ class _Scaled(Panel):
     """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    lines: Mapping[str, Mapping[str, _Line]] = field(default_factory=dict)
+    lines: Mapping[str, Mapping[str, Line]] = field(default_factory=dict)
 
     @property
     def is_program(self) -> bool:
@@ -176,7 +52,7 @@ class _Scaled(Panel):
         return self.spec.scaling == "weak"
 
     @property
-    def all_lines(self) -> Iterator[tuple[str, _Line]]:
+    def all_lines(self) -> Iterator[tuple[str, Line]]:
         """Yield the lines of all panels, each with its platform."""
         for panel in self.lines.values():
             yield from panel.items()
@@ -234,12 +110,12 @@ class _Chooser:
         if self.is_weak:
             probe, _ = subject
             self.growing = document.records.growing.get(probe, ())
-        shares = [each_rank(cell, self.growing) for cell in cells]
+        shares = [replace(cell, place=each_rank(cell.place, self.growing)) for cell in cells]
         #: The parameters by which panels differ.
         self.names = varying_without(shares, self.x)
 
     def chosen(self) -> _Scaled:
-        lines: dict[str, dict[str, _Line]] = {}
+        lines: dict[str, dict[str, Line]] = {}
         places: dict[str, list[float]] = {}
         rows: list[TableRow] = []
         panels = grouped_by(self.cells, self._title)
@@ -263,12 +139,12 @@ class _Chooser:
         )
 
     def _title(self, cell: Row) -> str:
-        return _each_rank(cell.place, self.growing).words_of(self.names)
+        return each_rank(cell.place, self.growing).words_of(self.names)
 
-    def _lines(self, panel: Sequence[Row]) -> dict[str, _Line]:
+    def _lines(self, panel: Sequence[Row]) -> dict[str, Line]:
         """Return the line of each platform."""
         samples = self.document.metric_samples.get(self.subject)
-        lines: dict[str, _Line] = {}
+        lines: dict[str, Line] = {}
         for name in self.document.names:
             cells = [cell for cell in panel if cell.platform == name]
             lines[name] = efficiencies(cells, self.x, weak=self.is_weak, samples=samples)
@@ -290,7 +166,7 @@ class _Chooser:
 
     def _case(self, place: Place) -> tuple[object, ...]:
         """Return the values by which panels differ, without those that vary inside a trial."""
-        share = _each_rank(place, self.growing)
+        share = each_rank(place, self.growing)
         coordinates = share.coordinates
         inside = parse_point(share.point)
         outside = [coordinates.get(name) for name in self.names if name not in inside]
@@ -351,7 +227,7 @@ class _Panels:
         name = "Parallel efficiency (%)"
         return AxesStrip(name, marks, self.shares, RATIO_HEIGHT_PX, under=whole)
 
-    def _ideal(self, name: str, line: _Line) -> Iterator[Datum]:
+    def _ideal(self, name: str, line: Line) -> Iterator[Datum]:
         """Yield the dashed line of a platform, as far as the axis has room."""
         if len(line) < 2 or not self.chosen.is_program:
             return

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.published.catalogue import conditions
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
@@ -28,7 +27,6 @@ from bareline.report.figures.scales import Ticks, count_ticks, log_ticks, ratio_
 from bareline.report.figures.theme import MarkLook, looks
 from bareline.report.figures.vega import Channel, Chart, Datum
 from bareline.vocabulary.place import Place, parameter_value
-from bareline.vocabulary.units import listing
 
 #: Stretches of an axis, each from its low to its high end.
 _Ranges = Iterable[tuple[float, float]]
@@ -38,57 +36,6 @@ _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
-
-#: The meaning of a diamond on an axis of ratios.
-DIAMONDS = (
-    "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
-    "measured elsewhere than here, which is written beside."
-)
-
-
-def diamonds_note(chosen: Panel) -> str:
-    """Describe the diamonds, the values they leave out, and the ratios that have no place."""
-    x = chosen.x
-    placeless = []
-    on_axis = []
-    for point in chosen.published:
-        if x in point.ratio.conditions and not point.places(x):
-            placeless.append(point)
-        else:
-            on_axis.append(point)
-    notes = []
-    if any(point.about(cell) for point in on_axis for cell in chosen.cells):
-        notes.append(DIAMONDS)
-    elif on_axis:
-        notes.append(_of_others(on_axis))
-    left_out = map(_left_out, chosen.published)
-    notes += dict.fromkeys(filter(None, left_out))
-    if placeless:
-        ranges = [_range_words(point, x) for point in placeless]
-        notes.append(f"Published without numbers on this axis: {'; '.join(ranges)}.")
-    return " ".join(notes)
-
-
-def _range_words(point: PublishedPoint, x: str) -> str:
-    """Format a ratio and the range of a parameter that it is published for."""
-    place = conditions({x: point.ratio.conditions[x]})
-    return f"{point.factor} times worse ({place})"
-
-
-def _of_others(points: Iterable[PublishedPoint]) -> str:
-    """Print ratios of other cases than all of a figure, e.g. of files of another size."""
-    ratios = [point.ratio for point in points]
-    texts = [f"{ratio.text} ({conditions(ratio.conditions)})" for ratio in ratios]
-    distinct = dict.fromkeys(texts)
-    return f"Published of other cases, and not drawn: {'; '.join(distinct)}."
-
-
-def _left_out(point: PublishedPoint) -> str:
-    """Name the benchmarks that a published range leaves out; empty without any."""
-    names = point.ratio.excludes
-    if not names:
-        return ""
-    return f"{point.label} leaves out {listing(names)}."
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:
@@ -276,8 +223,8 @@ class _PrintedRatios:
 
     def _cells_of(self, point: PublishedPoint) -> list[Row]:
         """Return the cells that a published ratio is about, wherever it is on the axis."""
-        kept = [(name, value) for name, value in point.ratio.at if name != self.x]
-        ratio = replace(point.ratio, at=tuple(kept))
+        conditions = [(name, value) for name, value in point.ratio.at if name != self.x]
+        ratio = replace(point.ratio, at=tuple(conditions))
         anywhere = replace(point, ratio=ratio)
         return list(filter(anywhere.about, self.cells))
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from statistics import median
 from typing import Any
 
 from bareline.analysis.judgements.present import ChangePoint
@@ -25,23 +22,20 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.base import Exhibit, figure_of, meant
 from bareline.report.exhibits.shared_axis import ALL_LARGE
-from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
-from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
-from bareline.report.figures.theme import colour, looks
-from bareline.report.figures.vega import Channel, Chart, Datum, Drawing, Style, layer
+from bareline.report.exhibits.trend_panels import Lines, TrendAxes, measured_values
+from bareline.report.figures.scales import Scale
+from bareline.report.figures.vega import Drawing
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count, plain
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.units import count
 
 #: Most panels of a figure: those with steps come first, and the table has all series.
 MOST_PANELS = 12
 
-_Lines = Sequence[TrendSeries]
 #: The panels of a figure: the series of each point, by the words of its parameters.
-_Panels = Mapping[str, _Lines]
+_Panels = Mapping[str, Lines]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -65,13 +59,13 @@ def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
     return bool(spec.probe) or series.headline
 
 
-def _figure(trend: Trend, spec: ExhibitSpec, series: _Lines) -> Figure:
+def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
     """Draw the series of one probe and metric."""
     place = series[0].place
     name = metric_name(place.metric)
     points = _points(series)
     drawn = dict(list(points.items())[:MOST_PANELS])
-    axes = _Axes(trend, _together(drawn))
+    axes = TrendAxes(trend, _together(drawn))
     panels = [axes.panel(title, panel) for title, panel in drawn.items()]
     large = 0 if len(drawn) > ALL_LARGE else None
     changes = "; ".join(_moves(trend, series)) or _no_change(trend)
@@ -90,12 +84,12 @@ def _figure(trend: Trend, spec: ExhibitSpec, series: _Lines) -> Figure:
     )
 
 
-def _points(series: _Lines) -> _Panels:
+def _points(series: Lines) -> _Panels:
     """Group series by their point: those that moved first, else in the order of the runs."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
-    moved: dict[str, _Lines] = {}
-    still: dict[str, _Lines] = {}
+    moved: dict[str, Lines] = {}
+    still: dict[str, Lines] = {}
     for title, lines in points.items():
         if any(line.changes for line in lines):
             moved[title] = lines
@@ -104,7 +98,7 @@ def _points(series: _Lines) -> _Panels:
     return moved | still
 
 
-def _together(panels: _Panels) -> _Lines:
+def _together(panels: _Panels) -> Lines:
     """Return the series of all panels."""
     lines: list[TrendSeries] = []
     for panel in panels.values():
@@ -118,7 +112,7 @@ def _no_change(trend: Trend) -> str:
     return "no certain change"
 
 
-def _notes(trend: Trend, series: _Lines, left_out: int) -> Iterator[str]:
+def _notes(trend: Trend, series: Lines, left_out: int) -> Iterator[str]:
     runs = count(len(trend.runs), "run")
     yield (
         f"{runs}: a mark is a run's median, the band its 95 % "
@@ -134,7 +128,7 @@ def _notes(trend: Trend, series: _Lines, left_out: int) -> Iterator[str]:
         yield f"{sentence_case(words)}."
 
 
-def _data(trend: Trend, series: _Lines) -> Iterator[dict[str, Any]]:
+def _data(trend: Trend, series: Lines) -> Iterator[dict[str, Any]]:
     """Yield the rows of the figure's CSV file, one per run of a series."""
     for line in series:
         place = line.place
@@ -152,7 +146,7 @@ def _data(trend: Trend, series: _Lines) -> Iterator[dict[str, Any]]:
             }
 
 
-def _moves(trend: Trend, series: _Lines) -> Iterator[str]:
+def _moves(trend: Trend, series: Lines) -> Iterator[str]:
     """Yield every change and every drift in words."""
     for line in series:
         name = f"{line.words} on {line.platform}"
@@ -205,16 +199,11 @@ class _Line:
 
     def end(self, scale: Scale, index: int) -> Field:
         """Format the median of the first run that has one, or with -1 of the last."""
-        value = _known(self.series.medians)[index]
+        value = measured_values(self.series.medians)[index]
         return Field(scale.show(value), value)
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
-    """Return the values of the runs that have one."""
-    return [value for value in values if value is not None]
-
-
-def _table(trend: Trend, series: _Lines, scale: Scale) -> Table:
+def _table(trend: Trend, series: Lines, scale: Scale) -> Table:
     lines = []
     for line in series:
         changes = line.changes or (None,)
@@ -231,179 +220,6 @@ def _table(trend: Trend, series: _Lines, scale: Scale) -> Table:
     rows.column(scale.titled("first run"), lambda line: line.end(scale, 0))
     rows.column(scale.titled("last run"), lambda line: line.end(scale, -1))
     return rows.table()
-
-
-class _Axes:
-    """The axes that all panels share, and the marks on them."""
-
-    def __init__(self, trend: Trend, series: _Lines) -> None:
-        self.trend = trend
-        self.times = [date.moment.timestamp() for date in trend.dates]
-        self.across = _dates(self.times)
-        medians: list[float] = []
-        ends: list[float] = []
-        platforms = [trend.runs[-1].baseline]
-        for line in series:
-            medians += _known(line.medians)
-            ends += _known([*line.lo, *line.hi])
-            platforms.append(line.platform)
-        self.scale = unit_scale(medians, series[0].unit)
-        values = [value for value in (*medians, *ends) if value > 0]
-        self.values = log_ticks(value * self.scale.factor for value in values)
-        names = dict.fromkeys(platforms)
-        self.looks = looks(list(names))
-
-    def panel(self, title: str, series: _Lines) -> Chart:
-        marks: list[Datum] = []
-        stairs: list[Datum] = []
-        labels: list[Datum] = []
-        # No line crosses a change: nothing was measured where the level turns.
-        places: dict[str, list[float]] = {line.platform: [*self.times] for line in series}
-        for line in series:
-            marks += self._marks(line)
-            steps = self._steps(line)
-            stairs += self._stairs(line, steps)
-            for step in steps:
-                places[line.platform].append(step.turn)
-                labels.append(self._label(line, step))
-
-        def over(across: Channel, up: Channel) -> Iterable[Chart]:
-            yield from dashes(stairs)(across, up)
-            style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
-            yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
-
-        strip = AxesStrip(
-            self._title(title, series[0].place.metric),
-            marks,
-            self.values,
-            180,
-            over=over,
-            named=True,
-            whiskers=True,
-        )
-        across = x_axis(self.across, "begun", labels=True, log=False)
-        return strip.chart(across, places)
-
-    def _title(self, title: str, metric: str) -> str:
-        name = self.scale.titled(metric_name(metric))
-        if title:
-            name = f"{title}: {name}"
-        return sentence_case(name)
-
-    def _marks(self, line: TrendSeries) -> Iterator[Datum]:
-        ink = self.looks[line.platform].ink(hollow=line.simulated)
-        for index, value in enumerate(line.medians):
-            if value is None or value <= 0:
-                continue
-            run = self.trend.runs[index].name
-            day = self.trend.dates[index].day
-            amount = f"{self.scale.show(value)} {self.scale.unit}"
-            tip = f"{line.platform}, {run} ({day}): {amount}"
-            estimate = Estimate(value, line.lo[index], line.hi[index])
-            drawn = estimate.times(self.scale.factor)
-            yield line_mark(self.times[index], drawn, line.platform, ink, tip)
-
-    def _steps(self, line: TrendSeries) -> list[_Step]:
-        """Return when the changes of a series were, each between two runs, and its levels."""
-        if not line.changes:
-            return []
-        cuts = [change.at for change in line.changes]
-        levels = []
-        for begin, end in itertools.pairwise([0, *cuts, None]):
-            levels.append(self._level(line.medians[begin:end]))
-        steps = []
-        for number, change in enumerate(line.changes):
-            before = self.times[change.at - 1]
-            after = self.times[change.at]
-            turn = (before + after) / 2
-            steps.append(_Step(change, turn, levels[number], levels[number + 1]))
-        return steps
-
-    def _level(self, values: Sequence[float | None]) -> float:
-        return median(_known(values)) * self.scale.factor
-
-    def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[Datum]:
-        """Yield the ends of lines: a level up to its change, the change, and the next level."""
-        colour = self.looks[line.platform].colour
-        ends = [step.turn for step in steps[1:]]
-        ends.append(self.times[-1])
-        for number, step in enumerate(steps):
-            segments = step.segments(ends[number])
-            if number == 0:
-                start = (self.times[0], step.before)
-                segments.insert(0, (start, step.top))
-            for part, segment in enumerate(segments):
-                stretch = f"{line.platform} {number} {part}"
-                for x, y in segment:
-                    yield {"x": x, "y": y, "stretch": stretch, "colour": colour}
-
-    def _label(self, line: TrendSeries, step: _Step) -> Datum:
-        ink = colour("soft")
-        if step.change.is_open:
-            ink = self.looks[line.platform].colour
-        height = max(step.before, step.after)
-        return {"x": step.turn, "y": height, "text": _amount(step.change), "colour": ink}
-
-
-#: A place on both axes, and a line between two of them.
-_Place = tuple[float, float]
-_Segment = tuple[_Place, _Place]
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A change as it is drawn: when, and the levels on both sides."""
-
-    change: ChangePoint
-    turn: float
-    before: float
-    after: float
-
-    @property
-    def top(self) -> _Place:
-        return (self.turn, self.before)
-
-    def segments(self, end: float) -> list[_Segment]:
-        """Return the line up or down at the change, and the line of the next level to its end."""
-        bottom = (self.turn, self.after)
-        return [(self.top, bottom), (bottom, (end, self.after))]
-
-
-def _amount(change: ChangePoint) -> str:
-    sure = "" if change.grade is Grade.CERTAIN else "? "
-    accepted = " (accepted)" if change.accepted else ""
-    ratio = change.ratio.value
-    if change.verdict is Verdict.SLOWER:
-        return f"{sure}{plain(ratio)}× worse{accepted}"
-    return f"{sure}{plain(1 / ratio)}× better{accepted}"
-
-
-#: An axis of 300 px has room for four dates.
-_DATES = 4
-_DAY_S = 86400
-
-
-def _dates(times: Sequence[float]) -> Ticks:
-    """Return an axis from the first run to the last, with dates or hours of a day at runs."""
-    first = times[0]
-    last = times[-1]
-    length = last - first
-    ticks = set()
-    for step in range(_DATES):
-        wanted = first + length * step / (_DATES - 1)
-        ticks.add(_nearest(times, wanted))
-    pad = max(0.04 * length, 1.0)
-    shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"
-
-    def label(tick: float) -> str:
-        date = datetime.fromtimestamp(tick, UTC)
-        return date.strftime(shape)
-
-    return Ticks.labelled((first - pad, last + pad), sorted(ticks), label)
-
-
-def _nearest(times: Sequence[float], wanted: float) -> float:
-    return min(times, key=lambda time: abs(time - wanted))
 
 
 EXHIBIT = Exhibit(

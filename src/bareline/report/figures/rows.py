@@ -77,7 +77,7 @@ Part = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedMark:
     """A published value, its tip, and the place where it was measured if that is another one."""
 
     value: float
@@ -99,7 +99,7 @@ class Bar:
     tip: str = ""
     hollow: bool = False
     dots: Sequence[Mark] = ()
-    printed: Sequence[Printed] = ()
+    printed: Sequence[PrintedMark] = ()
     parts: Sequence[Part] = ()
 
     @property
