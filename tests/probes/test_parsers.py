@@ -8,7 +8,7 @@ from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.probes.base import Probe, Reading, find_probe, load_probes
+from bareline.probes.base import Probe, ProbeReading, find_probe, load_probes
 from bareline.testing.messages import raises
 from bareline.testing.probes import ProbeContract
 from bareline.vocabulary.errors import ParseError, ProbeError
@@ -104,7 +104,9 @@ def test_negative_times_and_rates_are_refused(name, monkeypatch):
         turned = [
             replace(s, value=-abs(s.value) or -1.0) if s.metric == metric else s for s in samples
         ]
-        monkeypatch.setattr(type(probe), "parse", lambda *_, turned=turned: Reading(tuple(turned)))
+        monkeypatch.setattr(
+            type(probe), "parse", lambda *_, turned=turned: ProbeReading(tuple(turned))
+        )
         with raises(ParseError, "BL-PROBES-871", str(metric)):
             probe.read(params, output(""))
 

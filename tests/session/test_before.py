@@ -10,7 +10,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
-from bareline.probes.base import Reading
+from bareline.probes.base import ProbeReading
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.document import document_of
 from bareline.report.page.files import write_report
@@ -127,7 +127,7 @@ def test_a_probe_that_delivers_more_today_can_go_on_with_the_run(planted, execut
     def parse(self, params, output):
         samples = real(self, params, output).samples
         twice = (Sample("twice", 2 * sample.value, sample.point) for sample in samples)
-        return Reading((*samples, *twice))
+        return ProbeReading((*samples, *twice))
 
     monkeypatch.setattr(NullProbe, "parse", parse)
     assert execute(planted).remaining == 0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bareline.probes._native import MeasuredPoint, Report, native, read_report
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample, Scalar
@@ -68,11 +68,11 @@ class Kernel(Probe[Any]):
     def rank_rule(self, problem_class: str, ranks: int) -> str:
         """Describe which rule a number of ranks breaks; "" when it breaks none."""
 
-    def parse(self, params: Any, output: Output) -> Reading:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         report = read_report(output, *self.name.split("."))
         self.check_header(params, report.header)
         unverified = _unverified(report.point)
-        return Reading(
+        return ProbeReading(
             samples=tuple(self.samples(params, report.point)),
             caveats=(f"{NOT_VERIFIED}: {unverified}",) if unverified else (),
             facts=self.facts_of(report),

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.facts import NO_FLAGS
 from bareline.vocabulary.instructions import BLAS_KERNELS
@@ -270,11 +270,11 @@ class Nodebench(Probe[P]):
         """Its name in the program."""
         return self.name.partition(".")[2]
 
-    def parse(self, params: P, output: Output) -> Reading:
+    def parse(self, params: P, output: Output) -> ProbeReading:
         """Read the samples, the compiler's options, and the kernels of the BLAS, if any."""
         report = read_report(output, "nodebench", self.benchmark)
         report.check(params, *self.repeated)
-        return Reading(
+        return ProbeReading(
             samples=tuple(self.samples(params, report)),
             caveats=self.caveats_of(report),
             facts={**build_of_header(report.header), **kernels_of_header(report.header)},
@@ -290,5 +290,5 @@ class Nodebench(Probe[P]):
         return ()
 
     def arrays_of(self, report: Report) -> Mapping[str, int]:
-        """Return the size in bytes of each array: see `Reading`."""
+        """Return the size in bytes of each array: see `ProbeReading`."""
         return {}

@@ -38,7 +38,7 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ProbeReading:
     """The content of one successful output.
 
     - `samples`: the measured values.
@@ -89,11 +89,11 @@ class Probe(ABC, Generic[P]):
         """Return the command to execute."""
 
     @abstractmethod
-    def parse(self, params: P, output: Output) -> Reading | Iterable[Sample]:
+    def parse(self, params: P, output: Output) -> ProbeReading | Iterable[Sample]:
         """Read the output of a successful launch; pure, and called once for an output.
 
-        Samples without a `Reading` are the form of version 0.3: `caveats`, `facts` and `arrays`
-        of the probe then complete them.
+        Samples without a `ProbeReading` are the form of version 0.3: the probe's methods
+        `caveats`, `facts` and `arrays` then complete them.
 
         Raises ParseError: the output differs from a successful one.
         """
@@ -118,15 +118,15 @@ class Probe(ABC, Generic[P]):
         return self.metrics
 
     def caveats(self, params: P, output: Output) -> Iterable[str]:
-        """Return `Reading.caveats`, if `parse` returns only samples."""
+        """Return `ProbeReading.caveats`, if `parse` returns only samples."""
         return ()
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Return `Reading.facts`, if `parse` returns only samples."""
+        """Return `ProbeReading.facts`, if `parse` returns only samples."""
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
-        """Return `Reading.arrays`, if `parse` returns only samples."""
+        """Return `ProbeReading.arrays`, if `parse` returns only samples."""
         return {}
 
     @property
@@ -178,19 +178,19 @@ class Probe(ABC, Generic[P]):
             "metrics": {name: asdict(metric) for name, metric in self.metrics.items()},
         }
 
-    def read(self, params: P, output: Output) -> Reading:
+    def read(self, params: P, output: Output) -> ProbeReading:
         """Parse an output once and check the samples against the declared metrics.
 
         Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
         finite, a time or rate is negative, or a point appears twice.
         """
         parsed = self.parse(params, output)
-        if isinstance(parsed, Reading):
+        if isinstance(parsed, ProbeReading):
             self._check_samples(params, parsed.samples)
             return parsed
         samples = tuple(parsed)
         self._check_samples(params, samples)
-        return Reading(
+        return ProbeReading(
             samples,
             caveats=tuple(self.caveats(params, output)),
             facts=self.facts(params, output),

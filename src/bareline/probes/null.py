@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -49,7 +49,7 @@ class NullProbe(Probe[NullParams]):
     def command(self, params: NullParams, layout: Layout) -> Command:
         return Command(argv=("null", json.dumps(asdict(params))))
 
-    def parse(self, params: NullParams, output: Output) -> Reading:
+    def parse(self, params: NullParams, output: Output) -> ProbeReading:
         try:
             times_s = [float(time_s) for time_s in json.loads(output.stdout)]
         except (ValueError, TypeError) as error:
@@ -57,8 +57,8 @@ class NullProbe(Probe[NullParams]):
         if len(times_s) != params.points:
             raise ParseError(f"{len(times_s)} of {params.points} points")
         if len(times_s) == 1:
-            return Reading((Sample("time", times_s[0]),))
-        return Reading(
+            return ProbeReading((Sample("time", times_s[0]),))
+        return ProbeReading(
             tuple(Sample("time", time_s, {"point": i}) for i, time_s in enumerate(times_s))
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layout, Output
 
@@ -31,7 +31,7 @@ class ProbeContract:
         stdout = "" if self.result_file else text
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> ProbeReading:
         """Read a text with the probe's defaults."""
         return self.probe.read(self.probe.make_params({}), self.output(text))
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
 from bareline.probes.app.value import FigureOfMerit, Value, compiled
-from bareline.probes.base import Probe, Reading, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 from bareline.vocabulary.platform import REPLAY
@@ -250,7 +250,7 @@ class ProgramProbe(Probe[Any]):
             requires=("sh", *program.requires),
         )
 
-    def parse(self, params: Any, output: Output) -> Reading:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         program = self.program
         source = next(iter(program.metrics.values())).file
         text = output.files.get(source, "") if source else output.stdout
@@ -273,7 +273,7 @@ class ProgramProbe(Probe[Any]):
                 raise ParseError(f"the result is wrong: {text} is false ({listing(values)})")
         measurements = (Sample(name, value) for name, value in figures.items())
         prints_kernels = TELL_KERNELS in program.env.items()
-        return Reading(
+        return ProbeReading(
             samples=(*measurements, Sample("launch_time", output.duration_s)),
             facts=kernels_printed(output) if prints_kernels else {},
         )

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from bareline.formats import hpcc
 from bareline.probes._native import TELL_KERNELS, kernels_printed
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.probes.compute import linpack_mpi as hpl
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
@@ -97,7 +97,7 @@ class Hpcc(Probe[HpccParams]):
             requires=("hpcc",),
         )
 
-    def parse(self, params: HpccParams, output: Output) -> Reading:
+    def parse(self, params: HpccParams, output: Output) -> ProbeReading:
         text = output.files.get(_OUTPUT, "")
         ranks = _check_whole(text)
         values: dict[str, float] = {}
@@ -116,7 +116,7 @@ class Hpcc(Probe[HpccParams]):
         single = ranks * values["dgemm_rate_single"]
         values["hpl_efficiency"] = values["hpl_rate"] / single
         samples = tuple(Sample(metric, value) for metric, value in values.items())
-        return Reading(samples, facts=kernels_printed(output), arrays=arrays)
+        return ProbeReading(samples, facts=kernels_printed(output), arrays=arrays)
 
 
 def _check_whole(text: str) -> int:

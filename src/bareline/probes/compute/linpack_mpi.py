@@ -28,7 +28,7 @@ from bareline.probes._native import (
     options,
     read_report,
 )
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.probes.compute.rates import solved_order
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -136,9 +136,9 @@ class LinpackMpi(Probe[LinpackMpiParams]):
             requires=("xhpl",) if params.program == "xhpl" else (),
         )
 
-    def parse(self, params: LinpackMpiParams, output: Output) -> Reading:
+    def parse(self, params: LinpackMpiParams, output: Output) -> ProbeReading:
         if params.program != "scalapack" and hpl.TITLE.search(output.stdout):
-            return Reading(
+            return ProbeReading(
                 samples=_hpl_samples(params, output.stdout),
                 caveats=(_BY_XHPL,) if params.program == "auto" else (),
                 facts=kernels_printed(output),
@@ -152,7 +152,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
             raise ParseError(f"the order of the matrix is not the requested {params.n}")
         rate = point.positive("rate", "median")
         time_s = hpl.operations(params.n) / rate
-        return Reading(
+        return ProbeReading(
             samples=(Sample("rate", rate), Sample("time", time_s)),
             facts=kernels_of_header(report.header),
         )

@@ -19,7 +19,7 @@ from pydantic import Field
 from bareline.formats import fio
 from bareline.formats.damage import lost_only
 from bareline.formats.document import split_documents
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.units import listing
@@ -87,7 +87,7 @@ class Fio(Probe[FioParams]):
             storage_bytes=params.size,
         )
 
-    def parse(self, params: FioParams, output: Output) -> Reading:
+    def parse(self, params: FioParams, output: Output) -> ProbeReading:
         requested: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
         requested |= {"direct": int(params.direct), "ioengine": params.ioengine}
         readings = [item for text in split_documents(output.stdout) for item in fio.read(text)]
@@ -106,7 +106,7 @@ class Fio(Probe[FioParams]):
         ways = tuple(item.probe.removeprefix("fio.") for item in readings)
         if ways != params.ways:
             raise ParseError(f"fio did {', '.join(ways) or 'nothing'}, not {listing(params.ways)}")
-        return Reading(tuple(samples))
+        return ProbeReading(tuple(samples))
 
 
 PROBE = Fio()

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import MeasuredPoint, native, options, read_report
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -86,7 +86,7 @@ class Sequential(Probe[SequentialParams]):
             storage_bytes=params.file_bytes,
         )
 
-    def parse(self, params: SequentialParams, output: Output) -> Reading:
+    def parse(self, params: SequentialParams, output: Output) -> ProbeReading:
         points = read_report(output, "iobench", "sequential").points
         sizes = [point.at.get("block_bytes") for point in points]
         if sizes != params.blocks_bytes:
@@ -94,7 +94,7 @@ class Sequential(Probe[SequentialParams]):
         samples: list[Sample] = []
         for point in points:
             samples += _samples(params, point)
-        return Reading(tuple(samples))
+        return ProbeReading(tuple(samples))
 
 
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
@@ -213,7 +213,7 @@ class Create(Probe[CreateParams]):
             storage_bytes=params.files * pages * _PAGE_BYTES,
         )
 
-    def parse(self, params: CreateParams, output: Output) -> Reading:
+    def parse(self, params: CreateParams, output: Output) -> ProbeReading:
         """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
         points = read_report(output, "iobench", "create").points
         phases = [point.at.get("phase") for point in points]
@@ -232,7 +232,9 @@ class Create(Probe[CreateParams]):
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
             point = by_phase[phase]
             samples.append(Sample(metric, point.positive("loop_rate")))
-        return Reading(tuple(samples), caveats=("not-synced",) if params.sync == "none" else ())
+        return ProbeReading(
+            tuple(samples), caveats=("not-synced",) if params.sync == "none" else ()
+        )
 
 
 PROBES = (Sequential(), Create())

@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import MeasuredPoint, Report, native, options, read_report
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -180,7 +180,7 @@ class Parallel(Probe[ParallelParams]):
             storage_bytes=params.rank_bytes * layout.ranks,
         )
 
-    def parse(self, params: ParallelParams, output: Output) -> Reading:
+    def parse(self, params: ParallelParams, output: Output) -> ProbeReading:
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
@@ -208,7 +208,7 @@ class Parallel(Probe[ParallelParams]):
         ]
         sync_share = point.number("sync_s") / point.number("write_time_s")
         samples.append(Sample("sync_share", sync_share))
-        return Reading(tuple(samples))
+        return ProbeReading(tuple(samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class Metadata(Probe[MetadataParams]):
             storage_bytes=params.items * layout.ranks * pages * _PAGE_BYTES,
         )
 
-    def parse(self, params: MetadataParams, output: Output) -> Reading:
+    def parse(self, params: MetadataParams, output: Output) -> ProbeReading:
         requested = asdict(params)
         requested["size_bytes"] = requested.pop("file_bytes")
         report = _read_job(output, "metadata", requested)
@@ -277,7 +277,7 @@ class Metadata(Probe[MetadataParams]):
                 doubts = _reading_caveats(report, point, calls * params.file_bytes)
             metric = f"{name}_rate"
             samples += _phase_samples(report, point, metric, params.items, doubts, name)
-        return Reading(tuple(samples))
+        return ProbeReading(tuple(samples))
 
 
 PROBES = (Parallel(), Metadata())

@@ -17,7 +17,7 @@ from bareline.probes._native import (
     spread_metrics,
     spread_samples,
 )
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -169,7 +169,7 @@ class MpiFunction(Probe[Any]):
         benchmark = self.benchmark or self.name.removeprefix("mpi.")
         return benchmark.format_map(asdict(params))
 
-    def parse(self, params: Any, output: Output) -> Reading:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         report = read_report(output, "mpibench", self._benchmark(params))
         self.check_points(params, report)
         looped = self.collective and output.clock == "simulated"
@@ -177,7 +177,7 @@ class MpiFunction(Probe[Any]):
         for point in report.points:
             measured = self.point_samples(point)
             samples += mean_of_loop(measured) if looped else measured
-        return Reading(tuple(samples), caveats=("cut",) if report.cut else ())
+        return ProbeReading(tuple(samples), caveats=("cut",) if report.cut else ())
 
     def check_points(self, params: Any, report: Report) -> None:
         cut: Iterable[Any] = (cut.get("point") for cut in report.cut)

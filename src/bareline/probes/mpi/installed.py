@@ -21,9 +21,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bareline.formats import imb, osu
-from bareline.formats.reading import Reading as FormatReading
+from bareline.formats.reading import Reading
 from bareline.probes._native import counted
-from bareline.probes.base import Probe, Reading, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -87,7 +87,7 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 
 
 def only_samples(
-    readings: Iterable[FormatReading], probe: str, wanted: Container[str], largest_bytes: int
+    readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
 ) -> tuple[Sample, ...]:
     """Return the wanted metrics of the one reading that was asked for.
 
@@ -180,11 +180,11 @@ class Osu(Probe[Any]):
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
 
-    def parse(self, params: Any, output: Output) -> Reading:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         largest_bytes = 0 if params.program == "barrier" else params.max_bytes
         readings = osu.read(output.stdout)
         probe = f"osu.{params.program}"
-        return Reading(only_samples(readings, probe, self.metrics, largest_bytes))
+        return ProbeReading(only_samples(readings, probe, self.metrics, largest_bytes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class Imb(Probe[ImbParams]):
             return {"latency": self.metrics["latency"]}
         return self.metrics
 
-    def parse(self, params: ImbParams, output: Output) -> Reading:
+    def parse(self, params: ImbParams, output: Output) -> ProbeReading:
         """Read IMB's table; in a ping-pong of many ranks all but two wait."""
         if imb.END not in output.stdout:
             raise ParseError("the output is truncated: IMB's last line is missing")
@@ -274,7 +274,7 @@ class Imb(Probe[ImbParams]):
         if params.benchmark in _REDUCTIONS and data_type != params.red_data_type:
             raise ParseError(f"IMB reports red_data_type = {data_type}, not {params.red_data_type}")
         largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
-        return Reading(only_samples(readings, probe, self.metrics, largest_bytes))
+        return ProbeReading(only_samples(readings, probe, self.metrics, largest_bytes))
 
 
 PROBES = (

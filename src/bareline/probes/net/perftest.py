@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bareline.formats import perftest as format_
 from bareline.probes._native import counted
-from bareline.probes.base import Probe, Reading, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Server
 
@@ -50,12 +50,12 @@ class Perftest(Probe[PerftestParams]):
             requires=(self._program,),
         )
 
-    def parse(self, params: PerftestParams, output: Output) -> Reading:
+    def parse(self, params: PerftestParams, output: Output) -> ProbeReading:
         readings = list(format_.read(output.stdout))
         if len(readings) != 1 or readings[0].probe != f"perftest.{self._program}":
             raise ParseError(f"this is not the output of exactly one run of {self._program}")
         samples = (sample for sample in readings[0].samples if sample.metric in self.metrics)
-        return Reading(tuple(samples))
+        return ProbeReading(tuple(samples))
 
 
 PROBES = (

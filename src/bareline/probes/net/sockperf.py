@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
 
@@ -79,7 +79,7 @@ class Sockperf(Probe[SockperfParams]):
             requires=("sockperf",),
         )
 
-    def parse(self, params: SockperfParams, output: Output) -> Reading:
+    def parse(self, params: SockperfParams, output: Output) -> ProbeReading:
         text = _COLOURS.sub("", output.stdout)
         if failed := _ERROR.search(text):
             raise ParseError(f"sockperf says: {failed[1]}")
@@ -100,7 +100,7 @@ class Sockperf(Probe[SockperfParams]):
         if figures != sorted(figures) or not low <= values["latency_mean"] <= high:
             raise ParseError("the percentiles are not in their order")
         latencies = (Sample(name, value) for name, value in values.items())
-        return Reading((*latencies, Sample("messages_lost", lost)))
+        return ProbeReading((*latencies, Sample("messages_lost", lost)))
 
 
 def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:

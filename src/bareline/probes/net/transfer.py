@@ -16,7 +16,7 @@ from pydantic import Field
 from bareline.formats import iperf3, nuttcp
 from bareline.formats.transfer import METRICS
 from bareline.probes._native import counted
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
 
@@ -60,11 +60,11 @@ class Nuttcp(Probe[NuttcpParams]):
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}
 
-    def parse(self, params: NuttcpParams, output: Output) -> Reading:
+    def parse(self, params: NuttcpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if transfer.udp:
             raise ParseError("not the TCP stream that was asked for")
-        return Reading(_declared_samples(transfer.values, self.metrics))
+        return ProbeReading(_declared_samples(transfer.values, self.metrics))
 
 
 def _declared_samples(
@@ -118,11 +118,11 @@ class NuttcpUdp(Probe[NuttcpUdpParams]):
         chosen = counted(T=params.duration_s, l=params.datagram_bytes)
         return _nuttcp("-u", "-fparse", *chosen, limit)
 
-    def parse(self, params: NuttcpUdpParams, output: Output) -> Reading:
+    def parse(self, params: NuttcpUdpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if not transfer.udp:
             raise ParseError("not the datagrams that were asked for")
-        return Reading(_declared_samples(transfer.values, self.metrics))
+        return ProbeReading(_declared_samples(transfer.values, self.metrics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Iperf3(Probe[Iperf3Params]):
             requires=("iperf3",),
         )
 
-    def parse(self, params: Iperf3Params, output: Output) -> Reading:
+    def parse(self, params: Iperf3Params, output: Output) -> ProbeReading:
         transfer = iperf3.read(output.stdout)
         if transfer.udp or transfer.params["streams"] != params.streams:
             raise ParseError(f"not the {params.streams} TCP streams that were asked for")
@@ -181,7 +181,7 @@ class Iperf3(Probe[Iperf3Params]):
             Sample("rate_stream_max", max(transfer.stream_rates_bps)),
             Sample("slow_start", slow_start),
         )
-        return Reading(samples + _declared_samples(values, self.metrics))
+        return ProbeReading(samples + _declared_samples(values, self.metrics))
 
 
 def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:

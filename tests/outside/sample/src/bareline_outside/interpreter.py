@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bareline.probes.base import Probe, Reading
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -44,7 +44,7 @@ class Interpreter(Probe[Params]):
         argv = ("python3", "-c", _PROGRAM, str(params.turns))
         return Command(argv=argv, requires=("python3",))
 
-    def parse(self, params: Params, output: Output) -> Reading:
+    def parse(self, params: Params, output: Output) -> ProbeReading:
         """Read one JSON object: an output that was cut is not one, and is refused."""
         try:
             printed = json.loads(output.stdout)
@@ -54,7 +54,7 @@ class Interpreter(Probe[Params]):
             raise ParseError(f"no turns and seconds: {error}") from error
         if turns != params.turns:
             raise ParseError(f"{turns} turns instead of {params.turns}")
-        return Reading((Sample("rate", rate),))
+        return ProbeReading((Sample("rate", rate),))
 
 
 PROBE = Interpreter()
