@@ -198,7 +198,7 @@ ALLOWED = {
     "src/bareline/platforms/sim/network.py": "a file of the package",
     "src/bareline/analysis/numbers/parameters.py": "a file of the package",
     "src/bareline/study/catalogue.py": "a file of the package",
-    "src/bareline/session/intake.py": "an unnamed file that this process has just written",
+    "src/bareline/session/spool.py": "an unnamed file that this process has just written",
     "src/bareline/session/variants.py": "a value of the own command line",
     "src/bareline/platforms/hosts/images/parts.py": "a file of the own cache",
     "src/bareline/platforms/made/vm/preflight.py": "a file of the own cache",
