@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bareline.analysis.judgements.causes.cause import Cause, Term
+from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
