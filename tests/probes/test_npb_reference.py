@@ -18,7 +18,7 @@ GOOD = (DATA / "npb.reference.good.out").read_text()
 
 def read(text, **params):
     out = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
-    return {s.metric: s.value for s in PROBE.read(PROBE.make_params(params), out)}
+    return {s.metric: s.value for s in PROBE.read(PROBE.make_params(params), out).samples}
 
 
 def test_time_is_known_better_than_its_two_decimals():

@@ -45,7 +45,8 @@ def described(**changed: Any) -> Program:
 def read(text: str, files: dict[str, str] | None = None, **changed: Any) -> dict[str, float]:
     probe = program_probe("app.solver", described(**changed))
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=20.0, files=files or {})
-    return {sample.metric: sample.value for sample in probe.read(probe.make_params({}), output)}
+    reading = probe.read(probe.make_params({}), output)
+    return {sample.metric: sample.value for sample in reading.samples}
 
 
 def test_figures_and_the_whole_launch() -> None:

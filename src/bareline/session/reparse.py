@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -279,18 +279,16 @@ class _Rereading:
         here = self._facts[number].setdefault(trial.platform, {})
         probe = self._study.find_probe(trial.case.probe)
         params = self._study.params_of(trial.case)
-        old = {GENERIC_BLAS}
-        if record.status == "measured":
-            # A damaged output may raise any error, which `judge_output` reports.
-            with suppress(Exception):
-                old.update(probe.caveats(params, output))
-        outcome, caveats = judge_output(
+        judged = judge_output(
             probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=here
         )
+        # The probe's caveats come last, as after a measurement.
+        old = {GENERIC_BLAS}
+        if record.status == "measured":
+            old.update(judged.caveats)
         others = [code for code in record.caveats if code not in old]
-        codes = tuple(dict.fromkeys((*others, *caveats)))
+        codes = tuple(dict.fromkeys((*others, *judged.caveats)))
         if set(codes) == set(record.caveats):
             codes = record.caveats  # The same caveats in another order are not a change.
-        if isinstance(outcome, Measured):
-            here.update(probe.facts(params, output))
-        return replace(record, outcome=outcome, caveats=codes)
+        here.update(judged.facts)
+        return replace(record, outcome=judged.outcome, caveats=codes)

@@ -365,24 +365,30 @@ class Runner:
         if output.clock == "simulated":
             caveats = ()  # other programs do not change a simulated clock
         self._allocations.broke(trial.platform, broken=False)
-        probe = self._study.find_probe(trial.case.probe)
-        params = self._study.params_of(trial.case)
-        outcome, noticed = judge_output(
-            probe,
-            params,
+        self._allocations.count_startup_failures(trial.platform, output.caveats)
+        judged = self._judged(trial, output)
+        outcome = judged.outcome
+        if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
+            reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
+            outcome = replace(outcome, reason=reason)
+        codes = (*allocation.caveats(trial.layout), *output.caveats, *judged.caveats, *caveats)
+        return replace(
+            judged, outcome=outcome, caveats=tuple(dict.fromkeys(codes)), foreign_cores=busy
+        )
+
+    def _judged(self, trial: Trial, output: Output) -> JudgedOutput:
+        """Judge an output, and keep the facts of the platform that its program found out."""
+        judged = judge_output(
+            self._study.find_probe(trial.case.probe),
+            self._study.params_of(trial.case),
             output,
             trial.timeout_s,
             profile=trial.case.profile,
             facts=self._allocations.facts(trial.platform),
         )
-        self._allocations.count_startup_failures(trial.platform, output.caveats)
-        if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
-            reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
-            outcome = replace(outcome, reason=reason)
-        if isinstance(outcome, Measured):
-            self._allocations.update_facts(trial.platform, probe.facts(params, output))
-        codes = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
-        return JudgedOutput(outcome, tuple(dict.fromkeys(codes)), output, busy)
+        if isinstance(judged.outcome, Measured):
+            self._allocations.update_facts(trial.platform, judged.facts)
+        return replace(judged, output=output)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
         if isinstance(error, ToolMissing | BuildError):

@@ -197,7 +197,7 @@ def test_messages_of_every_size_need_the_time_of_the_wire(open_bench, rate):
     output = bench.allocation.run(probe.command(params, Layout(2)), Layout(2), timeout_s=150)
     one_way = {
         sample.point["size_bytes"]: sample.value
-        for sample in probe.read(params, output)
+        for sample in probe.read(params, output).samples
         if sample.metric == "latency"
     }
     assert sorted(one_way) == [1024 << power for power in range(7)]
