@@ -114,7 +114,7 @@ def turns(cases: int, head: dict[str, Any]) -> float:
 
 def boot_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
     sizes = (6, 10, 20)
-        yield (
+    yield (
         "The second table has the coverage of the ratio's 95 % interval in "
         f"{simulations} runs each."
     )
