@@ -120,12 +120,12 @@ class Breakdown:
         """The loss minus the sum of the pieces, with the interval of the loss."""
         explained = 1 + sum(piece.extra for piece in self.pieces)
         lo = self.ratio.lo
+        if lo is not None:
+            lo -= explained
         hi = self.ratio.hi
-        return Estimate(
-            value=self.ratio.value - explained,
-            lo=None if lo is None else lo - explained,
-            hi=None if hi is None else hi - explained,
-        )
+        if hi is not None:
+            hi -= explained
+        return Estimate(self.ratio.value - explained, lo, hi)
 
     @property
     def largest(self) -> Piece | None:
@@ -357,23 +357,27 @@ def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dic
     """Return, for each piece, the call with the largest median of extra time over the launches."""
     dearest: dict[str, Call] = {}
     for key, paired in calls.items():
-        extras = [both.extra for both in paired]
-        without = [0.0] * (launches - len(paired))
-        ratios = []
-        for both in paired:
-            if both.base.each_s > 0:
-                ratios.append(both.own.each_s / both.base.each_s)
-        size_bytes = median(max(both.own.size_bytes, both.base.size_bytes) for both in paired)
-        call = Call(
-            name=key.call,
-            size_bytes=round(size_bytes),
-            times=median(ratios) if ratios else None,
-            extra=median(extras + without),
-        )
+        call = _call_of(key.call, paired, launches)
         name = _group(key.kind, key.power)
         if name not in dearest or call.extra > dearest[name].extra:
             dearest[name] = call
     return dearest
+
+
+def _call_of(name: str, paired: Sequence[_PairedCalls], launches: int) -> Call:
+    """Return a call with its medians over the launches; launches without it have no extra time."""
+    extras = [0.0] * (launches - len(paired))
+    sizes = []
+    ratios = []
+    for both in paired:
+        extras.append(both.extra)
+        sizes.append(max(both.own.size_bytes, both.base.size_bytes))
+        if both.base.each_s > 0:
+            ratios.append(both.own.each_s / both.base.each_s)
+    times = None
+    if ratios:
+        times = median(ratios)
+    return Call(name, size_bytes=round(median(sizes)), times=times, extra=median(extras))
 
 
 def _group(kind: str, power: int) -> str:

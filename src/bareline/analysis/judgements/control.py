@@ -75,14 +75,18 @@ def judge_control(
     # An alarm needs less evidence than a claim: it is enough that the interval excludes 1.
     by_rate = pl.col("by_interval").is_in(_DIFFERENT) & (pl.col("p_adjusted") <= ALPHA)
     different = tested.filter(by_rate | pl.col("verdict").is_in(_DIFFERENT))
-    claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
+    claims = 0
+    for finding in findings:
+        claims += sum(point.grade is Grade.CERTAIN for point in finding.points)
     floors: dict[str, float] = {}
     for layer, ratio in different.select("layer", "ratio").iter_rows():
+        distance = math.inf
         if ratio:
             distance = max(ratio, 1 / ratio)
-        else:
-            distance = math.inf
         floors[layer] = max(floors.get(layer, 1.0), distance)
+    floor = 1.0
+    if different.height:
+        floor = _floor(tested.drop_nulls("ratio"))
     return Control(
         platform=platform,
         again=again,
@@ -90,10 +94,10 @@ def judge_control(
         tested=tested.height,
         differ=different.height,
         equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
-        claims=len(claims),
+        claims=claims,
         floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
         margin=margin,
-        floor=_floor(tested.drop_nulls("ratio")) if different.height else 1.0,
+        floor=floor,
     )
 
 
@@ -111,7 +115,8 @@ def _floor(rows: pl.DataFrame) -> float:
     logs = np.log(rows.get_column("ratio").to_numpy())
     cases = rows.select(*CASE).n_unique()
     spreads = student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases)
-    return math.exp(spreads * math.sqrt(float(np.mean(logs**2))))
+    root_mean_square = math.sqrt(float(np.mean(logs**2)))
+    return math.exp(spreads * root_mean_square)
 
 
 def floor_of(controls: Sequence[Control]) -> float:

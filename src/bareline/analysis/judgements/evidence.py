@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from bareline import stats
-from bareline.analysis.numbers.row import Estimate, Row, finite
+from bareline.analysis.numbers.row import Estimate, Row, bounds, finite
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy, Trials
@@ -132,6 +133,13 @@ class Evidence:
     cell: Row | None = field(default=None, compare=False)
 
     @property
+    def most(self) -> float:
+        """The most that a program may take here, as a ratio; infinite where it is not bounded."""
+        if self.hi is None:
+            return inf
+        return self.hi
+
+    @property
     def weakened(self) -> bool:
         """Whether a caveat weakens conclusions from it."""
         return bool(WEAKENING & codes(self.caveats))
@@ -141,13 +149,14 @@ def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Evidence]:
     """Return the grounds that a comparison provides for each class, one ground per point."""
-    places_of = {
-        probe: [cell.place for cell in group]
-        for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items()
-    }
-    telling = {probe: varying(places) for probe, places in places_of.items()}
-    # A program that was measured under the profiler only is judged by its profiled points.
-    plain = {probe for probe, places in places_of.items() if not all(map(_profiled, places))}
+    telling = {}
+    plain = set()
+    for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items():
+        places = [cell.place for cell in group]
+        telling[probe] = varying(places)
+        # A program that was measured under the profiler only is judged by its profiled points.
+        if not all(map(_profiled, places)):
+            plain.add(probe)
     grounds: list[Evidence | None] = []
     for cell in cells:
         probe = cell.place.probe
@@ -192,22 +201,29 @@ def _measured(
     failed_whole = without and not cell.place.point
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
+    failure = ""
     span = None
-    if not without:
+    if without:
+        failure = _FAILURES.get(cell.verdict, "")
+    else:
         span = _span(cell)
+    limits = bounds(span)
+    crashed = (0, 0)
+    if cell.lost is not None:
+        crashed = cell.lost.ended_badly(worse=True)
     return Evidence(
         application_class=source.application_class,
         platform=cell.platform,
         subject=subject,
-        lo=span.lo if span else None,
-        hi=span.hi if span else None,
+        lo=limits["lo"],
+        hi=limits["hi"],
         n=cell.n_both,
         caveats=caveats,
         probe=cell.place.probe,
-        failure=_FAILURES.get(cell.verdict, "") if without else "",
-        ratio=span.value if span else None,
+        failure=failure,
+        ratio=limits["ratio"],
         grade=cell.grade,
-        crashed=cell.lost.ended_badly(worse=True) if cell.lost else (0, 0),
+        crashed=crashed,
         figure=cell.ratio,
         rate=cell.rate,
         cell=cell,
@@ -243,7 +259,9 @@ def _bound(cell: Row) -> Estimate | None:
         return None
     if bound > 1:
         return Estimate(bound, lo=bound)
-    return Estimate(bound, hi=bound if bound < 1 else None)
+    if bound < 1:
+        return Estimate(bound, hi=bound)
+    return Estimate(bound)
 
 
 #: Verdicts that are not evidence on how the platform would perform.
@@ -328,7 +346,9 @@ def _published_size(wanted: str, size: Condition | None) -> bool:
 def _spread_size(wanted: str, size: Spread) -> bool:
     """Whether a printed range of sizes is of small, or of large, messages."""
     if size.label is not None:
-        return size.label.startswith("smaller" if wanted == "small" else "larger")
+        if wanted == "small":
+            return size.label.startswith("smaller")
+        return size.label.startswith("larger")
     low = size.low
     if low is None:
         low = size.above

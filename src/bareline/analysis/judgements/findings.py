@@ -100,16 +100,24 @@ class Finding:
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
         """The caveats of its points, in order; trials that failed are counted over all cases."""
-        caveats = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
+        caveats: dict[Caveat, None] = {}
+        lost_in_cases = {}
+        for point in self.points:
+            caveats |= dict.fromkeys(point.caveats)
+            lost_in_cases[point.place.case] = point.n_failed + point.n_failed_baseline
         others = [caveat for caveat in caveats if caveat.code != FAILED_TRIALS]
-        cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
-        lost = sum(cases.values())
-        return (*others, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
+        lost = sum(lost_in_cases.values())
+        if lost:
+            others.append(Caveat(FAILED_TRIALS, some=lost))
+        return tuple(others)
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
         """The caveats that the baseline does not share."""
-        return tuple(dict.fromkeys(c for point in self.points for c in point.own_caveats))
+        caveats: dict[Caveat, None] = {}
+        for point in self.points:
+            caveats |= dict.fromkeys(point.own_caveats)
+        return tuple(caveats)
 
     @property
     def reason(self) -> str:

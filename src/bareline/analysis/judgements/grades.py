@@ -89,13 +89,11 @@ class GradedRows:
         self._tested = [_tested(rows, height) for rows in by_pair]
         self._weights = [_weights(rows, height) for rows in by_pair]
         groups = [list(_groups(rows)) for rows in by_pair]
+        points_of_groups = []
+        for groups_of_pair in groups:
+            points_of_groups.append([group.points for group in groups_of_pair])
         family = family_wise(
-            pairs,
-            self._tested,
-            margin,
-            [[group.points for group in of_pair] for of_pair in groups],
-            self._weights,
-            self.looks,
+            pairs, self._tested, margin, points_of_groups, self._weights, self.looks
         )
         table = _with_tests(table, pairs, margin, family)
         self.table = with_caveats(decided(table, floor).drop("at"), pairs)
@@ -270,11 +268,12 @@ def _pair_tests(
         alike[points] = rows.get_column("alike").to_numpy()
         way = np.zeros(height, dtype=np.int64)
         way[points] = interval_ways(rows.get_column("by_interval"))
-        p = np.full(height, 0.0 if pair.exact else np.nan)
-        sure_loss = np.zeros(height, dtype=np.int64)
         if family is not None:
             p = family.points[number]
             sure_loss = family.by_loss[number]
+        else:
+            p = np.full(height, pair.blank_p)
+            sure_loss = np.zeros(height, dtype=np.int64)
         tests.append(_PairTests(alike, way, p, sure_loss))
     return tests
 

@@ -152,7 +152,7 @@ class Judgement:
 def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
     """Return the answers that a ground allows: one where its whole span gives the same."""
     best = _level_of(ground.lo or 0.0)
-    worst = _level_of(inf if ground.hi is None else ground.hi)
+    worst = _level_of(ground.most)
     return tuple(answer for answer, _ in _LEVELS[best : worst + 1])
 
 
@@ -264,23 +264,29 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
 
 
 def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    def best_of(ground: Evidence) -> float:
-        if ground.varies:
-            end = ground.lo
-        else:
-            end = ground.hi
-        if end is None:
-            return inf
-        return end
-
-    def worst_of(ground: Evidence) -> float:
-        return (ground.hi if ground.varies else ground.lo) or 0.0
-
-    best = min(grounds, key=best_of)
-    worst = max(grounds, key=worst_of)
+    best = min(grounds, key=_best_end)
+    worst = max(grounds, key=_worst_end)
     if best == worst:
         return (best,)
     return (best, worst)
+
+
+def _best_end(ground: Evidence) -> float:
+    """Return the ratio by which a ground is the best: its highest, or lowest if it varies."""
+    end = ground.hi
+    if ground.varies:
+        end = ground.lo
+    if end is None:
+        return inf
+    return end
+
+
+def _worst_end(ground: Evidence) -> float:
+    """Return the ratio by which a ground is the worst: its lowest, or highest if it varies."""
+    end = ground.lo
+    if ground.varies:
+        end = ground.hi
+    return end or 0.0
 
 
 def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:

@@ -80,11 +80,14 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
         changes += series.changes
     if not any(change.first <= number <= change.last for change in changes):
         runs = sorted({change.at for change in changes})
-        names = ", ".join(trend.runs[run].name for run in runs[-_NAMED:])
+        hint = "there is no change to accept"
+        if runs:
+            names = ", ".join(trend.runs[run].name for run in runs[-_NAMED:])
+            hint = f"changes are at {names}"
         raise UsageError(
             "nothing changed at this run",
             where=f"--accept {path}",
-            hint=f"changes are at {names}" if names else "there is no change to accept",
+            hint=hint,
         )
     accept(trend.runs[number].path, reason)
 

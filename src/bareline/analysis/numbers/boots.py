@@ -53,9 +53,8 @@ class Boots:
         if paired:
             launched = [platform.blocks & baseline.blocks]
         else:
-            sides = (platform, baseline)
             launched = []
-            for side in sides:
+            for side in (platform, baseline):
                 if _boots(cube, side.platform):
                     launched.append(side.blocks)
         counts = [int(np.unique(groups[blocks_of_side]).size) for blocks_of_side in launched]
@@ -64,7 +63,9 @@ class Boots:
             boots < min(MIN_LAUNCHES, launched_blocks)
             for boots, launched_blocks in zip(counts, launches, strict=True)
         )
-        return cls(alone if few else groups, min(counts), few)
+        if few:
+            groups = alone
+        return cls(groups, min(counts), few)
 
 
 def _boots(cube: Cube, platform: str) -> bool:

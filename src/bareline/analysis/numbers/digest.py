@@ -140,8 +140,10 @@ def _content_of(run: Run) -> _Content:
         if "simulated" in codes(read_caveats(caveats)):
             simulated.add(platform)
     headlines = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
+    if table.is_empty():
+        raise AnalysisError("every trial failed")
     if headlines.is_empty():
-        raise AnalysisError("every trial failed" if table.is_empty() else "nothing to compare")
+        raise AnalysisError("nothing to compare")
     date = date_of(run)
     return _Content(
         created=run.header.created,

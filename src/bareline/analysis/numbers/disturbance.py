@@ -70,5 +70,7 @@ def _is_disturbed() -> pl.Expr:
 
 
 def _kinds(caveats: Sequence[Sequence[str] | None]) -> dict[str, int]:
-    codes = Counter(code for row in caveats for code in set(row or ()) if code in DISTURBANCES)
-    return {DISTURBANCES[code]: number for code, number in codes.most_common()}
+    counts: Counter[str] = Counter()
+    for row in caveats:
+        counts.update(code for code in DISTURBANCES if code in (row or ()))
+    return {DISTURBANCES[code]: number for code, number in counts.most_common()}

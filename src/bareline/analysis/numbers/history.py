@@ -207,7 +207,9 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
             f"{_words(first.after)} instead of {_words(first.before)}"
         )
         more = len(replacements) - 1
-        yield f"{text}, and {count(more, 'time')} more" if more else text
+        if more:
+            text += f", and {count(more, 'time')} more"
+        yield text
 
 
 class _Replacement(NamedTuple):

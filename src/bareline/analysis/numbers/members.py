@@ -66,7 +66,7 @@ class Members:
 
     def blank(self) -> FloatCube:
         """Return a p-value for every member: 0 without noise, else NaN."""
-        return np.full(self.size, 0.0 if self.pair.exact else np.nan)
+        return np.full(self.size, self.pair.blank_p)
 
     @property
     def _averaged_points(self) -> list[Points]:

@@ -5,6 +5,7 @@ Launches of one boot are not independent: `bareline.analysis.numbers.boots`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -129,6 +130,13 @@ class PlatformPair:
         measured = not {platform, baseline} & set(noiseless)
         fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
         self._fixed_work = fixed & self.directed & measured
+
+    @property
+    def blank_p(self) -> float:
+        """The p-value of a point that was not tested: 0 without noise, else NaN."""
+        if self.exact:
+            return 0.0
+        return math.nan
 
     def _read_sides(self, cube: Cube) -> None:
         """Read the values of both sides, and their launches that did not end."""

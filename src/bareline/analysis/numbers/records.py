@@ -291,12 +291,10 @@ def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
         left_out.append(of_run.left_out.drop("profile"))
         if of_run.planned is not None:
             planned.append(of_run.planned.drop("profile"))
-    return Frames(
-        trials=pl.concat(trials),
-        values=pl.concat(values),
-        left_out=pl.concat(left_out),
-        planned=pl.concat(planned) if len(planned) == len(frames) else None,
-    )
+    planned_cases = None
+    if len(planned) == len(frames):
+        planned_cases = pl.concat(planned)
+    return Frames(pl.concat(trials), pl.concat(values), pl.concat(left_out), planned_cases)
 
 
 def _with_shares(records: Records) -> Records:

@@ -63,11 +63,12 @@ class ReferenceValue(BaseModel):
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The lowest and the highest value inside, None for an open end."""
-        lower, upper = (
-            None if share is None else self.value + abs(self.value) * share
-            for share in (self.lower, self.upper)
-        )
-        return lower, upper
+        return self._end(self.lower), self._end(self.upper)
+
+    def _end(self, share: float | None) -> float | None:
+        if share is None:
+            return None
+        return self.value + abs(self.value) * share
 
 
 class ReferenceFile(BaseModel):
@@ -115,8 +116,9 @@ class ReferenceCheck:
         lower, upper = self.ends
         rooms = []
         if lower is not None:
-            rooms = [median - lower]
-        rooms += [] if upper is None else [upper - median]
+            rooms.append(median - lower)
+        if upper is not None:
+            rooms.append(upper - median)
         return min(rooms) / (abs(median) or 1.0)
 
 
@@ -139,15 +141,13 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     except ValueError as error:
         hint = "`bareline reference RUN` writes a correct one"
         raise AnalysisError(f"is not TOML: {error}", where=str(path), hint=hint) from error
-    system_references = tuple(
-        SystemReference(name, reference)
-        for name, references in content.system.items()
-        for reference in references
-    )
+    system_references: list[SystemReference] = []
+    for name, references in content.system.items():
+        system_references += [SystemReference(name, reference) for reference in references]
     if not system_references:
         hint = "`bareline reference RUN` writes them"
         raise AnalysisError("contains no reference value", where=str(path), hint=hint)
-    return system_references
+    return tuple(system_references)
 
 
 def check_references(
@@ -161,7 +161,8 @@ def check_references(
     """
     rows = as_rows(summary)
     present = {_system_of(row["platform"]) for row in rows}
-    chosen = [entry for entry in references if entry.system in (*present, ANY_SYSTEM)]
+    of_interest = {*present, ANY_SYSTEM}
+    chosen = [entry for entry in references if entry.system in of_interest]
     if not chosen:
         systems = ", ".join(dict.fromkeys(entry.system for entry in references))
         raise AnalysisError(
@@ -224,7 +225,11 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
             where=str(path),
             hint="write the value in a unit of the same kind",
         )
-    lower, upper = (None if end is None else end * factor for end in reference.ends)
+    lower, upper = reference.ends
+    if lower is not None:
+        lower *= factor
+    if upper is not None:
+        upper *= factor
     return ReferenceCheck(entry.system, reference, row, reference.value * factor, (lower, upper))
 
 

@@ -288,9 +288,18 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
     value = _estimate(row, "value", "", "")
     if summarized is not None:
         value = _estimate(row, "value", "lo", "hi")
-    verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
-    base = codes(read_caveats(other.get("base")))
+    verdict = None
+    reason = ""
+    if other.get("verdict"):
+        verdict = Verdict(other["verdict"])
+        reason = reason_of(other)
+    grade = None
+    if other.get("grade"):
+        grade = Grade(other["grade"])
+    rule = None
+    if other.get("rule"):
+        rule = DecisionRule(other["rule"])
     return Row(
         place=Place.of({**row, "nodes_used": other.get("nodes_used")}),
         platform=row["platform"],
@@ -306,12 +315,12 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
         base=_estimate(other, "value_baseline", "", ""),
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
-        verdict=Verdict(verdict) if verdict else None,
-        grade=Grade(other["grade"]) if other.get("grade") else None,
-        rule=DecisionRule(other["rule"]) if other.get("rule") else None,
+        verdict=verdict,
+        grade=grade,
+        rule=rule,
         caveats=read_caveats(caveats),
-        own_caveats=tuple(c for c in read_caveats(other.get("own")) if c.code not in base),
-        reason=reason_of(other) if verdict else "",
+        own_caveats=_own_caveats(other),
+        reason=reason,
         exact=bool(other.get("exact")),
         n_used=other.get("n_used"),
         lost=_lost(other),
@@ -319,6 +328,13 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
         point_row=other.get("point_row"),
         other_ranks=bool(other.get("other_ranks")),
     )
+
+
+def _own_caveats(row: _Fields) -> tuple[Caveat, ...]:
+    """Return the caveats of a comparison that the baseline does not share."""
+    of_baseline = codes(read_caveats(row.get("base")))
+    caveats = read_caveats(row.get("own"))
+    return tuple(caveat for caveat in caveats if caveat.code not in of_baseline)
 
 
 def _lost(row: _Fields) -> LostLaunches | None:

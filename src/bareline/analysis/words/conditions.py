@@ -78,11 +78,13 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
     rows = condition.sort_rows(comparison)
     met = sorted(rows.met, key=lambda match: _distance(condition, match.cell), reverse=True)
     undecided = sorted(rows.undecided, key=lambda row: _distance(condition, row), reverse=True)
+    lines = [f"{_name(match.cell)}: {_words(condition, match)}" for match in met]
+    open_lines = [f"{_name(row)}: {_open_words(row)}" for row in undecided]
     return ConditionOutcome(
         condition.text,
         rows.tested,
-        tuple(f"{_name(match.cell)}: {_words(condition, match)}" for match in met),
-        tuple(f"{_name(row)}: {_open_words(row)}" for row in undecided),
+        tuple(lines),
+        tuple(open_lines),
         _remedy(condition, comparison, undecided),
         _nearest(condition, comparison.margin, rows.passed),
     )
@@ -90,7 +92,9 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
 
 def _name(row: Row) -> str:
     place = row.place
-    name = ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+    name = f"{place.probe} {place.metric}"
+    if place.words:
+        name += f", {place.words}"
     return f"{name} on {row.platform}"
 
 
@@ -114,16 +118,19 @@ def _open_words(row: Row) -> str:
 
 def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> str:
     """Return the passed row that is nearest to a limit, with the bound of its own interval."""
-    bounded = [(bound, row) for row in passed if (bound := _bound(condition, row)) is not None]
+    bounded = []
+    for row in passed:
+        bound = _bound(condition, row)
+        if bound is not None:
+            bounded.append((bound, row))
     if not bounded or not condition.is_certain:
         return ""
     pick = min
-    if condition.looks_above:
-        pick = max
-    bound, row = pick(bounded, key=lambda pair: pair[0])
     side = "at least"
     if condition.looks_above:
+        pick = max
         side = "at most"
+    bound, row = pick(bounded, key=lambda pair: pair[0])
     limit = _hundredths(condition.limit_for(margin))
     return f"{_name(row)}: {side} {_hundredths(bound)} (limit {limit})"
 
@@ -158,7 +165,8 @@ def _remedy(
     if fewest:
         return f"nothing can be certain from so few launches: {fewest} could decide"
     limit = condition.limit_for(comparison.margin)
-    likely = [launches for row in undecided if (launches := _launches(row, limit)) is not None]
+    forecasts = [_launches(row, limit) for row in undecided]
+    likely = [launches for launches in forecasts if launches is not None]
     if not likely:
         return "more launches would decide"
     if max(likely) > MOST_LAUNCHES:
@@ -259,5 +267,7 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
 
 def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
     """Return the present states of a series that a condition of these grades asks for."""
-    states = [series.present, series.likely if Grade.LIKELY in grades else None]
+    states = [series.present]
+    if Grade.LIKELY in grades:
+        states.append(series.likely)
     return [state for state in states if state is not None]

@@ -145,8 +145,9 @@ def _unit(pairs: Sequence[PlatformPair]) -> str:
     tested = [pair for pair in pairs if not pair.exact]
     units = []
     if any(pair.paired for pair in tested):
-        booted = any(pair.boots.count is not None for pair in pairs)
-        units.append("boots or blocks" if booted else "blocks")
+        if any(pair.boots.count is not None for pair in pairs):
+            units.append("boots")
+        units.append("blocks")
     if not all(pair.paired for pair in tested):
         units.append("pairs of launches")
     return " or ".join(units)

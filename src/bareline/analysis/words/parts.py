@@ -165,10 +165,14 @@ def joined(
 ) -> list[Piece]:
     """Join clauses as a sentence lists them: ``a, b and c``."""
     pieces: list[Piece] = []
-    for number, clause in enumerate(clauses):
-        if number:
-            pieces.append(last if number == len(clauses) - 1 else between)
+    remaining = len(clauses)
+    for clause in clauses:
         pieces += clause
+        remaining -= 1
+        if remaining == 1:
+            pieces.append(last)
+        elif remaining:
+            pieces.append(between)
     return pieces
 
 

@@ -70,13 +70,14 @@ def one_machine(findings: Sequence[Finding]) -> str:
 
 def seen_range(finding: Finding) -> str:
     """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
-    points = [point for point in finding.compared if point.ratio is not None]
+    points = []
+    ratios = []
+    for point in finding.compared:
+        if point.ratio is not None:
+            points.append(point)
+            ratios.append(point.ratio.value)
     if not points:
         return ""
-    ratios = []
-    for point in points:
-        if point.ratio:
-            ratios.append(point.ratio.value)
     farthest = max(points, key=lambda point: point.size)
     label = finding.label(farthest)
     place = ""
@@ -97,7 +98,10 @@ def _rate_range(low: float, high: float) -> str:
     """Format from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
     if low < 1 < high:
         return span(low, high, True)
-    form = Form.of(low if high <= 1 else high, True, low, high)
+    direction = high
+    if high <= 1:
+        direction = low
+    form = Form.of(direction, True, low, high)
     ends = sorted({form.write(low), form.write(high)}, key=float)
     return f"{' to '.join(ends)} {form.unit}"
 

@@ -89,7 +89,7 @@ def _voiding_caveats(judgement: Judgement) -> str:
 def _limits(grounds: Sequence[Evidence]) -> str:
     """Describe the bounds of grounds that do not decide; empty where all are open."""
     low = max(ground.lo or 0.0 for ground in grounds)
-    high = max(inf if ground.hi is None else ground.hi for ground in grounds)
+    high = max(ground.most for ground in grounds)
     limits = []
     if low:
         limits.append(f"at least {significant(low)}")

@@ -85,19 +85,29 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
     refusal = cause.withdrawn or _refusal(cause, case)
-    terms_measured = {term.term for term in measured}
-    terms = [term if term in terms_measured else _WHOLE.get(term, term) for term in cause.terms]
+    terms = _terms_in_program(cause, measured)
     share = None
-    if cause.share is not None and case.split is not None and set(terms) == {Term.COMPUTING}:
+    if cause.share is not None and case.split is not None and terms == (Term.COMPUTING,):
         share = cause.share.times(case.split.computing)
     return replace(
         cause,
-        terms=tuple(dict.fromkeys(terms)),
+        terms=terms,
         share=share,
         noun="",
         certain=False,
         withdrawn=refusal,
     )
+
+
+def _terms_in_program(cause: Cause, measured: Sequence[MeasuredTerm]) -> tuple[Term, ...]:
+    """Return the terms of a cause: those that are not measured as the wholes."""
+    terms_measured = {term.term for term in measured}
+    terms = []
+    for term in cause.terms:
+        if term not in terms_measured:
+            term = _WHOLE.get(term, term)
+        terms.append(term)
+    return tuple(dict.fromkeys(terms))
 
 
 def _refusal(cause: Cause, case: LossCase) -> str:

@@ -131,30 +131,37 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
     terms, _ = replayed.get((platform, application_of(place)), ((), 0))
     # The time at a point, as of one rank, is not the time of the launch that was replayed.
     is_launch = place.metric == "time" and not place.point
-    return replace(
-        case,
-        split=splits.of(platform, place) if splits is not None else None,
-        replayed=terms if is_launch else (),
-    )
+    if not is_launch:
+        terms = ()
+    split = None
+    if splits is not None:
+        split = splits.of(platform, place)
+    return replace(case, split=split, replayed=terms)
 
 
 def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
     """Explain a loss; `refused` are rules that the rung below withdraws, with the reasons."""
-    measured, missing = program_terms(case) if case.is_program else terms_of(case)
+    if case.is_program:
+        measured, missing = program_terms(case)
+    else:
+        measured, missing = terms_of(case)
+    if refused is None:
+        refused = {}
     causes: list[Cause] = []
     absent: dict[str, str] = {}
     for rule in load_rules():
-        if rule.concerns(case.finding.layer, case.finding.probe):
-            answer = _look(rule, case)
-            if isinstance(answer, NoCause):
-                absent[rule.name] = answer.reason
-            else:
-                cause = answer
-                if case.is_program:
-                    cause = cause_of_program(answer, case, measured)
-                withdrawn = cause.withdrawn or (refused or {}).get(rule.name, "")
-                name = answer.name or rule.name
-                causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
+        if not rule.concerns(case.finding.layer, case.finding.probe):
+            continue
+        answer = _look(rule, case)
+        if isinstance(answer, NoCause):
+            absent[rule.name] = answer.reason
+            continue
+        name = answer.name or rule.name
+        cause = answer
+        if case.is_program:
+            cause = cause_of_program(answer, case, measured)
+        withdrawn = cause.withdrawn or refused.get(rule.name, "")
+        causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
     whole = sum_of(causes, measured, case.extra)
     return Explanation(
         case.finding,

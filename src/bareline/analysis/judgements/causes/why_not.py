@@ -97,21 +97,28 @@ class WhyNot:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each fact, measurement and loss."""
-        measured = []
-        for probe, worst in self.measured:
-            measured.append(
-                NeededMeasurement(
-                    self.rule.name,
-                    self.platform,
-                    self.baseline,
-                    "measurement",
-                    probe,
-                    worst.place.ran_on if worst else None,
-                    **bounds(worst.ratio if worst else None),
-                    verdict=worst.verdict if worst else None,
-                )
-            )
+        measured = [self._measurement(probe, worst) for probe, worst in self.measured]
         return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
+
+    def _measurement(self, probe: str, worst: Row | None) -> NeededMeasurement:
+        """Return the row of a probe, without figures where it was not measured."""
+        nodes = None
+        ratio = None
+        verdict = None
+        if worst is not None:
+            nodes = worst.place.ran_on
+            ratio = worst.ratio
+            verdict = worst.verdict
+        return NeededMeasurement(
+            self.rule.name,
+            self.platform,
+            self.baseline,
+            "measurement",
+            probe,
+            nodes,
+            **bounds(ratio),
+            verdict=verdict,
+        )
 
 
 def rule_of(name: str) -> Rule:
@@ -169,7 +176,9 @@ def why_not(
 
 def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list[NeededFact]:
     """Return each fact that the cause needs, with the values of both platforms."""
-    keys = [key for need in rule.needs for key in need.split(" or ")]
+    keys = []
+    for need in rule.needs:
+        keys += need.split(" or ")
     return [
         NeededFact(
             head.cause,
@@ -208,7 +217,12 @@ def _ratio(cell: Row) -> float:
 
 def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
     finding = explanation.finding
-    cause = next((cause for cause in explanation.causes if cause.rule == head.cause), None)
+    cause = _cause_of(explanation, head.cause)
+    word = None
+    figures = ""
+    if cause is not None:
+        word = explanation.word_of(cause)
+        figures = _figures(explanation, cause)
     return AnswerRow(
         head.cause,
         head.platform,
@@ -218,10 +232,18 @@ def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
         probe=finding.probe,
         subject=finding.subject,
         point=finding.label(explanation.point),
-        word=explanation.word_of(cause) if cause is not None else None,
+        word=word,
         reason=_reason(explanation, head.cause, cause),
-        figures=_figures(explanation, cause) if cause is not None else "",
+        figures=figures,
     )
+
+
+def _cause_of(explanation: Explanation, rule: str) -> Cause | None:
+    """Return the cause that a rule gave for a loss."""
+    for cause in explanation.causes:
+        if cause.rule == rule:
+            return cause
+    return None
 
 
 def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:

@@ -42,7 +42,8 @@ class Count:
 
     def of(self, each: Share) -> Share:
         """Return the share of all of them together, given the share of each."""
-        ends = [many * end for many in (self.least, self.most) for end in (each.lo, each.hi)]
+        ends = [self.least * each.lo, self.least * each.hi]
+        ends += [self.most * each.lo, self.most * each.hi]
         return Share.within(min(ends), self.usual * each.value, max(ends))
 
 
@@ -104,14 +105,20 @@ def _of_collective(place: Place, size: int) -> Work:
     each = math.ceil(ranks / nodes)
     steps = tree_steps(ranks)
     between = tree_steps(nodes)
+    least = steps
+    if each > 1:
+        least = between
     # A chain of all ranks is the longest; a tree twice, there and back, is the usual worst.
-    starts = Count(steps, between if each > 1 else steps, max(2 * steps, ranks - 1))
+    starts = Count(steps, least, max(2 * steps, ranks - 1))
     blocks = _BLOCKS.get(place.probe)
     if blocks is not None:
         crossing = blocks(ranks, each) * size
         return Work(starts, Count(crossing, crossing, _CROSSING * each * crossing))
-    vector = size * (0.5 if place.probe == "mpi.reduce_scatter" else 1.0)
-    return Work(starts, Count(size * between, vector, _CROSSING * each * steps * size))
+    vector = float(size)
+    if place.probe == "mpi.reduce_scatter":
+        vector = size / 2
+    most = _CROSSING * each * steps * size
+    return Work(starts, Count(size * between, vector, most))
 
 
 def _from_others(ranks: int, each: int) -> int:
