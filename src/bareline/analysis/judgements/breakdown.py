@@ -337,9 +337,9 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
         .with_columns(bin=power)
         .group_by("call", "kind", "bin", maintain_order=True)
         .agg(
-            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
             pl.col("count").sum(),
-            (size * pl.col("count")).sum().alias("bytes"),
+            time_ns=(pl.col("time_ns") + pl.col("waited_ns")).sum(),
+            bytes=(size * pl.col("count")).sum(),
         )
     )
     calls = {}

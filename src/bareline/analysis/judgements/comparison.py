@@ -253,7 +253,7 @@ class JudgedComparison:
         if not (self.alone and again is not None):
             parts = [(self.table, False)]
         parts += [] if again is None else [(again, True)]
-        marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
+        marked = [table.with_columns(control=pl.lit(twice)) for table, twice in parts]
         return pl.concat(marked)
 
     @cached_property

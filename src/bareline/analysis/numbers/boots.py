@@ -46,7 +46,8 @@ class Boots:
         """Return the boots of two platforms; without common blocks each platform has its own."""
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)
-        booted, boot = cube.boots_of((platform.platform, baseline.platform))
+        names = (platform.platform, baseline.platform)
+        booted, boot = cube.boots_of(names)
         if not booted.size:
             return cls(alone, None, False)
         groups = stats.grouped(blocks, booted, boot)

@@ -47,7 +47,8 @@ def date_of(run: Run) -> RunDate:
     """
     if not run.header.imported:
         return RunDate(run.header.created)
-    started = [record.started for record in run.heads().values()]
+    heads = run.heads().values()
+    started = [record.started for record in heads]
     texts = [text for text in started if is_date(text)]
     if not texts:
         return RunDate(run.header.created)
@@ -59,7 +60,8 @@ def _least_certain_source(run: Run) -> DateSource:
     """Return the least certain source that any platform names for its dates."""
     named: set[str] = set()
     for facts in run.facts().values():
-        named.update(str(facts.get(DATED_FACT, DateSource.FILE)).split("; "))
+        sources = str(facts.get(DATED_FACT, DateSource.FILE))
+        named.update(sources.split("; "))
     for source in reversed(DateSource):
         if source in named:
             return source

@@ -72,7 +72,8 @@ def family_wise(
     p = _beyond_noise(members, exchange.p)
 
     short: tuple[str, ...] = ()
-    needed = _fewest_exchanged(looks, max(1, len(families)))
+    families_count = max(1, len(families))
+    needed = _fewest_exchanged(looks, families_count)
     for platform, exchanged in exchange.exchanged.items():
         if exchanged < needed:
             short += (platform,)
@@ -130,13 +131,15 @@ def _exchange(
     for family in families:
         of_family = [members[number] for number in family.numbers]
         zone = np.concatenate([member.zone(margin) for member in of_family])
-        weight = np.concatenate([member.weight for member in of_family])
+        weights_of_members = [member.weight for member in of_family]
+        weight = np.concatenate(weights_of_members)
         for until, alpha in looks.taken:
             rows = _differences(of_family, family.blocks, until)
             joint = stats.family_wise_p(rows, zone, weight=weight)
             joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
             _share_least(p, family.numbers, joint)
-            blocks = int((~np.isnan(rows)).any(axis=0).sum())
+            exchanged_blocks = (~np.isnan(rows)).any(axis=0)
+            blocks = int(exchanged_blocks.sum())
             if blocks:
                 exchanged.update((member.pair.platform, blocks) for member in of_family)
     return _Exchange(p, exchanged)
@@ -152,13 +155,15 @@ def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[Fl
     limited = []
     for member, p_of_pair in zip(members, p, strict=True):
         explained = ~np.isnan(p_of_pair) & member.within_noise()
-        limited.append(np.where(explained, 1.0, np.minimum(1.0, p_of_pair)))
+        limited_p = np.minimum(1.0, p_of_pair)
+        limited.append(np.where(explained, 1.0, limited_p))
     return limited
 
 
 def _fewest_exchanged(looks: Looks, families: int) -> int:
     """Return how many blocks must be exchanged for any certain row."""
-    errors = [alpha for _, alpha in looks.taken] or [looks.spent]
+    errors_of_looks = [alpha for _, alpha in looks.taken]
+    errors = errors_of_looks or [looks.spent]
     return fewest_blocks(min(errors) / families)
 
 
@@ -180,7 +185,8 @@ def discoveries(
         of_family = [members[number] for number in family.numbers]
         rows = np.concatenate([member.differences(family.blocks) for member in of_family])
         zones = np.concatenate([member.zone(margin) for member in of_family])
-        _share(q, family.numbers, stats.false_discovery_q(rows, zones))
+        q_of_family = stats.false_discovery_q(rows, zones)
+        _share(q, family.numbers, q_of_family)
     unpaired = [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
     if unpaired:
         joint = np.concatenate([pairs[number].ratio.p[tested[number]] for number in unpaired])
@@ -195,7 +201,8 @@ def discoveries(
 
 def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
     """Return the q-values of lost launches, among the tests that could be certain."""
-    testable = np.where(least <= stats.LOST_ALPHA, p, np.nan)
+    could_be_certain = least <= stats.LOST_ALPHA
+    testable = np.where(could_be_certain, p, np.nan)
     return stats.false_discovery(testable)
 
 
@@ -215,7 +222,8 @@ def certainly_beyond(
     """
     points = []
     for pair, mask in zip(pairs, tested, strict=True):
-        points.append(np.flatnonzero(mask & pair.ratio.on_logs))
+        tested_ratios = mask & pair.ratio.on_logs
+        points.append(np.flatnonzero(tested_ratios))
     p = [np.full(of_pair.size, np.nan) for of_pair in points]
     families = _families(pairs, exact=True)
     for family in families:
@@ -242,7 +250,8 @@ def _certain(
 ) -> BoolCube:
     """Return which points of a pair are certainly above, or below, a limit."""
     if not pair.exact or pair.paired:
-        return (p <= stats.CERTAIN_ALPHA) & ~pair.within_noise(points, limit)
+        within_noise = pair.within_noise(points, limit)
+        return (p <= stats.CERTAIN_ALPHA) & ~within_noise
     # There is nothing to exchange, and nothing to test.
     if above:
         return pair.ratio.lo[points] > limit
@@ -278,7 +287,8 @@ def _families(
             numbers.append(number)
     if not numbers:
         return []
-    common = _common_boots([pairs[number].boots for number in numbers])
+    boots = [pairs[number].boots for number in numbers]
+    common = _common_boots(boots)
     if all(_enough(pairs[number], common) for number in numbers):
         return [_Exchanged(common, numbers)]
     families: dict[bytes, _Exchanged] = {}
@@ -296,11 +306,13 @@ def _common_boots(boots: Sequence[Boots]) -> IntCube:
     for part in boots:
         if part.count is not None and not part.few:
             binding.append(part.groups)
-    block_numbers = np.tile(np.arange(blocks), len(binding))
+    numbers_of_blocks = np.arange(blocks)
+    block_numbers = np.tile(numbers_of_blocks, len(binding))
     labels = [np.empty(0, np.int64)]
     for number, groups in enumerate(binding):
         labels.append(groups + number * blocks)
-    return stats.grouped(blocks, block_numbers, np.concatenate(labels).astype(np.int64))
+    boots_of_blocks = np.concatenate(labels).astype(np.int64)
+    return stats.grouped(blocks, block_numbers, boots_of_blocks)
 
 
 def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
@@ -311,7 +323,8 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
     """Whether common groups of blocks leave a pair six groups, or as many as it has by itself."""
-    blocks = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
+    blocks_here = pair.tried.any(axis=0)
+    blocks = blocks_here & pair.base_tried.any(axis=0)
     if not pair.paired:
         blocks = ~np.isnan(pair.differences).all(axis=0)
     alone = np.unique(pair.boots.groups[blocks]).size
@@ -331,6 +344,8 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
     """Distribute joint values over the parts that they were joined from."""
-    ends = np.cumsum([parts[number].size for number in numbers])[:-1]
-    for number, part in zip(numbers, np.split(joint, ends), strict=True):
+    sizes = [parts[number].size for number in numbers]
+    ends = np.cumsum(sizes)[:-1]
+    shares = np.split(joint, ends)
+    for number, part in zip(numbers, shares, strict=True):
         parts[number] = part

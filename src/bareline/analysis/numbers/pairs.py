@@ -25,7 +25,8 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     apart = np.where(there, values, 0.0)
     counts_of_points = np.maximum(there.sum(axis=-1, keepdims=True), 1)
     apart -= apart.sum(axis=-1, keepdims=True) / counts_of_points
-    totals = np.add.reduceat(np.where(there, apart, 0.0), begins, axis=0)
+    without_gaps = np.where(there, apart, 0.0)
+    totals = np.add.reduceat(without_gaps, begins, axis=0)
     counts = np.add.reduceat(there, begins, axis=0, dtype=np.int64)
     return _quotient(totals, counts)
 
@@ -47,7 +48,8 @@ _LIKE_NO_OTHER = -1
 def _kinds_of_noise(cube: Cube) -> IntCube:
     """Return a number for each point; equal numbers share a kind of noise (layer, headline)."""
     kinds = cube.points.select("layer", "headline").to_struct("kind")
-    return kinds.rank("dense").cast(pl.Int64).to_numpy()
+    numbers = kinds.rank("dense").cast(pl.Int64)
+    return numbers.to_numpy()
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
@@ -62,7 +64,8 @@ def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> Flo
 
     Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
     """
-    repeated = np.isnan(values) & ~np.isnan(beside) & ~but
+    has_value_beside = ~np.isnan(beside)
+    repeated = np.isnan(values) & has_value_beside & ~but
     medians = stats.summarize(values).median
     return np.where(repeated, medians[:, None], values)
 
@@ -102,7 +105,8 @@ class PlatformPair:
         self.baseline = baseline
         self.blocks: IntCube = cube.blocks
         self.case: IntCube = cube.points.get_column("case").to_numpy()
-        self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
+        headline = cube.points.get_column("headline").fill_null(False)
+        self._headline = headline.to_numpy()
         self._kind = _kinds_of_noise(cube)
         self._read_sides(cube)
 
@@ -119,7 +123,8 @@ class PlatformPair:
         blocks = self.tried.any(axis=0)
         base_blocks = self.base_tried.any(axis=0)
         # One run is enough: a value that a platform lacks in a block failed or was cut there.
-        self.paired = bool((blocks & base_blocks).any())
+        common_blocks = blocks & base_blocks
+        self.paired = bool(common_blocks.any())
         self.boots = Boots.between(
             cube,
             LaunchedBlocks(platform, blocks),
@@ -128,7 +133,8 @@ class PlatformPair:
         )
         # A simulation's time limit is not a limit of the simulated time.
         measured = not {platform, baseline} & set(noiseless)
-        fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
+        is_fixed = cube.points.get_column("layer").is_in(_FIXED_WORK)
+        fixed = is_fixed.to_numpy()
         self._fixed_work = fixed & self.directed & measured
 
     @property
@@ -197,7 +203,8 @@ class PlatformPair:
         if not lost.any():
             return
         with np.errstate(divide="ignore"):
-            least = np.log(limit_s[:, None] / other_took_s)[self.case]
+            distances = np.log(limit_s[:, None] / other_took_s)
+            least = distances[self.case]
         bounded = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
         floor[bounded] = least[bounded]
 
@@ -256,7 +263,8 @@ class PlatformPair:
             return np.zeros(rows.shape, dtype=np.bool_)
         worse, than = self._sides
         kinds = np.where(self.ratio.on_logs, self._kind, _LIKE_NO_OTHER)
-        beyond_limit = worse[rows] - np.log(limit)
+        log_of_limit = np.log(limit)
+        beyond_limit = worse[rows] - log_of_limit
         return stats.within_noise(beyond_limit, than[rows], self.boots.groups, kinds[rows])
 
     def mean_within_noise(self, rows: IntCube) -> bool:
@@ -274,7 +282,8 @@ class PlatformPair:
         So launches that lack some of the points remain comparable with the rest.
         """
         worse, than = self.logarithms(rows)
-        middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
+        both = np.concatenate([worse, than], axis=-1)
+        middle = mean_of(both.T)[:, None]
         return mean_of(worse - middle), mean_of(than - middle)
 
     @property
@@ -285,8 +294,10 @@ class PlatformPair:
         values = np.where(turned, than, worse)
         base = np.where(turned, worse, than)
         sign = np.where(turned, -1.0, 1.0)
-        apart = stats.partnered(values, base, self.boots.groups) * sign
-        rounding = np.where(self.ratio.on_logs, stats.ROUNDING, stats.rounding_of(worse, than))
+        apart_by_order = stats.partnered(values, base, self.boots.groups)
+        apart = apart_by_order * sign
+        rounding_of_values = stats.rounding_of(worse, than)
+        rounding = np.where(self.ratio.on_logs, stats.ROUNDING, rounding_of_values)
         return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
@@ -319,12 +330,15 @@ class PlatformPair:
         rows = np.flatnonzero(self._headline)
         if not self.paired or self.exact or not rows.size:
             return np.zeros(self.case.shape, dtype=np.bool_)
-        rows = rows[np.argsort(self.case[rows], kind="stable")]
-        begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
+        order = np.argsort(self.case[rows], kind="stable")
+        rows = rows[order]
+        steps = np.diff(self.case[rows], prepend=-1)
+        begins = np.flatnonzero(steps)
         differences = stats.collapsed(self.differences[rows], self.boots.groups)
         series = stats.look(of_launches(differences, begins))
         cases = self.case[rows[begins]]
-        return np.isin(self.case, cases[series.dependent | series.drifting])
+        dependent_cases = cases[series.dependent | series.drifting]
+        return np.isin(self.case, dependent_cases)
 
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
@@ -334,7 +348,8 @@ class PlatformPair:
         lost_anywhere = (lost + base_lost) > 0
         more_here = lost >= base_lost
         limit_s, base_limit_s = self._limit_s[:, self.case]
-        took_s, base_took_s = stats.summarize(self._took_s).median[:, self.case]
+        typical_took_s = stats.summarize(self._took_s).median
+        took_s, base_took_s = typical_took_s[:, self.case]
         limit_of_worse_s = np.where(more_here, limit_s, base_limit_s)
         other_took_s = np.where(more_here, base_took_s, took_s)
         return {
@@ -354,7 +369,8 @@ class PlatformPair:
 
     def tolerance(self, margin: float) -> FloatCube:
         """Return the difference that does not matter, in the unit of each point."""
-        return margin * np.nan_to_num(np.abs(stats.summarize(self._than).median))
+        medians = stats.summarize(self._than).median
+        return margin * np.nan_to_num(np.abs(medians))
 
 
 def _slowest_where_lost(values: FloatCube, beyond: IntCube) -> FloatCube:

@@ -68,7 +68,8 @@ class ReferenceValue(BaseModel):
     def _end(self, share: float | None) -> float | None:
         if share is None:
             return None
-        return self.value + abs(self.value) * share
+        distance = abs(self.value) * share
+        return self.value + distance
 
 
 class ReferenceFile(BaseModel):
@@ -119,7 +120,8 @@ class ReferenceCheck:
             rooms.append(median - lower)
         if upper is not None:
             rooms.append(upper - median)
-        return min(rooms) / (abs(median) or 1.0)
+        size = abs(median) or 1.0
+        return min(rooms) / size
 
 
 def read_references(path: Path) -> tuple[SystemReference, ...]:
@@ -165,10 +167,11 @@ def check_references(
     chosen = [entry for entry in references if entry.system in of_interest]
     if not chosen:
         systems = ", ".join(dict.fromkeys(entry.system for entry in references))
+        platforms = ", ".join(sorted(present))
         raise AnalysisError(
             f"is of the systems {systems}, and none of them was measured here",
             where=str(path),
-            hint=f"the platforms here are {', '.join(sorted(present))}",
+            hint=f"the platforms here are {platforms}",
         )
     checks = []
     for entry in chosen:
@@ -230,7 +233,8 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
         lower *= factor
     if upper is not None:
         upper *= factor
-    return ReferenceCheck(entry.system, reference, row, reference.value * factor, (lower, upper))
+    value = reference.value * factor
+    return ReferenceCheck(entry.system, reference, row, value, (lower, upper))
 
 
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
@@ -244,8 +248,10 @@ def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
         if not row["headline"] or row["better"] == "none" or not row["value"]:
             continue
         value = row["value"]
-        below = max(tolerance, 1 - row["p5"] / value)
-        above = max(tolerance, row["p95"] / value - 1)
+        spread_below = 1 - row["p5"] / value
+        below = max(tolerance, spread_below)
+        spread_above = row["p95"] / value - 1
+        above = max(tolerance, spread_above)
         entry = {key: row[key] for key in ("probe", "metric", "params")}
         bounds = {"lower": -min(round(below, 4), 1.0), "upper": round(above, 4)}
         entry |= {"value": value, "unit": row["unit"], **bounds}

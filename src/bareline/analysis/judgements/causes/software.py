@@ -15,7 +15,7 @@ from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, listing
 
 #: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
-#: of it; longer messages they copy once, straight out of the sender's memory (CMA).
+#: of it; longer messages they copy once, straight out of the sender's memory CMA.
 _COPIED_TWICE_BYTES = 4096
 #: Messages with which sender and receiver agree on a message that is handed over in pieces.
 _HANDSHAKE = 2
