@@ -118,7 +118,8 @@ class Breakdown:
     @property
     def residual(self) -> Estimate:
         """The loss minus the sum of the pieces, with the interval of the loss."""
-        explained = 1 + sum(piece.extra for piece in self.pieces)
+        extra = sum(piece.extra for piece in self.pieces)
+        explained = 1 + extra
         lo = self.ratio.lo
         if lo is not None:
             lo -= explained
@@ -145,10 +146,15 @@ def breakdowns(
         return []
     replayed = replayed_losses(records, cells[0].baseline)
     for cell in cells:
-        if not _is_claimed_loss(cell) or cell.ratio is None or cell.base is None:
+        if not _is_claimed_loss(cell):
+            continue
+        if cell.ratio is None:
+            continue
+        if cell.base is None:
             continue
         title = titles.get(cell.place.probe, cell.place.probe)
-        loss = replayed.get((cell.platform, application_of(cell.place)))
+        program = (cell.platform, application_of(cell.place))
+        loss = replayed.get(program)
         if loss is not None:
             split: Breakdown | None = _by_replay(cell, cell.ratio, cell.base.value, title, loss)
         else:
@@ -160,7 +166,8 @@ def breakdowns(
 
 def _is_claimed_loss(cell: Row) -> bool:
     """Whether a cell is the time of a program that is certainly or likely slower."""
-    is_program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
+    of_program = cell.layer in (Layer.NPB, Layer.APP)
+    is_program = of_program and cell.headline
     # The time at a point, as of one rank, is not the time of the launch that is split.
     is_whole = cell.place.metric == "time" and not cell.place.point
     is_claimed = cell.grade is not None and cell.grade.is_claim
@@ -209,8 +216,10 @@ def _by_launches(
     if not pieces:
         return _by_clock(records, cell, ratio, base_s, title)
     if case != cell.place.case:  # profiled in separate launches: their pairs are split
-        ratio = Estimate(median(both.own_s / both.base_s for both in profiled.values()))
-        base_s = median(both.base_s for both in profiled.values())
+        ratio_of_profiled = median(both.own_s / both.base_s for both in profiled.values())
+        ratio = Estimate(ratio_of_profiled)
+        median_base_s = median(both.base_s for both in profiled.values())
+        base_s = median_base_s
     return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
 
 
@@ -225,7 +234,8 @@ def _by_clock(
         parts = _paired_times(records, cell, case, metric)
         extras = []
         for key in times.keys() & parts:
-            extras.append((parts[key].own_s - parts[key].base_s) / times[key].base_s)
+            extra_s = parts[key].own_s - parts[key].base_s
+            extras.append(extra_s / times[key].base_s)
         if not extras:
             return None
         pieces.append(_piece(name, extras))
@@ -247,7 +257,9 @@ def _paired_profiles(
     base_paths = profiles_of(records, cell.baseline, case)
     profiles = {}
     for key in paths.keys() & base_paths:
-        profiles[key] = _Profiles(read_profile(paths[key]), read_profile(base_paths[key]))
+        profile = read_profile(paths[key])
+        base_profile = read_profile(base_paths[key])
+        profiles[key] = _Profiles(profile, base_profile)
     return profiles
 
 
@@ -265,9 +277,12 @@ def _by_profile(
         extras = dict.fromkeys(PIECES, 0.0)
         for name, column in _PARTS.items():
             own_s = _mean_s(profiles[key].own, column)
-            extras[name] += (own_s - _mean_s(profiles[key].base, column)) / both.base_s
-        for call, paired in _paired_calls(profiles[key], both.base_s).items():
-            extras[_group(call.kind, call.power)] += paired.extra
+            base_mean_s = _mean_s(profiles[key].base, column)
+            extras[name] += (own_s - base_mean_s) / both.base_s
+        paired_calls = _paired_calls(profiles[key], both.base_s)
+        for call, paired in paired_calls.items():
+            group = _group(call.kind, call.power)
+            extras[group] += paired.extra
             calls[call].append(paired)
         for name, extra in extras.items():
             extras_of[name].append(extra)
@@ -276,7 +291,8 @@ def _by_profile(
     for name, extras_of_launches in extras_of.items():
         if extras_of_launches:
             piece = _piece(name, extras_of_launches, dearest.get(name))
-            if max(abs(piece.lo), abs(piece.hi)) >= _LEAST:
+            largest_end = max(abs(piece.lo), abs(piece.hi))
+            if largest_end >= _LEAST:
                 pieces.append(piece)
     return tuple(pieces)
 
@@ -286,7 +302,8 @@ _PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns
 
 
 def _mean_s(profile: Profile, column: str) -> float:
-    return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
+    total_ns = sum(profile.rank_table[column].to_list())
+    return float(total_ns) / max(1, profile.ranks) * 1e-9
 
 
 class _Calls(NamedTuple):
@@ -324,14 +341,16 @@ def _paired_calls(profiles: _Profiles, base_s: float) -> dict[_Key, _PairedCalls
     for key in own_calls.keys() | base_calls:
         calls = own_calls.get(key, _NONE)
         base = base_calls.get(key, _NONE)
-        paired[key] = _PairedCalls((calls.per_rank_s - base.per_rank_s) / base_s, calls, base)
+        extra_s = calls.per_rank_s - base.per_rank_s
+        paired[key] = _PairedCalls(extra_s / base_s, calls, base)
     return paired
 
 
 def _by_call(profile: Profile) -> dict[_Key, _Calls]:
     """Sum the calls of a profile by function, kind and size."""
     size = pl.col("size_low")
-    power = pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1)
+    log2_of_size = size.log(2).floor().cast(pl.Int64)
+    power = pl.when(size > 0).then(log2_of_size).otherwise(-1)
     sums = (
         profile.calls.filter(~pl.col("call").is_in(_START_UP))
         .with_columns(bin=power)
@@ -345,7 +364,8 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
     calls = {}
     for row in sums.iter_rows(named=True):
         count = max(1, row["count"])
-        calls[_Key(row["call"], row["kind"], row["bin"])] = _Calls(
+        key = _Key(row["call"], row["kind"], row["bin"])
+        calls[key] = _Calls(
             per_rank_s=row["time_ns"] / max(1, profile.ranks) * 1e-9,
             each_s=row["time_ns"] / count * 1e-9,
             size_bytes=round(row["bytes"] / count),

@@ -71,10 +71,13 @@ def judge_control(
     margin: float,
 ) -> Control:
     """Count the differences that a comparison of a platform with itself found."""
-    tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
+    was_tested = pl.col("p_adjusted").is_not_null()
+    tested = points.filter(was_tested & (pl.col("n_used") >= MIN_LAUNCHES))
     # An alarm needs less evidence than a claim: it is enough that the interval excludes 1.
-    by_rate = pl.col("by_interval").is_in(_DIFFERENT) & (pl.col("p_adjusted") <= ALPHA)
-    different = tested.filter(by_rate | pl.col("verdict").is_in(_DIFFERENT))
+    differs_by_interval = pl.col("by_interval").is_in(_DIFFERENT)
+    by_rate = differs_by_interval & (pl.col("p_adjusted") <= ALPHA)
+    differs_by_verdict = pl.col("verdict").is_in(_DIFFERENT)
+    different = tested.filter(by_rate | differs_by_verdict)
     claims = 0
     for finding in findings:
         claims += sum(point.grade is Grade.CERTAIN for point in finding.points)
@@ -83,7 +86,8 @@ def judge_control(
         distance = math.inf
         if ratio:
             distance = max(ratio, 1 / ratio)
-        floors[layer] = max(floors.get(layer, 1.0), distance)
+        before = floors.get(layer, 1.0)
+        floors[layer] = max(before, distance)
     floor = 1.0
     if different.height:
         floor = _floor(tested.drop_nulls("ratio"))
@@ -112,10 +116,13 @@ def _floor(rows: pl.DataFrame) -> float:
     """
     if rows.is_empty():
         return 1.0
-    logs = np.log(rows.get_column("ratio").to_numpy())
+    ratios = rows.get_column("ratio").to_numpy()
+    logs = np.log(ratios)
     cases = rows.select(*CASE).n_unique()
-    spreads = student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases)
-    root_mean_square = math.sqrt(float(np.mean(logs**2)))
+    quantile = 1.0 - _FLOOR_ALPHA / (2 * cases)
+    spreads = student_quantile(quantile, cases)
+    mean_square = float(np.mean(logs**2))
+    root_mean_square = math.sqrt(mean_square)
     return math.exp(spreads * root_mean_square)
 
 

@@ -151,7 +151,8 @@ def measured_grounds(
     """Return the grounds that a comparison provides for each class, one ground per point."""
     telling = {}
     plain = set()
-    for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items():
+    by_probe = grouped_by(cells, lambda cell: cell.place.probe)
+    for probe, group in by_probe.items():
         places = [cell.place for cell in group]
         telling[probe] = varying(places)
         # A program that was measured under the profiler only is judged by its profiled points.
@@ -163,7 +164,8 @@ def measured_grounds(
         superseded = _profiled(cell.place) and probe in plain
         if cell.metric.better == "none" or superseded:
             continue
-        subject = _subject(cell, titles.get(probe, probe), telling[probe])
+        title = titles.get(probe, probe)
+        subject = _subject(cell, title, telling[probe])
         caveats = _caveats(cell, emulated)
         sources = [source for source in _ALL_SOURCES if _speaks(cell.place, source)]
         grounds += [_measured(cell, source, subject, caveats) for source in sources]
@@ -172,7 +174,9 @@ def measured_grounds(
 
 def _speaks(place: Place, source: GroundSource) -> bool:
     """Whether a place has the metric and the probe of a source of evidence."""
-    if place.metric != source.metric or not fnmatchcase(place.probe, source.probe):
+    if place.metric != source.metric:
+        return False
+    if not fnmatchcase(place.probe, source.probe):
         return False
     if source.application_class != "coupled":
         return True
@@ -252,7 +256,11 @@ def _span(cell: Row) -> Estimate | None:
 def _bound(cell: Row) -> Estimate | None:
     """Return the bound of a ratio by lost launches, where their number alone decides a claim."""
     claimed = cell.grade is not None and cell.grade.is_claim
-    if not claimed or cell.lost is None or not cell.lost.by_loss:
+    if not claimed:
+        return None
+    if cell.lost is None:
+        return None
+    if not cell.lost.by_loss:
         return None
     bound = cell.lost.at_least
     if bound is None:
@@ -277,7 +285,9 @@ _FAILURES: Mapping[Verdict | None, str] = {
 def _of_size(wanted: str, size: Scalar | None) -> bool:
     if not wanted:
         return True
-    if not isinstance(size, int | float) or isinstance(size, bool):
+    if not isinstance(size, int | float):
+        return False
+    if isinstance(size, bool):
         return False
     if wanted == "small":
         return size < SMALL_BYTES
@@ -313,7 +323,11 @@ def published_grounds(study: PublishedStudy) -> list[Evidence]:
     grounds: dict[tuple[str, ...], Evidence] = {}
     for ratio in published_ratios(study):
         base = study.platform(ratio.baseline)
-        if ratio.cited or base is None or base.kind == "virtualized":
+        if ratio.cited:
+            continue
+        if base is None:
+            continue
+        if base.kind == "virtualized":
             continue
         for source in _ALL_SOURCES:
             if _is_printed_evidence(ratio, source):
@@ -325,7 +339,9 @@ def published_grounds(study: PublishedStudy) -> list[Evidence]:
 
 def _is_printed_evidence(ratio: PublishedRatio, source: GroundSource) -> bool:
     """Whether a printed ratio is of the metric, the probe and the size of a source of evidence."""
-    if ratio.probe is None or ratio.probe_metric != source.metric:
+    if ratio.probe is None:
+        return False
+    if ratio.probe_metric != source.metric:
         return False
     is_family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
     alike = fnmatchcase(ratio.probe, source.probe)
@@ -368,7 +384,8 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
     hi = None
     if ratio.span.high is not None:
         hi = float(ratio.span.high)
-    subject = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
+    metric = ratio.metric.replace("_", " ")
+    subject = f"{ratio.benchmark} {metric}"
     printed_conditions = conditions(ratio.conditions)
     if printed_conditions:
         subject = f"{subject} ({printed_conditions})"
@@ -392,8 +409,10 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
 
 def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
     """Return a ground with the ratio of listed trials, which share no blocks."""
-    values = np.array([float(value) for value in trials.values])
-    base_values = np.array([float(value) for value in base_trials.values])
+    numbers = [float(value) for value in trials.values]
+    values = np.array(numbers)
+    base_numbers = [float(value) for value in base_trials.values]
+    base_values = np.array(base_numbers)
     rate = trials.better == "higher"
     if rate:
         result = stats.unpaired_ratio(base_values, values)

@@ -86,7 +86,8 @@ class Finding:
         sizes = ""
         if self.sizes:
             sizes = self.sizes.words
-        return " ".join(filter(None, [self.title, sizes, self.where]))
+        parts = [self.title, sizes, self.where]
+        return " ".join(filter(None, parts))
 
     def label(self, point: Row) -> str:
         """Describe how a point differs from the rest, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
@@ -104,7 +105,8 @@ class Finding:
         lost_in_cases = {}
         for point in self.points:
             caveats |= dict.fromkeys(point.caveats)
-            lost_in_cases[point.place.case] = point.n_failed + point.n_failed_baseline
+            failed = point.n_failed + point.n_failed_baseline
+            lost_in_cases[point.place.case] = failed
         others = [caveat for caveat in caveats if caveat.code != FAILED_TRIALS]
         lost = sum(lost_in_cases.values())
         if lost:
@@ -122,7 +124,8 @@ class Finding:
     @property
     def reason(self) -> str:
         """Why points of it cannot be compared; empty where all can."""
-        return "; ".join(filter(None, dict.fromkeys(point.reason for point in self.points)))
+        reasons = dict.fromkeys(point.reason for point in self.points)
+        return "; ".join(filter(None, reasons))
 
     @cached_property
     def compared(self) -> list[Row]:
@@ -155,7 +158,8 @@ class Finding:
         """Whether the mean of the points changes certainly, but no single point does."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
-        claims = [p for p in self.points if p.grade in (Grade.CERTAIN, Grade.LIKELY)]
+        claimed = (Grade.CERTAIN, Grade.LIKELY)
+        claims = [p for p in self.points if p.grade in claimed]
         alone = any(point.grade is Grade.CERTAIN for point in claims)
         if alone:
             return False
@@ -224,7 +228,8 @@ class Finding:
     def weight(self) -> float:
         """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
-            return abs(math.log(self.mean.ratio.value))
+            ratio = self.mean.ratio.value
+            return abs(math.log(ratio))
         if self.worst:
             return self.worst.size
         return 0.0

@@ -132,7 +132,8 @@ class Judgement:
     @property
     def words(self) -> str:
         """The answer with its certainty, where that is less than sure."""
-        sure = self.certainty in (Certainty.SURE, Certainty.NONE)
+        plain = (Certainty.SURE, Certainty.NONE)
+        sure = self.certainty in plain
         if sure:
             return self.answer.value
         return f"{self.answer.value} ({self.certainty.value})"
@@ -153,7 +154,8 @@ def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
     """Return the answers that a ground allows: one where its whole span gives the same."""
     best = _level_of(ground.lo or 0.0)
     worst = _level_of(ground.most)
-    return tuple(answer for answer, _ in _LEVELS[best : worst + 1])
+    levels = _LEVELS[best : worst + 1]
+    return tuple(answer for answer, _ in levels)
 
 
 def _level_of(ratio: float) -> int:
@@ -169,7 +171,8 @@ def judge_platforms(
     groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
     judgements = []
     for kind, name in itertools.product(CLASSES, platforms):
-        judgements.append(_judge(kind, name, baseline, groups.get((kind.name, name), [])))
+        given = groups.get((kind.name, name), [])
+        judgements.append(_judge(kind, name, baseline, given))
     return judgements
 
 
@@ -200,7 +203,8 @@ def _judge(
         )
         judgement = _weakened_by_failures(judgement)
     caveats = itertools.chain.from_iterable(ground.caveats for ground in given)
-    return replace(judgement, voided=tuple(voided), caveats=tuple(dict.fromkeys(caveats)))
+    different = dict.fromkeys(caveats)
+    return replace(judgement, voided=tuple(voided), caveats=tuple(different))
 
 
 def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
@@ -250,7 +254,8 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
     # A range over several programs or sizes that spans answers is enough for "depends".
     split = [ground for ground in undecided if ground.varies]
     if len(answers) > 1 or split:
-        return Suitability.DEPENDS, Basis.ENDS, _ends([*decided, *split])
+        ends = _ends([*decided, *split])
+        return Suitability.DEPENDS, Basis.ENDS, ends
     if not decided:
         return Suitability.CANNOT_TELL, Basis.OPEN, tuple(grounds)
     (answer,) = answers
@@ -259,7 +264,8 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
         return Suitability.CANNOT_TELL, Basis.FEW, tuple(undecided)
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
-        return Suitability.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
+        ends_of_open = _ends([grounds[0], grounds[-1], *against])
+        return Suitability.DEPENDS, Basis.ENDS, ends_of_open
     return answer, Basis.WORST, (decided[0],)
 
 
@@ -311,9 +317,11 @@ def _is_sure(ground: Evidence) -> bool:
 def judge_published(study: PublishedStudy) -> list[Judgement]:
     """Judge the platforms of a publication by its own figures."""
     grounds = published_grounds(study)
-    platforms = list(dict.fromkeys(ground.platform for ground in grounds))
+    names = dict.fromkeys(ground.platform for ground in grounds)
+    platforms = list(names)
     against = {platform.id: platform.against or "" for platform in study.platforms}
     judgements = []
     for platform in platforms:
-        judgements += judge_platforms(grounds, [platform], against.get(platform, ""))
+        baseline = against.get(platform, "")
+        judgements += judge_platforms(grounds, [platform], baseline)
     return judgements

@@ -88,7 +88,8 @@ class TrendSeries:
     def words(self) -> str:
         """The point and its metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
         place = self.place
-        return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+        parts = [f"{place.probe} {place.metric}", place.words]
+        return ", ".join(filter(None, parts))
 
     @property
     def verdict(self) -> TrendVerdict:
@@ -204,7 +205,8 @@ class Trend:
         Raises AnalysisError: fewer than two runs have any series that was asked for.
         """
         keys = self.keys
-        numbered = self._table.join(keys.with_row_index("series"), on=_SERIES, nulls_equal=True)
+        numbered_keys = keys.with_row_index("series")
+        numbered = self._table.join(numbered_keys, on=_SERIES, nulls_equal=True)
         shape = (keys.height, len(self.runs))
         columns = []
         for name in ("value", "lo", "hi"):
@@ -213,20 +215,23 @@ class Trend:
         rows = keys.iter_rows(named=True)
         series = []
         for row, course, *figures in zip(rows, courses, *columns, strict=True):
-            series.append(self._series(row, course, *figures))
+            of_row = self._series(row, course, *figures)
+            series.append(of_row)
         return series
 
     @cached_property
     def keys(self) -> pl.DataFrame:
         """The columns that distinguish series, a row for each series, in their order."""
-        return self._table.select(*_SERIES, *_SHOWN).unique(_SERIES, maintain_order=True)
+        columns = self._table.select(*_SERIES, *_SHOWN)
+        return columns.unique(_SERIES, maintain_order=True)
 
     @cached_property
     def _table(self) -> pl.DataFrame:
         # A series that is asked for need not be in every run, but must be in one of them.
         chosen = self.asked.among(self.history.table)
         if chosen.get_column("run").n_unique() < 2:
-            left_out = "; ".join(f"{run.path}: {run.why}" for run in self.history.incomplete[:3])
+            incomplete = self.history.incomplete[:3]
+            left_out = "; ".join(f"{run.path}: {run.why}" for run in incomplete)
             hint = "give more runs of one study, or a folder of them"
             if left_out:
                 hint = f"incomplete runs were left out ({left_out})"
@@ -276,7 +281,8 @@ class Trend:
     def _change(self, change: stats.Change, platform: str, better: str) -> ChangePoint:
         ratio = _worse(change.ratio, better)
         accepted = None
-        for run in self.runs[change.first : change.last + 1]:
+        near = self.runs[change.first : change.last + 1]
+        for run in near:
             accepted = self._accepted.get(run.path, accepted)
         verdict = Verdict.FASTER
         if ratio.value > 1:
@@ -375,7 +381,9 @@ class Trend:
 
 def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
     """Return a ratio so that above 1 is worse."""
-    estimate = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
+    lo = finite(ratio.lo)
+    hi = finite(ratio.hi)
+    estimate = Estimate(ratio.value, lo, hi)
     if better == "lower":
         return estimate
     return estimate.inverse()

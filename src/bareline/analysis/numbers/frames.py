@@ -158,7 +158,11 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 @cache
 def unlike_text(layout: str | None, base_layout: str | None) -> str:
     """Describe how two layouts differ; nothing where they do not, or one is unknown."""
-    if layout is None or base_layout is None or layout == base_layout:
+    if layout is None:
+        return ""
+    if base_layout is None:
+        return ""
+    if layout == base_layout:
         return ""
     here = Layout.parse(layout)
     there = Layout.parse(base_layout)

@@ -245,7 +245,11 @@ def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
     """
     systems: dict[str, list[dict[str, Any]]] = {}
     for row in as_rows(summary):
-        if not row["headline"] or row["better"] == "none" or not row["value"]:
+        if not row["headline"]:
+            continue
+        if row["better"] == "none":
+            continue
+        if not row["value"]:
             continue
         value = row["value"]
         spread_below = 1 - row["p5"] / value

@@ -244,7 +244,11 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 def _reach_of_difference(point: Row) -> str:
     """Format the range of a point without a ratio by its difference."""
     difference = point.difference
-    if difference is None or difference.lo is None or difference.hi is None:
+    if difference is None:
+        return "no interval"
+    if difference.lo is None:
+        return "no interval"
+    if difference.hi is None:
         return "no interval"
     low = format_value(difference.lo, point.metric.unit)
     high = format_value(difference.hi, point.metric.unit)
@@ -295,7 +299,11 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
 def _outlook(point: Row, margin: float) -> _Outlook | None:
     """Return the forecast for a point; None where it has none."""
     ratio = point.ratio
-    if ratio is None or point.exact or point.n_both < MIN_LAUNCHES:
+    if ratio is None:
+        return None
+    if point.exact:
+        return None
+    if point.n_both < MIN_LAUNCHES:
         return None
     needed = stats.launches_to_decide(ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin)
     if needed is None:

@@ -69,7 +69,8 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
         if not part.matters:
             continue
         if not part.below:
-            missing.append(MissingTerm(part.term, part.probe))
+            missing_term = MissingTerm(part.term, part.probe)
+            missing.append(missing_term)
         elif (term := part.measured(case)) is not None:
             measured.append(term)
     return measured, missing
@@ -180,7 +181,8 @@ class _Part:
         least = self.least
         alone = self.own
         if alone is None or alone.lo is None or alone.hi is None:
-            return "", Share((least + most) / 2 - 1, least - 1, most - 1)
+            middle = (least + most) / 2
+            return "", Share(middle - 1, least - 1, most - 1)
         if alone.hi <= 1 + DEFAULT_MARGIN:
             reason = f"by itself it takes {with_interval(alone)} times as long"
             return reason, Share.of(alone)
@@ -198,7 +200,8 @@ def _most(measurements: Sequence[Measurement]) -> float:
 
 def _computing(case: LossCase, split: Split) -> _Part:
     below = computing_below(case)
-    least = min((measurement.ratio.lo or 1.0 for measurement in below), default=1.0)
+    ratios = (measurement.ratio.lo or 1.0 for measurement in below)
+    least = min(ratios, default=1.0)
     part = _Part(Term.COMPUTING, split.computing, split.own_computing, below, COMPUTING[0])
     return replace(part, least=max(1.0, least))
 
@@ -225,7 +228,8 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
     else:
         term = Term.MESSAGES
     share = Share.at_most(most)
-    return [MeasuredTerm(term, share, dearest.finding.probe, dearest.words)], missing
+    measured = MeasuredTerm(term, share, dearest.finding.probe, dearest.words)
+    return [measured], missing
 
 
 def computing_below(case: LossCase) -> list[Measurement]:

@@ -98,7 +98,8 @@ class WhyNot:
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each fact, measurement and loss."""
         measured = [self._measurement(probe, worst) for probe, worst in self.measured]
-        return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
+        rows = (*self.facts, *measured, *self.answers)
+        return [dict(vars(row)) for row in rows]
 
     def _measurement(self, probe: str, worst: Row | None) -> NeededMeasurement:
         """Return the row of a probe, without figures where it was not measured."""
@@ -137,7 +138,8 @@ def rule_of(name: str) -> Rule:
     hint = ""
     if close:
         hint = f"{close} "
-    raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")
+    known_names = ", ".join(names)
+    raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {known_names}")
 
 
 def _plain(name: str) -> str:
@@ -169,8 +171,11 @@ def why_not(
             explanation.finding.layer, explanation.finding.probe
         ):
             answers.append(_answer(head, explanation))
-    needed = _facts(head, rule, facts.get(platform, {}), facts.get(baseline, {}))
-    measured = _measured(rule.probes, [f for f in findings if f.platform == platform])
+    facts_here = facts.get(platform, {})
+    facts_there = facts.get(baseline, {})
+    needed = _facts(head, rule, facts_here, facts_there)
+    findings_here = [f for f in findings if f.platform == platform]
+    measured = _measured(rule.probes, findings_here)
     return WhyNot(rule, platform, baseline, needed, measured, answers)
 
 
@@ -259,7 +264,9 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
     """Return the share of a cause in the extra time, and the causes that share the rest."""
     if cause.withdrawn or cause.share is None:
         return ""
-    figures = f"{explanation.amount(cause.share)} of {explanation.amount(explanation.extra)}"
+    share = explanation.amount(cause.share)
+    extra = explanation.amount(explanation.extra)
+    figures = f"{share} of {extra}"
     others = []
     for other in explanation.sized:
         if other is not cause:
