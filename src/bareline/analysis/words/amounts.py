@@ -108,7 +108,9 @@ def word(rate: bool, *, worse: bool) -> str:
 def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
     """Write a ratio with its interval: ``2.34 times slower [2.10, 2.50]``."""
     form = Form.of(ratio.value, rate)
-    return [Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+    text = form.text(ratio.value)
+    bounds = form.bounds(ratio, ratio.value > 1)
+    return [Amount(text), *bounds]
 
 
 def ratio_words(ratio: Estimate | None, rate: bool) -> str:
@@ -166,9 +168,9 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
     if first.ratio is None:
         return _off_scale(first, rate)
     if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
-        direction = Amount(word(rate, worse=first.lost.by_loss > 0))
+        direction = word(rate, worse=first.lost.by_loss > 0)
         others = ratio_pieces(first.ratio, rate)
-        return [direction, f" ({lost_words(first)}; the others ", *others, ")"]
+        return [Amount(direction), f" ({lost_words(first)}; the others ", *others, ")"]
     form = Form.of(first.ratio.value, rate)
     ratios = []
     for point in points:
@@ -187,7 +189,8 @@ def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> lis
     """Format a change without its interval, the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
-    text = Form.of(point.ratio.value, rate).text(point.ratio.value)
+    form = Form.of(point.ratio.value, rate)
+    text = form.text(point.ratio.value)
     if not direction:
         text = text.rpartition(" ")[0]
     amount = Amount(text)
@@ -204,7 +207,8 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
         launches = f"{mean.base_lost} of {mean.base_tried}"
         if mean.by_loss > 0:
             launches = f"{mean.lost} of {mean.tried}"
-        direction = Amount(word(finding.rate, worse=mean.by_loss > 0))
+        direction_word = word(finding.rate, worse=mean.by_loss > 0)
+        direction = Amount(direction_word)
         return [direction, f" (did not finish in {launches} launches)"]
     pieces = ratio_pieces(mean.ratio, finding.rate)
     if not bounded:
@@ -222,7 +226,8 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
     if form.in_percent:
         amount = f"{amount} %"
     bounds = form.bounds(first.ratio, first.ratio.value > 1)
-    return [f"most at {finding.label(first)}: {amount}", *bounds]
+    label = finding.label(first)
+    return [f"most at {label}: {amount}", *bounds]
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
@@ -308,7 +313,8 @@ def _outlook(point: Row, margin: float) -> _Outlook | None:
     needed = stats.launches_to_decide(ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin)
     if needed is None:
         return None
-    return _Outlook(needed, point.n_both, abs(math.log(ratio.value)))
+    distance = abs(math.log(ratio.value))
+    return _Outlook(needed, point.n_both, distance)
 
 
 def _rounded(launches: float) -> str:
@@ -319,7 +325,8 @@ def _rounded(launches: float) -> str:
         step = 10
     elif launches >= 15:
         step = 5
-    return f"{max(1, step * round(launches / step)):.0f}"
+    rounded = step * round(launches / step)
+    return f"{max(1, rounded):.0f}"
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:
@@ -331,11 +338,16 @@ def _off_scale(point: Row, rate: bool) -> list[Piece]:
     direction = "better"
     if difference.value > 0:
         direction = "worse"
-    amount = Amount(f"{format_value(abs(difference.value), unit)} {direction}")
+    size = format_value(abs(difference.value), unit)
+    amount = Amount(f"{size} {direction}")
     if difference.lo is None or difference.hi is None:
         return [amount]
-    low, high = sorted((abs(difference.lo), abs(difference.hi)))
-    return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
+    lo = abs(difference.lo)
+    hi = abs(difference.hi)
+    low, high = sorted((lo, hi))
+    low_text = format_value(low, unit)
+    high_text = format_value(high, unit)
+    return [amount, " ", Interval(low_text, high_text)]
 
 
 def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
@@ -349,13 +361,15 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
         return [Amount(direction), f" ({lost_words(point)}; the others {others})"]
     amount = direction
     if lost.at_least is not None:
-        amount = f"at least {Form.of(lost.at_least, rate).text(lost.at_least)}"
+        least = Form.of(lost.at_least, rate).text(lost.at_least)
+        amount = f"at least {least}"
     return [Amount(amount), f" ({lost_words(point)})"]
 
 
 def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
     """Describe the ratio of the medians of the launches that ended."""
-    distance = max(value, base) / min(value, base)
+    larger = max(value, base)
+    distance = larger / min(value, base)
     if distance <= 1 + DEFAULT_MARGIN:
         return "equal"
     if rate:
@@ -382,7 +396,8 @@ def _losses(lost: LostLaunches, *, late: int, crashed: int, launches: int) -> st
     """Count the launches of one side that exceeded the limit, and those that crashed."""
     losses = []
     if late:
-        losses.append(f"did not finish {_limit_words(lost)} in {late} of {launches} launches")
+        limit = _limit_words(lost)
+        losses.append(f"did not finish {limit} in {late} of {launches} launches")
     if crashed:
         losses.append(f"crashed in {crashed} of {launches} launches")
     return " and ".join(losses)
@@ -400,5 +415,6 @@ def _limit_words(lost: LostLaunches) -> str:
 def width(point: Row) -> float:
     """Return the width of its interval, on logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
-        return math.log(point.ratio.hi / point.ratio.lo)
+        quotient = point.ratio.hi / point.ratio.lo
+        return math.log(quotient)
     return math.inf

@@ -132,7 +132,8 @@ def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> 
         side = "at most"
     bound, row = pick(bounded, key=lambda pair: pair[0])
     limit = _hundredths(condition.limit_for(margin))
-    return f"{_name(row)}: {side} {_hundredths(bound)} (limit {limit})"
+    bound_text = _hundredths(bound)
+    return f"{_name(row)}: {side} {bound_text} (limit {limit})"
 
 
 def _bound(condition: FailCondition, row: Row) -> float | None:
@@ -203,12 +204,15 @@ def _words(condition: FailCondition, met: Match) -> str:
             together = sentence(*mean_pieces(met.mean))
             return f"is the farthest point; together they are {together}"
         case How.VERDICT:
-            return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
+            verdict = with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)
+            return f"is {verdict}"
         case How.LOST if lost is not None:
             some, launches = lost.ended_badly(worse=lost.by_loss > 0)
-            return f"{some} of {launches} launches did not finish{_bound_of_losses(lost)}"
+            bound = _bound_of_losses(lost)
+            return f"{some} of {launches} launches did not finish{bound}"
         case How.ESTIMATE if met.value is not None:
-            return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
+            value = _digits(met.value)
+            return f"{condition.end} {value} {sign} {condition.limit:g}"
         case How.ESTIMATE:
             return f"has no {condition.end}: {cell.verdict}"
     if cell.ratio is None:
@@ -252,8 +256,10 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
             f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
             hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
-    rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
-    named = [trend.series[number] for number in rows.get_column("at")]
+    numbered = trend.keys.with_row_index("at")
+    rows = condition.select(numbered.with_columns(verdict=pl.lit("")))
+    numbers = rows.get_column("at")
+    named = [trend.series[number] for number in numbers]
     lines = []
     for series in named:
         for present in _presents(series, condition.grades):

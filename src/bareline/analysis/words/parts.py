@@ -178,4 +178,5 @@ def joined(
 
 def platforms_named(names: Iterable[str]) -> list[Piece]:
     """List platforms: ``a, b and c``."""
-    return joined([[PlatformName(name)] for name in dict.fromkeys(names)])
+    different = dict.fromkeys(names)
+    return joined([[PlatformName(name)] for name in different])

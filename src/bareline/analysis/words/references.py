@@ -31,15 +31,18 @@ def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionO
 
     Raises AnalysisError: the file cannot be used.
     """
-    checks = check_references(read_references(path), summarize(records), path)
-    outside = sorted((check for check in checks if check.is_outside), key=lambda item: item.room)
+    references = read_references(path)
+    checks = check_references(references, summarize(records), path)
+    rows_outside = (check for check in checks if check.is_outside)
+    outside = sorted(rows_outside, key=lambda item: item.room)
     inside = [check for check in checks if not check.is_outside]
     name = str(path)
     if run:
         name += f", {run}"
     nearest = ""
     if inside:
-        nearest = _words(min(inside, key=lambda item: item.room))
+        nearest_row = min(inside, key=lambda item: item.room)
+        nearest = _words(nearest_row)
     return ConditionOutcome(
         name,
         len(checks),
@@ -65,8 +68,11 @@ def _words(check: ReferenceCheck) -> str:
         return f"{name}: not measured{_measured_instead(check)}"
     name = _name(check.reference, row["params"], row["platform"])
     factor, unit = scale_of(row["value"], row["unit"])
-    median = Estimate(row["value"], row["lo"], row["hi"]).times(factor)
-    return f"{name}: {with_interval(median, unit)}, {_bounds(check, factor, unit)}"
+    in_base_unit = Estimate(row["value"], row["lo"], row["hi"])
+    median = in_base_unit.times(factor)
+    median_text = with_interval(median, unit)
+    bounds = _bounds(check, factor, unit)
+    return f"{name}: {median_text}, {bounds}"
 
 
 def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> str:
@@ -75,7 +81,8 @@ def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> s
     for name, value in params.items():
         if hidden.get(name) != value:
             case.append(coordinate(name, value))
-    return f"{reference.probe} {reference.metric}, {', '.join(case)} on {where}"
+    case_text = ", ".join(case)
+    return f"{reference.probe} {reference.metric}, {case_text} on {where}"
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
@@ -83,7 +90,8 @@ def _measured_instead(check: ReferenceCheck) -> str:
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"
-        first_values = [str(value) for value in values[:_NAMED_VALUES]]
+        first_part = values[:_NAMED_VALUES]
+        first_values = [str(value) for value in first_part]
         return f"; its rows have {name} = {listing(first_values)}"
     return ""
 
@@ -112,4 +120,5 @@ def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
     assert end is not None and share is not None
     bound = significant(end * factor)
     value = significant(check.value * factor)
-    return f"{word} {bound} {unit} ({value} {unit} {sign}{percent(abs(share))})"
+    share_text = percent(abs(share))
+    return f"{word} {bound} {unit} ({value} {unit} {sign}{share_text})"

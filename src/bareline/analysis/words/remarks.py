@@ -102,7 +102,8 @@ def _rate_range(low: float, high: float) -> str:
     if high <= 1:
         direction = low
     form = Form.of(direction, True, low, high)
-    ends = sorted({form.write(low), form.write(high)}, key=float)
+    different = {form.write(low), form.write(high)}
+    ends = sorted(different, key=float)
     return f"{' to '.join(ends)} {form.unit}"
 
 
@@ -110,7 +111,8 @@ def launches_words(findings: Sequence[Finding]) -> str:
     """Describe how many launches there are, of the number for a verdict: ``2 of 6 launches``."""
     counts: set[int] = set()
     for finding in findings:
-        counts.update(point.n_both for point in finding.of(Verdict.INCONCLUSIVE))
+        undecided = finding.of(Verdict.INCONCLUSIVE)
+        counts.update(point.n_both for point in undecided)
     few = sorted(count for count in counts if count < MIN_LAUNCHES)
     if few == [1]:
         return "seen once"
@@ -176,7 +178,8 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
         on_either = "simulated" in codes(finding.caveats)
         if finding.exact or (on_either and not on_platform):
             simulated.add(baseline)
-    names = [name for name in (baseline, *platforms) if name in simulated]
+    order = (baseline, *platforms)
+    names = [name for name in order if name in simulated]
     if not names:
         return []
     if len(names) == len(platforms) + 1:

@@ -183,7 +183,8 @@ class CauseRow(TypedDict):
 def explanation_row(explanation: Explanation) -> CauseRow:
     """Return the sum that explains a loss."""
     withdrawn = [cause for cause in explanation.causes if cause.withdrawn]
-    causes = [_cause_row(explanation, cause) for cause in (*explanation.standing, *withdrawn)]
+    all_causes = (*explanation.standing, *withdrawn)
+    causes = [_cause_row(explanation, cause) for cause in all_causes]
     text = ""
     if explanation.terms:
         text = sum_sentence(explanation)
@@ -210,7 +211,8 @@ def _term_rows(explanation: Explanation) -> list[TermRow]:
     rows = []
     for term in explanation.terms:
         causes = [names[rule] for rule in term.rules]
-        rows.append(row_of(TermRow, term, share=_share_row(term.share), causes=causes))
+        share = _share_row(term.share)
+        rows.append(row_of(TermRow, term, share=share, causes=causes))
     return rows
 
 
@@ -219,11 +221,14 @@ def _cause_row(explanation: Explanation, cause: Cause) -> NamedCause:
     if cause.share is not None:
         share = _share_row(cause.share)
     terms = [term.value for term in cause.terms]
-    return row_of(NamedCause, cause, word=explanation.word_of(cause), terms=terms, share=share)
+    word = explanation.word_of(cause)
+    return row_of(NamedCause, cause, word=word, terms=terms, share=share)
 
 
 def _share_row(share: Share) -> ShareRow:
-    return {"value": share.value, "lo": finite(share.lo), "hi": finite(share.hi)}
+    lo = finite(share.lo)
+    hi = finite(share.hi)
+    return {"value": share.value, "lo": lo, "hi": hi}
 
 
 class ConclusionRow(TypedDict):
