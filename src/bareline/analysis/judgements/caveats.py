@@ -97,7 +97,7 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
             different = differs.to_numpy()
             points = layer.get_column("point_row").to_numpy()
             if different.any() and _has_tail(pair, points):
-                small = stats.within_spread(pair.values[points], pair.base[points])
+                small = stats.within_spread(pair.here.values[points], pair.there.values[points])
                 numbers = layer.get_column("number").to_numpy()
                 lopsided[numbers[different & small]] = True
     return lopsided

@@ -142,9 +142,9 @@ class Members:
         if finite(interval.ratio) is None:
             return None
         lo = 0.0
-        if not pair.base_lost[points].any():
+        if not pair.there.lost[points].any():
             lo = interval.lo
-        if pair.lost[points].any():
+        if pair.here.lost[points].any():
             hi = np.inf
         else:
             hi = interval.hi

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.boots import Boots, LaunchedBlocks
+from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
+from bareline.analysis.numbers.sides import EndedBadly, Side, launches_of
 from bareline.vocabulary.model import Layer
 
 
@@ -59,34 +59,13 @@ def mean_of(rows: FloatCube) -> FloatCube:
     return _quotient(totals, there.sum(axis=0))
 
 
-def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
-    """Return the values of a platform without noise in every block where another one has values.
-
-    Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
-    """
-    has_value_beside = ~np.isnan(beside)
-    repeated = np.isnan(values) & has_value_beside & ~but
-    medians = stats.summarize(values).median
-    return np.where(repeated, medians[:, None], values)
-
-
-class EndedBadly(NamedTuple):
-    """The launches of one side that were lost or crashed, and all launches: (points, blocks)."""
-
-    lost: BoolCube
-    tried: BoolCube
-
-
 class PlatformPair:
     """A platform and its baseline.
 
     For rates the baseline is the numerator, so that a ratio above 1, and a difference above 0, is
-    worse. Of shape (points, blocks), and with `base_` in front the baseline's:
+    worse.
 
-    - `values`: as they were measured (`base`).
-    - `lost`: launches that exceeded a limit. A `crashed` launch counts as lost, without a bound.
-    - `tried`: launches that did not crash: each gave a value, or met a limit.
-
+    - `here`, `there`: the launches of the platform, and of the baseline.
     - `noiseless`: platforms that give the same value in every block.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `case`: the number of each point's case.
@@ -108,34 +87,32 @@ class PlatformPair:
         headline = cube.points.get_column("headline").fill_null(False)
         self._headline = headline.to_numpy()
         self._kind = _kinds_of_noise(cube)
-        self._read_sides(cube)
-
-        values = self.values
-        base = self.base
+        self.here = Side.of(cube, platform)
+        self.there = Side.of(cube, baseline)
         if platform in noiseless:
-            values = repeat_values(self.values, self.base, but=self.lost)
+            self.here.repeat(self.there)
         if baseline in noiseless:
-            base = repeat_values(self.base, self.values, but=self.base_lost)
-        self._turn_for_worse(cube, values, base)
+            self.there.repeat(self.here)
+        self._turn_for_worse(cube)
 
-        self.tried: BoolCube = ~np.isnan(values) | self.lost
-        self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
-        blocks = self.tried.any(axis=0)
-        base_blocks = self.base_tried.any(axis=0)
+        launched = self.here.launched
+        base_launched = self.there.launched
         # One run is enough: a value that a platform lacks in a block failed or was cut there.
-        common_blocks = blocks & base_blocks
+        common_blocks = launched.blocks & base_launched.blocks
         self.paired = bool(common_blocks.any())
-        self.boots = Boots.between(
-            cube,
-            LaunchedBlocks(platform, blocks),
-            LaunchedBlocks(baseline, base_blocks),
-            paired=self.paired,
-        )
+        self.boots = Boots.between(cube, launched, base_launched, paired=self.paired)
         # A simulation's time limit is not a limit of the simulated time.
         measured = not {platform, baseline} & set(noiseless)
         is_fixed = cube.points.get_column("layer").is_in(_FIXED_WORK)
         fixed = is_fixed.to_numpy()
         self._fixed_work = fixed & self.directed & measured
+
+    @property
+    def exchanged_blocks(self) -> BoolCube:
+        """The blocks in which both sides were tried; without common blocks those of pairs."""
+        if self.paired:
+            return self.here.launched.blocks & self.there.launched.blocks
+        return np.asarray(~np.isnan(self.differences).all(axis=0))
 
     @property
     def blank_p(self) -> float:
@@ -144,33 +121,18 @@ class PlatformPair:
             return 0.0
         return math.nan
 
-    def _read_sides(self, cube: Cube) -> None:
-        """Read the values of both sides, and their launches that did not end."""
-        here = cube.platforms.index(self.platform)
-        there = cube.platforms.index(self.baseline)
-        self.values = cube.values[here]
-        self.base = cube.values[there]
-        self.lost = cube.lost[here]
-        self.base_lost = cube.lost[there]
-        self.crashed = cube.crashed[here]
-        self.base_crashed = cube.crashed[there]
-        self._limit_s = cube.limit_s[[here, there]]
-        self._took_s = cube.took_s[[here, there]]
-
-    def _turn_for_worse(self, cube: Cube, values: FloatCube, base: FloatCube) -> None:
+    def _turn_for_worse(self, cube: Cube) -> None:
         """Set the numerators, denominators and signs by which above the baseline is worse."""
         better = cube.points.get_column("better")
         self.directed: BoolCube = (better != "none").to_numpy()
         self._turned: BoolCube = (better == "higher").to_numpy()
         higher = self._turned[:, None]
-        self._worse = np.where(higher, base, values)
-        self._than = np.where(higher, values, base)
+        self._worse = np.where(higher, self.there.compared, self.here.compared)
+        self._than = np.where(higher, self.here.compared, self.there.compared)
         sign = np.where(higher, -1, 1)
-        lost = self.lost * sign
-        base_lost = self.base_lost * sign
         self._beyond: Mapping[str, IntCube] = {
-            "beyond": np.where(higher, base_lost, lost),
-            "beyond_baseline": np.where(higher, lost, base_lost),
+            "beyond": np.where(higher, self.there.lost, self.here.lost) * sign,
+            "beyond_baseline": np.where(higher, self.here.lost, self.there.lost) * sign,
         }
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
@@ -189,23 +151,20 @@ class PlatformPair:
     @cached_property
     def _floor(self) -> FloatCube:
         """The least distance of launches beyond a limit: its ratio to the other side's duration."""
-        limit_s, base_limit_s = self._limit_s
-        took_s, base_took_s = self._took_s
-        floor = np.zeros(self.values.shape)
-        self._raise_floor(floor, self.lost, limit_s, base_took_s)
-        self._raise_floor(floor, self.base_lost, base_limit_s, took_s)
+        floor = np.zeros(self.here.values.shape)
+        self._raise_floor(floor, self.here, self.there)
+        self._raise_floor(floor, self.there, self.here)
         return floor
 
-    def _raise_floor(
-        self, floor: FloatCube, lost: BoolCube, limit_s: FloatCube, other_took_s: FloatCube
-    ) -> None:
+    def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
         """Write the bounds of one side's lost launches, where the work is fixed."""
-        if not lost.any():
+        if not side.lost.any():
             return
         with np.errstate(divide="ignore"):
-            distances = np.log(limit_s[:, None] / other_took_s)
+            distances = np.log(side.limit_s[:, None] / other.took_s)
             least = distances[self.case]
-        bounded = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
+        has_bound = np.isfinite(least) & (least > 0)
+        bounded = side.lost & self._fixed_work[:, None] & has_bound
         floor[bounded] = least[bounded]
 
     @cached_property
@@ -317,9 +276,7 @@ class PlatformPair:
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
         """The lost or crashed launches, and all launches, of the platform and its baseline."""
-        here = EndedBadly(self.lost | self.crashed, self.tried | self.crashed)
-        there = EndedBadly(self.base_lost | self.base_crashed, self.base_tried | self.base_crashed)
-        return here, there
+        return self.here.ended_badly, self.there.ended_badly
 
     @cached_property
     def dependent(self) -> BoolCube:
@@ -343,23 +300,24 @@ class PlatformPair:
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
         """The launches that each point lost to limits, and the limits: `LostLaunches`."""
-        lost = np.count_nonzero(self.lost, axis=-1)
-        base_lost = np.count_nonzero(self.base_lost, axis=-1)
-        lost_anywhere = (lost + base_lost) > 0
+        here = self.here
+        there = self.there
+        lost = launches_of(here.lost)
+        base_lost = launches_of(there.lost)
         more_here = lost >= base_lost
-        limit_s, base_limit_s = self._limit_s[:, self.case]
-        typical_took_s = stats.summarize(self._took_s).median
-        took_s, base_took_s = typical_took_s[:, self.case]
-        limit_of_worse_s = np.where(more_here, limit_s, base_limit_s)
+        limit_s = np.where(more_here, here.limit_s[self.case], there.limit_s[self.case])
+        base_took_s = there.typical_took_s[self.case]
+        took_s = here.typical_took_s[self.case]
         other_took_s = np.where(more_here, base_took_s, took_s)
+        lost_anywhere = (lost + base_lost) > 0
         return {
             "lost": lost,
             "base_lost": base_lost,
-            "tried": np.count_nonzero(self.tried, axis=-1),
-            "base_tried": np.count_nonzero(self.base_tried, axis=-1),
-            "crashed": np.count_nonzero(self.crashed, axis=-1),
-            "base_crashed": np.count_nonzero(self.base_crashed, axis=-1),
-            "limit_s": np.where(lost_anywhere, limit_of_worse_s, np.nan),
+            "tried": launches_of(here.tried),
+            "base_tried": launches_of(there.tried),
+            "crashed": launches_of(here.crashed),
+            "base_crashed": launches_of(there.crashed),
+            "limit_s": np.where(lost_anywhere, limit_s, np.nan),
             "took_s": np.where(lost_anywhere, other_took_s, np.nan),
         }
 

@@ -16,6 +16,7 @@ from bareline.analysis.numbers.other_ranks import other_ranks_text
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import LostLaunches
+from bareline.analysis.numbers.sides import launches_of
 from bareline.analysis.numbers.summary import (
     MetricRow,
     failures,
@@ -186,18 +187,14 @@ def _figures(
     nearest = np.nan_to_num(ratio.nearest, nan=1.0)
     distance = np.abs(np.log(nearest))
     informative = distance > np.log1p(margin)
-    launches = np.count_nonzero(~np.isnan(pair.values), axis=-1)
-    base_launches = np.count_nonzero(~np.isnan(pair.base), axis=-1)
-    medians = stats.summarize(pair.values).median
-    base_medians = stats.summarize(pair.base).median
     figures = {
-        "n": launches,
-        "n_baseline": base_launches,
+        "n": launches_of(~np.isnan(pair.here.values)),
+        "n_baseline": launches_of(~np.isnan(pair.there.values)),
         "n_used": np.minimum(ratio.n, ratio.n_baseline),
         **pair.losses,
         "dependent": pair.dependent,
-        "value": medians,
-        "value_baseline": base_medians,
+        "value": pair.here.medians,
+        "value_baseline": pair.there.medians,
         # Lost launches also put a ratio off the scale at its lower end.
         "ratio": _finite(alike, ratio.ratio, 0),
         "at_least": _finite(alike & informative, ratio.nearest, 0),
