@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, NamedTuple
 
-import polars as pl
-
+from bareline.analysis.judgements.calls import (
+    Call,
+    CallKey,
+    PairedCalls,
+    dearest_calls,
+    paired_calls,
+    piece_of,
+)
 from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
@@ -32,45 +38,16 @@ from bareline.analysis.numbers.programs import (
 )
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_size, significant
 
 PIECES = (
     "computation", "small collectives", "large collectives", "small messages", "large messages",
     "waiting", "other MPI", "files", "start-up", "communication",
 )  # fmt: skip
-_FILES = ("posix-io", "mpi-io")
-_MESSAGES = ("send", "receive", "send-receive")
-_START_UP = ("MPI_Init", "MPI_Init_thread")
-#: From this ratio on, the words of a call include how many times dearer it is.
-_NAMED_FROM = 1.1
 #: Pieces below this share of the baseline's time are left out.
 _LEAST = 0.0005
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """All calls of one function with messages of about one size.
-
-    Each call takes `times` as long as in the baseline, None if the baseline makes no such call. All
-    of them together add `extra` times the baseline's time.
-    """
-
-    name: str
-    size_bytes: int
-    times: float | None
-    extra: float
-
-    def __str__(self) -> str:
-        text = self.name
-        if self.size_bytes:
-            text += f" of {format_size(self.size_bytes)}"
-        if self.times is not None and self.times >= _NAMED_FROM:
-            text += f", {significant(self.times, 2)} times dearer"
-        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,21 +249,21 @@ def _by_profile(
 ) -> tuple[Piece, ...]:
     """Split the loss of pairs of launches by their profiles, without pieces that hardly matter."""
     extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
-    calls: dict[_Key, list[_PairedCalls]] = defaultdict(list)
+    calls: dict[CallKey, list[PairedCalls]] = defaultdict(list)
     for key, both in times.items():
         extras = dict.fromkeys(PIECES, 0.0)
         for name, column in _PARTS.items():
             own_s = _mean_s(profiles[key].own, column)
             base_mean_s = _mean_s(profiles[key].base, column)
             extras[name] += (own_s - base_mean_s) / both.base_s
-        paired_calls = _paired_calls(profiles[key], both.base_s)
-        for call, paired in paired_calls.items():
-            group = _group(call.kind, call.power)
+        calls_of_pair = paired_calls(profiles[key].own, profiles[key].base, both.base_s)
+        for call, paired in calls_of_pair.items():
+            group = piece_of(call.kind, call.power)
             extras[group] += paired.extra
             calls[call].append(paired)
         for name, extra in extras.items():
             extras_of[name].append(extra)
-    dearest = _dearest(calls, len(times))
+    dearest = dearest_calls(calls, len(times))
     pieces = []
     for name, extras_of_launches in extras_of.items():
         if extras_of_launches:
@@ -304,113 +281,3 @@ _PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns
 def _mean_s(profile: Profile, column: str) -> float:
     total_ns = sum(profile.rank_table[column].to_list())
     return float(total_ns) / max(1, profile.ranks) * 1e-9
-
-
-class _Calls(NamedTuple):
-    """All calls of one function with messages of about one size: time per rank and per call."""
-
-    per_rank_s: float = 0.0
-    each_s: float = 0.0
-    size_bytes: int = 0
-
-
-_NONE = _Calls()
-
-
-class _Key(NamedTuple):
-    """A function, its kind, and the power of two of its messages' sizes, -1 for none."""
-
-    call: str
-    kind: str
-    power: int
-
-
-class _PairedCalls(NamedTuple):
-    """Such calls in a pair of launches: their extra time over the baseline's, and both sides."""
-
-    extra: float
-    own: _Calls
-    base: _Calls
-
-
-def _paired_calls(profiles: _Profiles, base_s: float) -> dict[_Key, _PairedCalls]:
-    """Return the calls of either side with their extra time, over a time of the baseline in s."""
-    own_calls = _by_call(profiles.own)
-    base_calls = _by_call(profiles.base)
-    paired = {}
-    for key in own_calls.keys() | base_calls:
-        calls = own_calls.get(key, _NONE)
-        base = base_calls.get(key, _NONE)
-        extra_s = calls.per_rank_s - base.per_rank_s
-        paired[key] = _PairedCalls(extra_s / base_s, calls, base)
-    return paired
-
-
-def _by_call(profile: Profile) -> dict[_Key, _Calls]:
-    """Sum the calls of a profile by function, kind and size."""
-    size = pl.col("size_low")
-    log2_of_size = size.log(2).floor().cast(pl.Int64)
-    power = pl.when(size > 0).then(log2_of_size).otherwise(-1)
-    sums = (
-        profile.calls.filter(~pl.col("call").is_in(_START_UP))
-        .with_columns(bin=power)
-        .group_by("call", "kind", "bin", maintain_order=True)
-        .agg(
-            pl.col("count").sum(),
-            time_ns=(pl.col("time_ns") + pl.col("waited_ns")).sum(),
-            bytes=(size * pl.col("count")).sum(),
-        )
-    )
-    calls = {}
-    for row in sums.iter_rows(named=True):
-        count = max(1, row["count"])
-        key = _Key(row["call"], row["kind"], row["bin"])
-        calls[key] = _Calls(
-            per_rank_s=row["time_ns"] / max(1, profile.ranks) * 1e-9,
-            each_s=row["time_ns"] / count * 1e-9,
-            size_bytes=round(row["bytes"] / count),
-        )
-    return calls
-
-
-def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dict[str, Call]:
-    """Return, for each piece, the call with the largest median of extra time over the launches."""
-    dearest: dict[str, Call] = {}
-    for key, paired in calls.items():
-        call = _call_of(key.call, paired, launches)
-        name = _group(key.kind, key.power)
-        if name not in dearest or call.extra > dearest[name].extra:
-            dearest[name] = call
-    return dearest
-
-
-def _call_of(name: str, paired: Sequence[_PairedCalls], launches: int) -> Call:
-    """Return a call with its medians over the launches; launches without it have no extra time."""
-    extras = [0.0] * (launches - len(paired))
-    sizes = []
-    ratios = []
-    for both in paired:
-        extras.append(both.extra)
-        sizes.append(max(both.own.size_bytes, both.base.size_bytes))
-        if both.base.each_s > 0:
-            ratios.append(both.own.each_s / both.base.each_s)
-    times = None
-    if ratios:
-        times = median(ratios)
-    return Call(name, size_bytes=round(median(sizes)), times=times, extra=median(extras))
-
-
-def _group(kind: str, power: int) -> str:
-    """Return the piece to which calls of a kind and of a size belong."""
-    size = "large"
-    if power < 0 or 2**power < SMALL_BYTES:
-        size = "small"
-    if kind == "collective":
-        return f"{size} collectives"
-    if kind in _MESSAGES:
-        return f"{size} messages"
-    if kind in _FILES:
-        return "files"
-    if kind == "wait":
-        return "waiting"
-    return "other MPI"

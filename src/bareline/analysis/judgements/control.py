@@ -81,13 +81,6 @@ def judge_control(
     claims = 0
     for finding in findings:
         claims += sum(point.grade is Grade.CERTAIN for point in finding.points)
-    floors: dict[str, float] = {}
-    for layer, ratio in different.select("layer", "ratio").iter_rows():
-        distance = math.inf
-        if ratio:
-            distance = max(ratio, 1 / ratio)
-        before = floors.get(layer, 1.0)
-        floors[layer] = max(before, distance)
     floor = 1.0
     if different.height:
         floor = _floor(tested.drop_nulls("ratio"))
@@ -99,10 +92,22 @@ def judge_control(
         differ=different.height,
         equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
         claims=claims,
-        floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
+        floors=_floors(different),
         margin=margin,
         floor=floor,
     )
+
+
+def _floors(different: pl.DataFrame) -> dict[str, float | None]:
+    """Return the largest difference of each layer as a ratio above 1; None where it is infinite."""
+    floors: dict[str, float] = {}
+    for layer, ratio in different.select("layer", "ratio").iter_rows():
+        distance = math.inf
+        if ratio:
+            distance = max(ratio, 1 / ratio)
+        before = floors.get(layer, 1.0)
+        floors[layer] = max(before, distance)
+    return {layer.value: finite(floors[layer]) for layer in Layer if layer in floors}
 
 
 def _floor(rows: pl.DataFrame) -> float:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from bareline.analysis.judgements.evidence import NOT_COMPARABLE, Evidence, published_grounds
+from bareline.analysis.judgements.evidence import NOT_COMPARABLE, Evidence
+from bareline.analysis.judgements.published_evidence import published_grounds
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.grouping import grouped_by

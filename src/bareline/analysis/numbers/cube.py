@@ -55,10 +55,23 @@ class Cube:
         self.runs = blocks.get_column("run").to_numpy()
         block_numbers = blocks.get_column("block").cast(pl.Int64)
         self.blocks: IntCube = block_numbers.to_numpy()
-        shape = (len(self.platforms), self.cases.height, blocks.height)
         placed = self._placed(trials, blocks)
         booted = placed.drop_nulls("boot").select("p", "at", "boot_code")
         self._boots = booted.unique()
+        self._place_values(values, placed, declarations)
+        self.lost = self._lost(placed)
+        self.crashed = self._absent(placed.filter("crashed"))
+        shape = (len(self.platforms), self.cases.height, blocks.height)
+        longest_limit_s = pl.col("timeout_s").max()
+        limits = placed.filter("timed_out").group_by("p", "case").agg(longest_limit_s)
+        self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
+        durations = placed.drop_nulls("took_s")
+        self.took_s = laid_out(durations, "took_s", shape, "p", "case", "at")
+
+    def _place_values(
+        self, values: pl.DataFrame, placed: pl.DataFrame, declarations: pl.DataFrame
+    ) -> None:
+        """Number the points, and put the values at their places."""
         flat = (
             values.select("row", "metric", "point", "value")
             .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
@@ -71,21 +84,14 @@ class Cube:
             .with_columns(pl.col("point_row").cast(pl.Int64))
         )
         flat = flat.join(points, on=["case", "metric", "point"], how="inner")
-        shape_of_values = (len(self.platforms), points.height, blocks.height)
-        self.values = laid_out(flat, "value", shape_of_values, "p", "point_row", "at")
+        shape = (len(self.platforms), points.height, self.blocks.size)
+        self.values = laid_out(flat, "value", shape, "p", "point_row", "at")
         self.points = (
             points.join(self.cases, on="case", how="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        self.lost = self._lost(placed)
-        self.crashed = self._absent(placed.filter("crashed"))
-        longest_limit_s = pl.col("timeout_s").max()
-        limits = placed.filter("timed_out").group_by("p", "case").agg(longest_limit_s)
-        self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
-        durations = placed.drop_nulls("took_s")
-        self.took_s = laid_out(durations, "took_s", shape, "p", "case", "at")
 
     def _placed(self, trials: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
         """Return trials with the numbers of their platform and block, and how they ended."""

@@ -56,8 +56,8 @@ def without_disturbed_trials(records: Records) -> tuple[Records, Disturbed]:
     avoidable = _is_disturbed() & enough
     trials = records.trials.filter(~avoidable)
     values = records.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
-    kept = trials.filter(status="measured")
-    left_out = seen.trials - kept.height
+    measured = trials.filter(status="measured")
+    left_out = seen.trials - measured.height
     quiet_records = replace(records, trials=trials, values=values)
     return quiet_records, replace(seen, left_out=left_out)
 

@@ -183,10 +183,6 @@ def _figures(
     shift = pair.shift
     without_ratio = alike & ~ratio.on_logs
     bounded = alike & pair.bounded
-    # "At least 1.00 times" is not information.
-    nearest = np.nan_to_num(ratio.nearest, nan=1.0)
-    distance = np.abs(np.log(nearest))
-    informative = distance > np.log1p(margin)
     figures = {
         "n": launches_of(~np.isnan(pair.here.values)),
         "n_baseline": launches_of(~np.isnan(pair.there.values)),
@@ -197,7 +193,7 @@ def _figures(
         "value_baseline": pair.there.medians,
         # Lost launches also put a ratio off the scale at its lower end.
         "ratio": _finite(alike, ratio.ratio, 0),
-        "at_least": _finite(alike & informative, ratio.nearest, 0),
+        "at_least": _finite(alike & _informative(ratio, margin), ratio.nearest, 0),
         "lo": _finite(bounded, ratio.lo, 0),
         "hi": _finite(bounded, ratio.hi, 0),
         "difference": _finite(without_ratio, shift.shift),
@@ -220,6 +216,14 @@ def _figures(
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
+def _informative(ratio: stats.Ratio, margin: float) -> BoolCube:
+    """Return which open bounds are beyond a margin: "at least 1.00 times" is not information."""
+    nearest = np.nan_to_num(ratio.nearest, nan=1.0)
+    distance = np.abs(np.log(nearest))
+    informative: BoolCube = distance > np.log1p(margin)
+    return informative
+
+
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
@@ -227,26 +231,24 @@ def _with_sides(
     with_silent = _with_silent(table, records, pair)
     table = _with_asked(with_silent, records, pair)
     lost = failures(records)
-    for side, n_failed, name, where in (
-        ("own", "n_failed", pair.platform, ""),
-        ("base", "base_n_failed", pair.baseline, f"{pair.baseline}: "),
-    ):
-        of_side = lost.filter(platform=name).select(
-            *CASE,
-            (pl.lit(where) + pl.col("absent")).alias(f"{side}_absent"),
-            pl.col("n_failed").alias(n_failed),
-        )
-        reason_text = pl.format("{} {}", "platform", "reason")
-        reason = reason_text.alias(f"{side}_left_out")
-        left_out = records.left_out.filter(platform=name).select(*CASE, reason)
+    here = lost.filter(platform=pair.platform).select(*CASE, "n_failed", own_absent="absent")
+    there = lost.filter(platform=pair.baseline).select(
+        *CASE,
+        base_n_failed="n_failed",
+        base_absent=pl.lit(f"{pair.baseline}: ") + pl.col("absent"),
+    )
+    table = table.join(here, on=CASE, how="left").join(there, on=CASE, how="left")
+    reason = pl.format("{} {}", "platform", "reason")
+    for side, name in (("own", pair.platform), ("base", pair.baseline)):
+        reason_of_side = reason.alias(f"{side}_left_out")
+        left_out = records.left_out.filter(platform=name).select(*CASE, reason_of_side)
         caveats = summary.filter(platform=name).select(*KEY, pl.col("caveats").alias(side))
-        table = (
-            table.join(of_side, on=CASE, how="left")
-            .join(left_out, on=CASE, how="left")
-            .join(caveats, on=KEY, how="left")
-        )
-    other_ranks = other_ranks_text(table, summary, pair)
-    table = table.with_columns(other_ranks)
+        table = table.join(left_out, on=CASE, how="left").join(caveats, on=KEY, how="left")
+    return _comparable(table.with_columns(other_ranks_text(table, summary, pair)))
+
+
+def _comparable(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that were asked for, with why one cannot be compared."""
     own_empty = pl.col("n") == 0
     base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty

@@ -11,18 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bareline import stats
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, LostLaunches, Row
 from bareline.analysis.words.parts import Amount, Interval, Piece, sentence
 from bareline.vocabulary.units import format_value, significant
-from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
 
 #: Below this ratio a difference of times is written in per cent: some read "1.2 times slower" as
 #: 2.2 times the time. Above it per cent mislead: "95 % slower" reads as nearly halted.
 _PERCENT_BELOW = 1.255  # written 1.25
-#: Above this number of launches the sentences only name this bound.
-MOST_LAUNCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,75 +255,6 @@ def _reach_of_difference(point: Row) -> str:
     low = format_value(difference.lo, point.metric.unit)
     high = format_value(difference.hi, point.metric.unit)
     return f"a difference from {low} to {high}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Outlook:
-    """The launches that would decide a point, those that it has, and its distance from equality."""
-
-    needed: stats.LaunchOutlook
-    launches: int
-    distance: float
-
-
-def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Return how many more launches would make the middle one of a platform's points likely.
-
-    For a ratio within the margin, it is the number that would show it equal. The forecast is for a
-    row by itself: certainty over a whole page needs more (`bareline.stats.outlook`).
-    """
-    outlooks = [_outlook(point, margin) for point in points]
-    forecast = [outlook for outlook in outlooks if outlook is not None]
-    if not forecast:
-        return ""
-    forecast.sort(key=lambda outlook: outlook.needed.likely)
-    middle = forecast[len(forecast) // 2]
-    needed = middle.needed
-    if needed.fewest > MOST_LAUNCHES:
-        return f"more than {MOST_LAUNCHES} launches would be needed"
-    effect = "would show it equal"
-    if middle.distance > math.log1p(margin):
-        effect = "would make it likely"
-    low = _rounded(needed.fewest - middle.launches)
-    high = _rounded(needed.most - middle.launches)
-    if needed.likely > MOST_LAUNCHES:
-        return f"between {low} and {high} more launches {effect}"
-    more = _rounded(needed.likely - middle.launches)
-    noun = "launches"
-    if more == "1":
-        noun = "launch"
-    ends = ""
-    if low != high:
-        ends = f" ({low} to {high})"
-    return f"about {more} more {noun}{ends} {effect}"
-
-
-def _outlook(point: Row, margin: float) -> _Outlook | None:
-    """Return the forecast for a point; None where it has none."""
-    ratio = point.ratio
-    if ratio is None:
-        return None
-    if point.exact:
-        return None
-    if point.n_both < MIN_LAUNCHES:
-        return None
-    needed = stats.launches_to_decide(ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin)
-    if needed is None:
-        return None
-    distance = abs(math.log(ratio.value))
-    return _Outlook(needed, point.n_both, distance)
-
-
-def _rounded(launches: float) -> str:
-    if launches > MOST_LAUNCHES:
-        return f"more than {MOST_LAUNCHES}"
-    step = 1
-    if launches >= 40:
-        step = 10
-    elif launches >= 15:
-        step = 5
-    rounded = step * round(launches / step)
-    return f"{max(1, rounded):.0f}"
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach
+from bareline.analysis.words.amounts import reach
 from bareline.analysis.words.answer_losses import MOST_NAMES
 from bareline.analysis.words.answer_scope import AnswerScope
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import Amount, Piece
 from bareline.analysis.words.remarks import (
     failed_cases,

@@ -20,8 +20,9 @@ from bareline.analysis.judgements.conditions import (
 from bareline.analysis.judgements.present import Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import LostLaunches, Row, with_interval
-from bareline.analysis.words.amounts import MOST_LAUNCHES, lost_words, mean_pieces
+from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.history import present_words
+from bareline.analysis.words.outlook import MOST_LAUNCHES
 from bareline.analysis.words.parts import sentence
 from bareline.stats import launches_to_decide
 from bareline.vocabulary.errors import UsageError

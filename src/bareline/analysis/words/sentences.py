@@ -12,8 +12,9 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach, span, width
+from bareline.analysis.words.amounts import reach, span, width
 from bareline.analysis.words.changes import change_clauses, other_points
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import (
     Amount,
     Break,
