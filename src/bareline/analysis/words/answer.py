@@ -73,7 +73,8 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
         if name not in measured:
             continue
         words = _words_of_platform(scopes[name], brief=brief) or [_NOTHING]
-        by_words.setdefault(sentence(*words), []).append(name)
+        text = sentence(*words)
+        by_words.setdefault(text, []).append(name)
     return by_words
 
 
@@ -86,7 +87,8 @@ def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Cl
     clause += simulations(scope.findings, platforms, baseline)
     for disturbance in disturbances(scope.findings):
         clause.append(f"; {disturbance}")
-    clause.append(f"{one_machine(scope.findings)}.")
+    remark = one_machine(scope.findings)
+    clause.append(f"{remark}.")
     return clause
 
 

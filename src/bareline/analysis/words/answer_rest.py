@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach, word
+from bareline.analysis.words.amounts import reach, word
 from bareline.analysis.words.answer_losses import MOST_NAMES
 from bareline.analysis.words.answer_scope import AnswerScope
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import Amount, Piece, capitalized
 from bareline.analysis.words.remarks import (
     failed_cases,
@@ -91,7 +92,8 @@ def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause
     texts = []
     for title, (failed, launches) in counts.items():
         texts.append(f"{failed} of {launches} launches of {title}")
-    return [[Amount(f"{listing(texts)} {verb}")]]
+    listed = listing(texts)
+    return [[Amount(f"{listed} {verb}")]]
 
 
 def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
@@ -149,7 +151,8 @@ def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
 def _not_judged(findings: Sequence[Finding]) -> _Clause:
     """Describe findings with too few launches for any verdict, the farthest first."""
     farthest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
-    ranges = [seen_range(finding) for finding in farthest_first[:_MOST_RANGES]]
+    first = farthest_first[:_MOST_RANGES]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
     clause: _Clause = [f"no difference is judged yet ({launches_words(findings)})"]
     if ranges:

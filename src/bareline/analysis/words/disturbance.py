@@ -14,7 +14,8 @@ def disturbed_words(seen: Disturbed) -> str:
     trials = f"{seen.disturbed} of {count(seen.trials, 'trial')} {verb} disturbed"
     if len(seen.kinds) == 1:
         return f"{trials} by {next(iter(seen.kinds))}"
-    kinds = listing([f"{number} by {kind}" for kind, number in seen.kinds.items()])
+    counts = [f"{number} by {kind}" for kind, number in seen.kinds.items()]
+    kinds = listing(counts)
     return f"{trials} ({kinds})"
 
 

@@ -31,10 +31,13 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
     for platform, group in by_platform.items():
         with_terms = [explained for explained in group if explained.terms]
         if with_terms:
-            reasons.append(["On ", PlatformName(platform), f" {_sums(with_terms, named)}."])
+            sums = _sums(with_terms, named)
+            reasons.append(["On ", PlatformName(platform), f" {sums}."])
     differing = [explained for explained in heaviest_first if explained.differing]
-    for platform, group in grouped_by(differing, lambda part: part.finding.platform).items():
-        reasons.append(_differing_reason(group, named, losses=len(by_platform[platform])))
+    differing_by_platform = grouped_by(differing, lambda part: part.finding.platform)
+    for platform, group in differing_by_platform.items():
+        losses = len(by_platform[platform])
+        reasons.append(_differing_reason(group, named, losses=losses))
     return [*reasons, *_unknown_reasons(heaviest_first, named)]
 
 
@@ -110,7 +113,8 @@ def _differing_reason(
     for words, explained_losses in losses_by_words.items():
         clause = words
         if len(explained_losses) < losses:
-            clause = f"{words} ({_several(explained_losses, named)})"
+            losses_words = _several(explained_losses, named)
+            clause = f"{words} ({losses_words})"
         clauses.append(clause)
     text = f", effect not measured: {'; '.join(clauses)}."
     return ["Also different on ", PlatformName(explanations[0].finding.platform), text]
@@ -149,7 +153,8 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
         platforms_by_words.setdefault((begin, end), []).append(common.platform)
     reasons: list[list[Piece]] = []
     for (begin, end), platforms in platforms_by_words.items():
-        reasons.append([begin, *platforms_named(platforms), end])
+        platform_names = platforms_named(platforms)
+        reasons.append([begin, *platform_names, end])
     return reasons
 
 
@@ -168,5 +173,6 @@ def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, 
     for explained in explanations:
         for cause in explained.standing:
             if cause.caveat:
-                covered.add((explained.finding.platform, cause.caveat))
+                platform_and_caveat = (explained.finding.platform, cause.caveat)
+                covered.add(platform_and_caveat)
     return frozenset(covered)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach, span, width
+from bareline.analysis.words.amounts import reach, span, width
 from bareline.analysis.words.changes import change_clauses, other_points
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import (
     Amount,
     Break,
@@ -116,8 +117,10 @@ def clauses_of(
         for finding in _with(verdict, findings):
             if finding.compared:  # its compared points prove nothing of the rest
                 clauses.append(_partly_undelivered(finding, wording))
-    clauses += _equal(_with(Verdict.EQUIVALENT, findings), wording)
-    clauses += _open(_with(Verdict.INCONCLUSIVE, findings), wording)
+    equal = _with(Verdict.EQUIVALENT, findings)
+    clauses += _equal(equal, wording)
+    undecided = _with(Verdict.INCONCLUSIVE, findings)
+    clauses += _open(undecided, wording)
     for head, verdict in _LACKING.items():
         lacking = [finding for finding in _with(verdict, findings) if not finding.compared]
         clauses += _lacking(head, lacking, wording)
@@ -143,8 +146,10 @@ def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings that are equal, and how far the farthest of them reaches."""
     if not findings:
         return []
-    equal = Amount(f"equal within {percent(wording.margin)}")
-    clause: _Clause = [equal, ": ", *wording.subjects_by_platforms(findings)]
+    margin = percent(wording.margin)
+    equal = Amount(f"equal within {margin}")
+    subjects = wording.subjects_by_platforms(findings)
+    clause: _Clause = [equal, ": ", *subjects]
     farthest = max(findings, key=lambda finding: finding.weight)
     point = farthest.worst
     if point is not None and point.ratio is not None and point.ratio.bounded:
@@ -155,7 +160,8 @@ def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
 
 
 def _subject_and_point(finding: Finding, point: Row) -> str:
-    return ", ".join(filter(None, [finding.subject, finding.label(point)]))
+    parts = [finding.subject, finding.label(point)]
+    return ", ".join(filter(None, parts))
 
 
 def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
@@ -228,7 +234,8 @@ def _widest_words(
 
 
 def _too_few_launches(group: Sequence[Finding]) -> str:
-    ranges = [seen_range(finding) for finding in group[:_MOST_SEEN]]
+    first = group[:_MOST_SEEN]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
     text = f" ({launches_words(group)})"
     if ranges:
@@ -249,7 +256,8 @@ def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings without any figure, by their reasons."""
     parts: list[_Clause] = []
-    for reason, group in grouped_by(findings, lambda finding: finding.reason).items():
+    by_reason = grouped_by(findings, lambda finding: finding.reason)
+    for reason, group in by_reason.items():
         part = wording.subjects_by_platforms(group)
         if reason:
             part.append(f" ({reason})")

@@ -84,9 +84,11 @@ def _head(explanation: Explanation) -> str:
         if finding.rate:
             return f"{finding.subject} is {times} times lower"
         return f"{finding.subject} takes {times} times as long"
-    subject = f"{_operation(explanation)} {finding.where}".rstrip()
+    operation = _operation(explanation)
+    subject = f"{operation} {finding.where}".rstrip()
     time_s = format_value(base_s * explanation.measured.value, "s")
-    return f"{subject} takes {time_s} instead of {format_value(base_s, 's')}"
+    base_text = format_value(base_s, "s")
+    return f"{subject} takes {time_s} instead of {base_text}"
 
 
 def _operation(explanation: Explanation) -> str:
@@ -135,7 +137,8 @@ def _left(explanation: Explanation) -> str:
 
 def probes_words(explanation: Explanation, probes: tuple[str, ...]) -> str:
     """Name probes to run: ```net.sockperf` between the nodes``."""
-    names = listing([f"`{probe}`" for probe in probes])
+    quoted_probes = [f"`{probe}`" for probe in probes]
+    names = listing(quoted_probes)
     if explanation.finding.layer is Layer.MPI:
         return f"{names} between the nodes"
     return names
