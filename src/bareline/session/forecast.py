@@ -275,8 +275,8 @@ def launches_of(run: Run, platform: str) -> Application:
     application = by_name[name].get(platform)
     if application is None or not application.launches:
         raise AnalysisError(
-            f"no launch of {name} on {platform} is of use: "
-            f"{application.disturbed if application else 'none'} lacked their cores",
+            f"no launch of {name} on {platform} is usable: "
+            f"{application.disturbed if application else 'none'} launches lacked free cores",
             where=str(run.path),
             hint="forecast again when other programs let the machine alone, with fewer ranks than "
             "cores",

@@ -121,7 +121,8 @@ def execute(
     """
     if run.header.edited:
         raise StoreError(
-            "was changed after the run was made: the rest would be of another plan",
+            "was changed after the run began, so that the remaining trials would follow "
+            "another plan",
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )

@@ -194,6 +194,7 @@ def parse_grid(text: str) -> Grid:
         part.isdecimal() and 2 <= int(part) <= MOST_RANKS for part in parts
     ):
         raise UsageError(
-            f"'{text[:40]}' is no grid", hint="write its sides, the fastest first: --grid 4x4x8"
+            f"'{text[:40]}' is not a valid grid",
+            hint="write its sides, the fastest first: --grid 4x4x8",
         )
     return Grid(tuple(map(int, parts)))

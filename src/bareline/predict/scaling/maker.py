@@ -109,7 +109,7 @@ class Maker:
         template = self.pattern.templates.get(place)
         if template is None:
             raise AnalysisError(
-                f"{program_of(self.pattern.period)} cannot be made anew for {self.grid}: "
+                f"{program_of(self.pattern.period)} cannot be constructed for {self.grid}: "
                 f"no profiled rank is {place_words(place)}",
                 where=str(self.pattern.period.trace.path),
             )
@@ -266,14 +266,20 @@ class Maker:
             call.likely = True
         if len(remaining) != 1:
             listed = ", ".join(f"{size:g}" for size in sorted(sizes))
-            raise self.refused(call, f"several laws give its sizes, and differ there ({listed} B)")
+            raise self.refused(
+                call,
+                "several scaling laws fit its sizes, but give different sizes on this "
+                f"grid ({listed} B)",
+            )
         value = remaining.pop()
         element = self._element(call)
         vanishes = value == 0 and laws[0].terms != (0,)
         if value < 0 or value % element or vanishes:
             parts = f"{value / element:g} elements of {element} B" if value >= 0 else f"{value:g} B"
             raise self.refused(
-                call, f"its size on {self.grid} would be {parts}: the cut is not even", _EVEN_HINT
+                call,
+                f"its size on {self.grid} would be {parts}: the grid cannot be cut evenly",
+                _EVEN_HINT,
             )
         return round(value)
 
@@ -341,7 +347,8 @@ class Maker:
         step = call.key.step
         share = share_of(largest, (step.kind,))
         return AnalysisError(
-            f"{step.call} (such calls take {share:.0%} of a period's time) cannot be made anew for "
+            f"{step.call} (such calls take {share:.0%} of a period's time) cannot be "
+            "constructed for "
             f"{self.grid.ranks} ranks: {why}",
             where=str(largest.trace.path),
             hint=hint,
