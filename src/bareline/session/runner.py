@@ -22,7 +22,7 @@ from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of, platforms_to_build
 from bareline.session.disturbance import DisturbanceWatch
-from bareline.session.history import History, TrialCounts
+from bareline.session.history import History
 from bareline.session.judge import Failures, JudgedOutput, judge_output
 from bareline.session.looks import answers_its_question
 from bareline.session.machine import Machine
@@ -38,6 +38,7 @@ from bareline.session.placement import Placements
 from bareline.session.sources import Sources
 from bareline.session.speeds import remeasure_changed_speeds
 from bareline.session.submission import runs_in_job
+from bareline.session.trial_counts import TrialCounts
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.store.run_files import now

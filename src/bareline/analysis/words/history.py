@@ -8,7 +8,7 @@ from bareline.analysis.judgements.present import ChangePoint, Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import with_interval
 from bareline.stats import MIN_RUNS, Course, alpha_of_look
-from bareline.vocabulary.units import count, listing, significant
+from bareline.vocabulary.units import count, listing, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _NAMED = 5
@@ -106,6 +106,6 @@ def promise_words(trend: Trend) -> str:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"
     return (
         "likely: at most 1 in 20 checks that report a change is wrong; "
-        f"certain: p below {significant(100 * alpha, 2)} % in this check, so that at most 1 in 10 "
+        f"certain: p below {percent(alpha, 2)} in this check, so that at most 1 in 10 "
         "histories that are checked after every run has a wrong one"
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -20,7 +19,7 @@ from bareline.analysis.words.error_rates import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
 from bareline.analysis.words.sums import sum_sentence
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.rows import Bounds, printed_row, row_of
+from bareline.vocabulary.rows import Bounds, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 
@@ -245,15 +244,10 @@ def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
     )
 
 
-@dataclass(frozen=True)
-class _Kind:
-    kind: str
-
-
-@dataclass(frozen=True)
-class ControlRow(Control, _Kind):
+class ControlRow(TypedDict):
     """The baseline compared with itself.
 
+    - `platform`: the platform that was measured twice.
     - `again`: the platform's second name.
     - `tested`, `differ`, `equal`: rows.
     - `claims`: certain differences of sentences.
@@ -262,12 +256,22 @@ class ControlRow(Control, _Kind):
     """
 
     kind: Literal["control"]
+    platform: str
+    again: str
+    of_baseline: bool
+    tested: int
+    differ: int
+    equal: int
+    claims: int
+    floors: dict[str, float | None]
+    margin: float
+    floor: float
     text: str
 
 
-def control_row(control: Control) -> dict[str, Any]:
+def control_row(control: Control) -> ControlRow:
     """Return the result of comparing the baseline with itself."""
-    return printed_row(ControlRow, control, kind="control", text=control_text(control))
+    return row_of(ControlRow, control, kind="control", text=control_text(control))
 
 
 class GroundRow(TypedDict):

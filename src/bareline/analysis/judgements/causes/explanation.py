@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import Cause, CauseStatus
@@ -13,16 +14,12 @@ from bareline.analysis.judgements.causes.terms import MissingTerm
 from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, Row, finite, with_interval
-from bareline.vocabulary.units import scale_of, significant
+from bareline.vocabulary.units import percent, scale_of
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 
 def _estimate(share: Share) -> Estimate:
     return Estimate(share.value, finite(share.lo), finite(share.hi))
-
-
-def _percent(part: float) -> str:
-    return f"{significant(100 * part, 2)} %"
 
 
 def _largest_first(cause: Cause) -> float:
@@ -143,7 +140,7 @@ class Explanation:
         base_s = self.base_s
         if base_s is None or self.point.place.probe in STREAMS:
             loss = max(self.extra.value, 1e-12)
-            return with_interval(_estimate(share.times(1 / loss)), write=_percent)
+            return with_interval(_estimate(share.times(1 / loss)), write=partial(percent, digits=2))
         largest = max(abs(share.value), abs(share.lo), abs(share.hi))
         factor, unit = scale_of(largest * base_s, "s")
         return with_interval(_estimate(share.times(base_s * factor)), unit)
