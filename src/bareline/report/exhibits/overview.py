@@ -69,7 +69,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         notes=["" if spec.caption else _caption(document), note],
         cells=cells,
         layer="",
-        drawing=both_widths(_draw, document, rows),
+        drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),
         summary=_summary(rows),
         table=_table(rows),
         data=(),
@@ -190,10 +190,6 @@ class _Sizes:
         if self.labels:
             return self.labels - 8
         return self.end
-
-
-def _draw(document: Document, rows: _Rows, *, narrow: bool) -> Chart:
-    return _Drawing(document, rows, narrow=narrow).chart()
 
 
 class _Drawing:
@@ -383,10 +379,8 @@ def _summary(rows: _Rows) -> str:
 def _platform_summary(findings: _Row) -> str:
     """Count a platform's verdicts, and name its greatest loss."""
     numbers = Counter(finding.verdict for finding in findings)
-    verdicts = [
-        f"{count(numbers[verdict], 'row')} {verdict}" for verdict in Verdict if numbers[verdict]
-    ]
-    text = ", ".join(verdicts)
+    verdicts = [verdict for verdict in Verdict if numbers[verdict]]
+    text = ", ".join(f"{count(numbers[verdict], 'row')} {verdict}" for verdict in verdicts)
     losses = {}
     for finding in findings:
         if finding.ratio and finding.ratio.value > 1:

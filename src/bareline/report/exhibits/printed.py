@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions
 from bareline.published.model import NotCompleted
-from bareline.report.blocks import Field
+from bareline.report.blocks import Field, Tone
 from bareline.report.content.published import PublishedPoint, uncompleted
 
 
@@ -73,10 +73,11 @@ def published_field(
             text = f"{text} ({place})"
         parts.append(text)
     first = points[0]
+    tone: Tone = "" if "" in factors else "muted"
     return Field(
         "; ".join(parts),
         first.middle,
-        tone="" if "" in factors else "muted",
+        tone,
         link=first.anchor,
         tip=_distinct(point.tip for point in points),
     )

@@ -169,8 +169,8 @@ def diamonds(rows: Rows, x: Channel, y: Channel, *, size: float = 60, opacity: f
 def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
     """Draw the range of each value as an upright line from lo to hi."""
     uprights = [{**row, "y": row["lo"]} for row in rows]
-    style.setdefault("strokeWidth", 1)
-    return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **style)
+    stroke: Style = {"strokeWidth": 1, **style}
+    return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **stroke)
 
 
 def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
@@ -198,11 +198,11 @@ def _names_of_places(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterato
     named = [row for row in rows if row.get("beside")]
     before_turn = [row for row in named if row["x"] <= turn]
     beyond_turn = [row for row in named if row["x"] > turn]
-    style: Style = {"text": "beside", "dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
+    soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
     if before_turn:
-        yield layer("text", before_turn, x=x, y=y, align="left", dx=7.0, **style)
+        yield layer("text", before_turn, x=x, y=y, text="beside", align="left", dx=7.0, **soft)
     if beyond_turn:
-        yield layer("text", beyond_turn, x=x, y=y, align="right", dx=-7.0, **style)
+        yield layer("text", beyond_turn, x=x, y=y, text="beside", align="right", dx=-7.0, **soft)
 
 
 def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[Chart]:
