@@ -79,9 +79,10 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _caption(document: Document) -> str:
     margin = f"±{document.margin * 100:g}\u00a0%"
     return (
-        f"Right of 1 is worse than {document.baseline}, left is better. A mark is the worst "
-        f"decided point of a row, without any the farthest, with its 95 % interval; a pale bar "
-        f"reaches over all its points. The shaded band ({margin}) counts as equal."
+        f"Right of 1 is worse than {document.baseline}, left is better. Each mark is "
+        "the worst decided point of its row with its 95 % interval; if no point is decided, it is "
+        "the point farthest from 1. The pale bar covers all points of the row. The shaded band "
+        f"({margin}) counts as equal."
     )
 
 
