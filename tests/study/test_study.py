@@ -48,7 +48,7 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + 'question = ["nul"]\n' + NULL, ["key 'question'", "did you mean 'null'?"]),
         (
             HEAD + 'question = ["npb"]\n' + NULL,
-            ["'npb' cannot be the question", "does not measure it"],
+            ["'npb' cannot be", "does not measure it"],
         ),
         (
             HEAD + 'question = ["null tim"]\n' + NULL,
