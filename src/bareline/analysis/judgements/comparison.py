@@ -145,9 +145,11 @@ class JudgedComparison:
         """All rows whose claims are corrected together, including rows of a ladder's steps."""
         if self._whole is not None:
             return self._whole.judged
-        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs = [*self.pairs, *steps]
-        table, floor = self._compare(pairs), floor_of(self.controls)
+        pairs = [*self.pairs]
+        if self.is_ladder:
+            pairs += self._steps[:-1]  # the last leads to the baseline
+        table = self._compare(pairs)
+        floor = floor_of(self.controls)
         return GradedRows(self.records, table, pairs, margin=self.margin, floor=floor)
 
     @cached_property

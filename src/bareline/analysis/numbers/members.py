@@ -55,9 +55,13 @@ class Members:
         self.groups = [points[tested[points]] for points in groups]
         self._with_ratio = [points[on_logs[points]] for points in self.groups]
         #: The numbers of the groups that have a mean: of two points with a ratio at least.
-        self._averaged = [
-            number for number, points in enumerate(self._with_ratio) if points.size > 1
-        ]
+        self._averaged = []
+        #: The points with a ratio of each group that has a mean.
+        self._averaged_points = []
+        for number, points in enumerate(self._with_ratio):
+            if points.size > 1:
+                self._averaged.append(number)
+                self._averaged_points.append(points)
 
     @property
     def size(self) -> int:
@@ -67,11 +71,6 @@ class Members:
     def blank(self) -> FloatCube:
         """Return a p-value for every member: 0 without noise, else NaN."""
         return np.full(self.size, self.pair.blank_p)
-
-    @property
-    def _averaged_points(self) -> list[Points]:
-        """The points with a ratio of each group that has a mean."""
-        return [self._with_ratio[number] for number in self._averaged]
 
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
         """Append to the values of points the values of the means, by a function of points."""
@@ -128,8 +127,9 @@ class Members:
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
         """Return the mean over every group."""
         means: list[Mean | None] = [None] * len(self.groups)
-        p_of_means = p[self.rows.size :].tolist()
-        loss_of_means = by_loss[self.rows.size :].tolist()
+        count = self.rows.size
+        p_of_means = p[count:].tolist()
+        loss_of_means = by_loss[count:].tolist()
         for number, p_of_mean, loss in zip(self._averaged, p_of_means, loss_of_means, strict=True):
             if not np.isnan(p_of_mean):  # else there are too few launches
                 means[number] = self._mean(self._with_ratio[number], p_of_mean, loss)
@@ -144,10 +144,9 @@ class Members:
         lo = 0.0
         if not pair.there.lost[points].any():
             lo = interval.lo
+        hi = interval.hi
         if pair.here.lost[points].any():
             hi = np.inf
-        else:
-            hi = interval.hi
         here, there = pair.ended
         return Mean(
             ratio=Estimate(interval.ratio, finite(lo) or None, finite(hi)),
@@ -182,19 +181,15 @@ class Members:
         else:
             worse, than = pair.means_of(points)
             shift = stats.unpaired_shift(worse, than, groups=pair.boots.groups)
-        logs = np.array([float(shift.shift), float(shift.lo), float(shift.hi)])
-        ratio, lo, hi = np.exp(logs).tolist()
         launches = int(min(shift.n, shift.n_baseline))
-        return _MeanRatio(ratio, lo, hi, launches)
+        return _MeanRatio.of_logs(np.array([shift.shift, shift.lo, shift.hi]), launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
         """Return the mean ratio of points without noise: the interval is that of the models."""
         ratios = self.pair.ratio
         logs = np.log([ratios.ratio[points], ratios.lo[points], ratios.hi[points]])
-        means = np.nanmean(logs, axis=-1)
-        ratio, lo, hi = np.exp(means).tolist()
-        fewest = ratios.n[points].min()
-        return _MeanRatio(ratio, lo, hi, int(fewest))
+        fewest = int(ratios.n[points].min())
+        return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
     def lost_shares(self) -> _LostShares:
         """Return the shares of launches that both sides lost, of all members.
@@ -222,6 +217,12 @@ class _MeanRatio(NamedTuple):
     lo: float
     hi: float
     n: int
+
+    @classmethod
+    def of_logs(cls, logs: FloatCube, n: int) -> _MeanRatio:
+        """Return a mean ratio by the logarithms of it and of its ends."""
+        ratio, lo, hi = np.exp(logs).tolist()
+        return cls(ratio, lo, hi, n)
 
 
 class _LostShares(NamedTuple):

@@ -192,8 +192,11 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
             break
         wrong = min(costly, key=lambda term: _rank(term, terms, loss))
         terms.remove(wrong)
-        rules = [rule for term in terms for rule in term.rules]
-        others = rules or [term.probe for term in terms]
+        others: list[str] = []
+        for term in terms:
+            others += term.rules
+        if not others:
+            others = [term.probe for term in terms]
         reason = _excess(wrong, others, loss)
         causes = [_refuted(cause, wrong, reason) for cause in causes]
     return Sum(tuple(terms), tuple(causes))
