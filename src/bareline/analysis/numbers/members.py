@@ -76,7 +76,8 @@ class Members:
         """Append to the values of points the values of the means, by a function of points."""
         values = [mean(averaged) for averaged in self._averaged_points]
         means = np.array(values, dtype=np.float64)
-        rows_of_means = means.reshape(len(means), *points.shape[1:])
+        blocks = points.shape[1:]
+        rows_of_means = means.reshape(len(means), *blocks)
         return np.concatenate([points, rows_of_means])
 
     def _means_over(self, points: FloatCube) -> FloatCube:
@@ -175,19 +176,22 @@ class Members:
             return self._exact_interval(points)
         if pair.paired:
             differences = pair.differences[points]
-            row = mean_of(stats.collapsed(differences, pair.boots.groups))
+            of_boots = stats.collapsed(differences, pair.boots.groups)
+            row = mean_of(of_boots)
             no_difference = np.where(np.isnan(row), np.nan, 0.0)
             shift = stats.paired_shift(row, no_difference)
         else:
             worse, than = pair.means_of(points)
             shift = stats.unpaired_shift(worse, than, groups=pair.boots.groups)
         launches = int(min(shift.n, shift.n_baseline))
-        return _MeanRatio.of_logs(np.array([shift.shift, shift.lo, shift.hi]), launches)
+        logs = [shift.shift, shift.lo, shift.hi]
+        return _MeanRatio.of_logs(np.array(logs), launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
         """Return the mean ratio of points without noise: the interval is that of the models."""
         ratios = self.pair.ratio
-        logs = np.log([ratios.ratio[points], ratios.lo[points], ratios.hi[points]])
+        figures = [ratios.ratio[points], ratios.lo[points], ratios.hi[points]]
+        logs = np.log(figures)
         fewest = int(ratios.n[points].min())
         return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
@@ -313,16 +317,20 @@ def _loss_tests(members: Sequence[Members]) -> _LossTests:
             untested = np.full(member.size, np.nan)
             p.append(untested)
             least.append(untested)
-            worse.append(np.zeros(member.size, dtype=np.int64))
+            neither = np.zeros(member.size, dtype=np.int64)
+            worse.append(neither)
             patterns += [b"%d/%d" % (number, row) for row in range(member.size)]
             continue
         shares = member.lost_shares()
         test = stats.exceedance(shares.platform, shares.baseline)
         p.append(test.p)
         least.append(test.least)
-        difference = mean_of(shares.platform.T) - mean_of(shares.baseline.T)
+        share_here = mean_of(shares.platform.T)
+        share_there = mean_of(shares.baseline.T)
+        difference = share_here - share_there
         known_difference = np.nan_to_num(difference)
-        worse.append(np.sign(known_difference).astype(np.int64))
+        direction = np.sign(known_difference)
+        worse.append(direction.astype(np.int64))
         patterns += [b"%d/" % number + pattern for pattern in shares.patterns]
     return _LossTests(
         p=np.concatenate(p),
@@ -343,4 +351,5 @@ def _first_of_each(patterns: Sequence[bytes]) -> IntCube:
     first: dict[bytes, int] = {}
     for number, pattern in enumerate(patterns):
         first.setdefault(pattern, number)
-    return np.array([first[pattern] for pattern in patterns], dtype=np.int64)
+    numbers = [first[pattern] for pattern in patterns]
+    return np.array(numbers, dtype=np.int64)

@@ -52,7 +52,8 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
         if division.matters:
             of_rungs.append(division.term)
     terms = (*of_rungs, *by_factors, *by_facts)
-    return _without_excess(Sum(terms, tuple(priced)), loss)
+    all_causes = tuple(priced)
+    return _without_excess(Sum(terms, all_causes), loss)
 
 
 # Facts that a measurement contradicts ------------------------------------------------------------
@@ -81,7 +82,8 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
         return measured.refuses
     most = max(0.0, measured.share.hi)
     if most < DEFAULT_MARGIN:
-        return f"it costs at most {percent(most, 2)} of the baseline's time: {measured.words}"
+        share = percent(most, 2)
+        return f"it costs at most {share} of the baseline's time: {measured.words}"
     if cause.share is None:
         return ""
     least = cause.share.lo
@@ -145,7 +147,8 @@ def _multiplied(
         rules = tuple(causes[number].rule for number in factors)
         terms.append(TermShare(term, whole, rules))
         for number, factor in factors.items():
-            most = max(factor.hi, within_product(factor, whole))
+            within_whole = within_product(factor, whole)
+            most = max(factor.hi, within_whole)
             share = replace(factor, hi=most)
             changed[number] = replace(causes[number], share=share)
     return terms, changed
@@ -226,7 +229,8 @@ def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
 
 
 def _excess(wrong: TermShare, others: Sequence[str], loss: Share) -> str:
-    amount = f"{percent(wrong.share.lo, 3)} of the baseline's time at least"
+    least = percent(wrong.share.lo, 3)
+    amount = f"{least} of the baseline's time at least"
     if wrong.share.lo > loss.hi or not others:
         return f"it would cost {amount}, more than was measured"
     names = listing(list(others))
