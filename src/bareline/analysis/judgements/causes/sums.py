@@ -195,14 +195,19 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
             break
         wrong = min(costly, key=lambda term: _rank(term, terms, loss))
         terms.remove(wrong)
-        others: list[str] = []
-        for term in terms:
-            others += term.rules
-        if not others:
-            others = [term.probe for term in terms]
-        reason = _excess(wrong, others, loss)
+        reason = _excess(wrong, _names_of(terms), loss)
         causes = [_refuted(cause, wrong, reason) for cause in causes]
     return Sum(tuple(terms), tuple(causes))
+
+
+def _names_of(terms: Sequence[TermShare]) -> list[str]:
+    """Return the rules of terms; their probes where no fact shares any of them."""
+    rules: list[str] = []
+    for term in terms:
+        rules += term.rules
+    if rules:
+        return rules
+    return [term.probe for term in terms]
 
 
 def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
