@@ -212,11 +212,13 @@ class JudgedComparison:
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:
         whole = self.records.with_controls
-        return [
-            JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
-            for again, base in self.records.controls.items()
-            if {again, base} <= set(whole.platforms) and self._concerns(base)
-        ]
+        present = set(whole.platforms)
+        comparisons = []
+        for again, base in self.records.controls.items():
+            if {again, base} <= present and self._concerns(base):
+                pair = whole.of_platforms({again, base})
+                comparisons.append(JudgedComparison(pair, base, self.margin))
+        return comparisons
 
     def _concerns(self, platform: str) -> bool:
         """Whether a platform belongs to this part; every platform belongs to the whole."""
@@ -227,8 +229,9 @@ class JudgedComparison:
     @cached_property
     def controls(self) -> list[Control]:
         """The results of comparing the baseline with itself, a control for each run with one."""
-        return [
-            judge_control(
+        controls = []
+        for comparison in self._against_itself:
+            control = judge_control(
                 comparison.baseline,
                 comparison.others[0],
                 comparison.points,
@@ -236,8 +239,8 @@ class JudgedComparison:
                 of_baseline=comparison.baseline == self.baseline,
                 margin=self.margin,
             )
-            for comparison in self._against_itself
-        ]
+            controls.append(control)
+        return controls
 
     @cached_property
     def control_table(self) -> pl.DataFrame | None:

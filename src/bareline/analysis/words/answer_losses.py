@@ -45,7 +45,7 @@ def clauses_of_programs(
         Whether the causes of a loss are left out.
     """
     clauses: list[_Clause] = []
-    ended = [cell for cell in cells if cell.ratio is not None and not _is_decided_by_loss(cell)]
+    ended = [cell for cell in cells if _is_decided_by_ratio(cell)]
     for layer, group in grouped_by(ended, lambda cell: cell.layer).items():
         certain_first = sorted(group, key=_certain_and_large_first)
         largest = max(certain_first, key=lambda cell: cell.size)
@@ -59,9 +59,11 @@ def clauses_of_programs(
     return clauses
 
 
-def _is_decided_by_loss(cell: Row) -> bool:
-    """Whether the number of lost launches decides the verdict of a cell."""
-    return cell.lost is not None and bool(cell.lost.by_loss)
+def _is_decided_by_ratio(cell: Row) -> bool:
+    """Whether a cell has a ratio, and the number of lost launches does not decide its verdict."""
+    if cell.ratio is None:
+        return False
+    return cell.lost is None or not cell.lost.by_loss
 
 
 def _certain_and_large_first(cell: Row) -> tuple[bool, float]:

@@ -128,17 +128,14 @@ def _refusal(cause: Cause, case: LossCase) -> str:
 
 
 def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
-    return [
-        MeasuredTerm(
-            _REPLAYED[term.name],
-            Share.within(term.lo, term.extra, term.hi),
-            case.finding.probe,
-            _REPLAY,
-            predicts=True,
-        )
-        for term in case.replayed
-        if term.name in _REPLAYED
-    ]
+    probe = case.finding.probe
+    terms = []
+    for term in case.replayed:
+        kind = _REPLAYED.get(term.name)
+        if kind is not None:
+            share = Share.within(term.lo, term.extra, term.hi)
+            terms.append(MeasuredTerm(kind, share, probe, _REPLAY, predicts=True))
+    return terms
 
 
 @dataclass(frozen=True, slots=True)
