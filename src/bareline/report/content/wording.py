@@ -151,7 +151,7 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
     return len(list(same))
 
 
-def joined(*parts: str, by: str = ", ") -> str:
+def joined(*parts: str | None, by: str = ", ") -> str:
     """Join the parts that are not empty."""
     return by.join(filter(None, parts))
 
