@@ -12,12 +12,12 @@ from bareline.analysis.numbers.programs import unprofiled
 from bareline.published.catalogue import publications
 from bareline.report.blocks import Block, Prose, Rows, Section
 from bareline.report.content.document import Document
-from bareline.report.content.wording import joined, sentence_case
+from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.caveats import Caveat, steps
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
-from bareline.vocabulary.units import count, listing
+from bareline.vocabulary.units import count, joined, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_REASON = 400

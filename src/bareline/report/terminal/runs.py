@@ -11,12 +11,18 @@ from textwrap import shorten
 from typing import Any, TypeAlias
 
 from bareline.report.blocks import Block, Field, Next, Remark, Rows, Table
-from bareline.report.content.wording import joined
 from bareline.store.run import Run
 from bareline.vocabulary.looks import look_words
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.sanitize import sanitized_name
-from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
+from bareline.vocabulary.units import (
+    count,
+    format_duration,
+    format_value,
+    joined,
+    listing,
+    significant,
+)
 
 #: Endings of the names of probes that measure every node or link of a cluster.
 _OF_EACH = (".each_node", ".each_pair")
