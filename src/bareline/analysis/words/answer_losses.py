@@ -14,7 +14,7 @@ from bareline.analysis.words.parts import Amount, Interval, Piece, joined
 from bareline.analysis.words.remarks import layer_name
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, format_value, listing, significant
+from bareline.vocabulary.units import format_value, listing, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 #: The most losses with figures where nothing was asked.
@@ -76,7 +76,7 @@ def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Cl
     if len(lost) == 1:
         return [f"{scope.name(first)} is {first.sure_words}", *amount_pieces(lost, first.rate)]
     places = {cell.place for cell in scope.cells}
-    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} did not finish")]
+    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} cases did not finish")]
     if not worse:
         clause.append(" on the baseline")
     different = dict.fromkeys(scope.name(cell) for cell in lost)
@@ -96,33 +96,39 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
     if likely == differing:
         sure = largest.sure_words
     name = scope.name(largest)
-    base = _base_value(largest)
+    values = _both_values(largest)
+    noun = _NAMES.get(layer, "points")
     if differing == 1:
         subject = f"{name} "
         if of_layer > 1:
-            subject = f"1 of {of_layer}: {subject}"
-        return [subject, *_takes(largest.ratio, largest.rate, sure), base]
-    noun = _NAMES.get(layer, "points")
+            subject = f"1 of {of_layer} {noun} differs: {subject}"
+        return [subject, *_takes(largest.ratio, largest.rate, sure), values]
     several = f"{differing} of {of_layer}"
     if differing == of_layer:
         several = "all"
     clause: _Clause = [f"{several} {noun} are {sure}"]
     clause += amount_pieces(group, largest.rate)
     if 0 < likely < differing:
-        clause.append(f", {likely} of them likely")
-    clause.append(f", {name} the most{base}")
+        clause.append(f" (only likely for {likely} {noun})")
+    clause.append(f", {name} the most{values}")
     return clause
 
 
-def _base_value(cell: Row) -> str:
-    """Return the baseline's value in brackets; empty where it has none.
+def _both_values(cell: Row) -> str:
+    """Return the platform's and the baseline's value; empty where there is none.
 
-    The ratio is of pairs: the quotient of two medians would be another number.
+    The platform's value follows from the ratio, which is of pairs: its median by itself would have
+    another quotient.
     """
-    if cell.base is None:
+    if cell.base is None or cell.ratio is None:
         return ""
-    value = format_value(cell.base.value, cell.metric.unit)
-    return f" ({cell.baseline} {value})"
+    ratio = cell.ratio.value
+    if cell.rate:
+        ratio = 1 / ratio
+    unit = cell.metric.unit
+    value = format_value(cell.base.value * ratio, unit)
+    base_value = format_value(cell.base.value, unit)
+    return f": {value} instead of {base_value}"
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
@@ -142,18 +148,17 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
 
 
 def _because(scope: AnswerScope, cell: Row) -> str:
-    """Name the largest piece of a program's extra time, and the time that was predicted."""
+    """Return the time that was predicted, and the largest piece of a program's extra time."""
     reason = ""
+    predictions = scope.predicted or {}
+    predicted_s = predictions.get((cell.platform, application_of(cell.place)))
+    if predicted_s is not None:
+        reason = f" (predicted: {format_value(predicted_s, 's')})"
     breakdown = _breakdown_of(scope, cell)
     if breakdown is not None and breakdown.largest is not None:
         piece = breakdown.largest
         if piece.extra >= _TOLD_FROM:
-            reason = f", most of it {piece.call or piece.name}"
-    predictions = scope.predicted or {}
-    program = (cell.platform, application_of(cell.place))
-    predicted_s = predictions.get(program)
-    if predicted_s is not None:
-        reason += f", predicted {format_value(predicted_s, 's')}"
+            reason += f". Most of the loss is {piece.call or piece.name}"
     return reason
 
 
@@ -165,7 +170,12 @@ def _breakdown_of(scope: AnswerScope, cell: Row) -> Breakdown | None:
 
 
 def clauses_of_layers(
-    scope: AnswerScope, verdict: Verdict, described: Set[tuple[Layer, str]], *, also: bool
+    scope: AnswerScope,
+    verdict: Verdict,
+    described: Set[tuple[Layer, str]],
+    *,
+    also: bool,
+    first: bool,
 ) -> list[_Clause]:
     """Describe which other layers differ in one direction.
 
@@ -179,6 +189,8 @@ def clauses_of_layers(
         The layers and probes that other clauses describe.
     also
         Whether the cells that the question names have differed in the same way.
+    first
+        Whether no clause is before these.
     """
     findings = _largest_changes(scope, verdict, described)
     if not scope.cells:
@@ -194,6 +206,11 @@ def clauses_of_layers(
     head = _direction(verdict)
     if also:
         head = f"also {head}"
+    elif first:
+        noun = "this layer is"
+        if len(findings) > 1:
+            noun = "these layers are"
+        head = f"{noun} {head}"
     return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
@@ -215,8 +232,11 @@ def _changes_without_question(
         else:
             further.append(layer_name(finding.layer))
     if further:
-        layers = count(len(further), "more layer")
-        clauses.append([f"{layers} {_direction(verdict)} ({listing(further)})"])
+        noun = "layers are"
+        if len(further) == 1:
+            noun = "layer is"
+        layers = f"{len(further)} more {noun} {_direction(verdict)}"
+        clauses.append([f"{layers} ({listing(further)})"])
     return clauses
 
 
@@ -259,7 +279,7 @@ def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     """Describe the largest change of a finding; the gain as well where it has both."""
-    name = f"{scope.where(finding)} "
+    name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
         return [name, *_amount(finding, verdict)]
     losses = _change_at_some_points(finding, Verdict.SLOWER)

@@ -15,7 +15,6 @@ from bareline.analysis.words.verdict import MatrixCell, VerdictMatrix
 from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
-    joined,
     layer_anchor,
     outer_bound,
     sentence_case,
@@ -23,7 +22,7 @@ from bareline.report.content.wording import (
 )
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import percent, significant
+from bareline.vocabulary.units import joined, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 Findings = Sequence[Finding]
@@ -75,12 +74,13 @@ def legend(findings: Findings, baseline: str, margin: float) -> str:
     """Describe how the table is read."""
     likely = [finding for finding in findings if finding.grade is Grade.LIKELY]
     has_few_boots = any(finding.few_boots for finding in likely)
-    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if has_few_boots else ""
+    boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
     undecided = [finding for finding in findings if finding.grade is Grade.OPEN]
     has_few_launches = any("(n = " in ratio_text(finding) for finding in undecided)
     text = (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; {boots}? open: between these ends; "
+        f"~ likely, but not certain. {boots}? undecided, with the range of all intervals of the "
+        "row; even a range above 1 can be chance among so many comparisons. "
         f"= equal within {percent(margin)}."
     )
     if has_few_launches:

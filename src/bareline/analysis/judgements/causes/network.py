@@ -31,7 +31,7 @@ _NICS = {
 }
 #: Facts that must be equal, so that two guests differ only in the kind of NIC.
 _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
-_NO_STREAM = NoCause("it is no stream")
+_NO_STREAM = NoCause("it is not a stream")
 _NO_BYTES = NoCause("its bytes over a link are not known")
 
 
@@ -50,7 +50,7 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     words = f"its link carries {carried}"
     if base_rate is not None:
         words += f" instead of {format_value(base_rate, 'bit/s')}"
-    cause = Cause(words, (Term.BYTES,), noun=f"its bytes at {carried}")
+    cause = Cause(words, (Term.BYTES,), noun=f"the link rate ({carried})")
     if case.finding.layer is Layer.NETWORK:
         return _filled(case, cause, rate)
     stream = case.on_link(*STREAMS)
@@ -106,7 +106,7 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
-        return NoCause("it is no rate that a link could limit")
+        return NoCause("it is not a rate that a link could limit")
     least = 8 / rate / base_s
     if least / payload(case.facts) <= 1 + DEFAULT_MARGIN:
         carried = format_value(rate, "bit/s")
@@ -208,7 +208,7 @@ def delay(case: LossCase) -> Cause | NoCause:
         f"its link adds {added} to a message that takes {before} on the baseline",
         (Term.START,),
         work.starts.of(each),
-        noun=f"the delay of its link, {added} each way",
+        noun=f"the link delay ({added} each way)",
     )
 
 
