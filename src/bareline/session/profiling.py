@@ -140,8 +140,9 @@ def profile_command(
     launches = []
     for launch in profiled.launches:
         try:
-            keeps = period and launch.complete
-            launches.append(_keep_period(launch) if keeps else launch)
+            if period and launch.complete:
+                launch = _keep_period(launch)
+            launches.append(launch)
         finally:
             if not trace:
                 _remove_trace(launch.path)
@@ -179,10 +180,8 @@ def profile_environment(
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
-    variables = {
-        "LD_PRELOAD": f"{library}:{present}" if present else str(library),
-        "BARELINE_PROFILE": str(out),
-    }
+    preload = f"{library}:{present}" if present else str(library)
+    variables = {"LD_PRELOAD": preload, "BARELINE_PROFILE": str(out)}
     if split:
         variables["BARELINE_PROFILE_SPLIT"] = "1"
     if regions:
@@ -223,7 +222,8 @@ def parse_limit(text: str) -> int:
     if match is None or int(match[1]) == 0:
         raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
     power = "kmg".index(match[2].lower()) + 1
-    return int(match[1]) * int((1024 if match[3] else 1000) ** power)
+    base = 1024 if match[3] else 1000
+    return int(match[1]) * int(base**power)
 
 
 def preloaded(
@@ -242,10 +242,13 @@ def preloaded(
     name = Path(argv[0]).name
     if not _LAUNCHER.fullmatch(name):
         return list(argv), environment | dict(variables)
+    given: list[str] = []
     if flavour != "openmpi":
-        given = [part for key, value in variables.items() for part in ("-genv", key, value)]
+        for key, value in variables.items():
+            given += ["-genv", key, value]
         return [argv[0], *given, *argv[1:]], environment
-    given = [part for key, value in variables.items() for part in ("-x", f"{key}={value}")]
+    for key, value in variables.items():
+        given += ["-x", f"{key}={value}"]
     line = [argv[0], *given]
     for previous, text in itertools.pairwise(argv):
         if text == ":":
@@ -271,10 +274,11 @@ def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> P
             hint="give the path of a file with one program and its options a line",
         ) from error
     exported = shlex.join(given)
-    lines = [
-        f"{exported} {line}" if line.strip() and not line.lstrip().startswith("#") else line
-        for line in text.splitlines()
-    ]
+    lines = []
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            line = f"{exported} {line}"
+        lines.append(line)
     copy = folder / "programs"
     copy.write_text("\n".join(lines) + "\n", errors="surrogateescape")
     return copy
@@ -306,10 +310,16 @@ def _make_way(out: Path) -> None:
 def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
     if mpi != "auto":
         return find_mpi(mpi)
-    name, path = Path(argv[0]).name, shutil.which(argv[0])
-    if path is not None and _LAUNCHER.fullmatch(name):
+    name = Path(argv[0]).name
+    path = shutil.which(argv[0])
+    if path is None:
+        return find_mpi("auto")
+    if _LAUNCHER.fullmatch(name):
         return find_mpi(path)
-    if path is not None and name not in _BATCH and (linked := _flavour(_libraries(Path(path)))):
+    if name in _BATCH:
+        return find_mpi("auto")
+    linked = _flavour(_libraries(Path(path)))
+    if linked:
         with contextlib.suppress(PlatformError):
             return find_mpi(linked)
     return find_mpi("auto")
@@ -352,14 +362,17 @@ def collect_launches(
     names = _names(out, len(left))
     for path, name in zip(left, names, strict=True):
         try:
-            launches.append(_finish_launch(path, name, by_signal if path == left[-1] else ""))
+            end = by_signal if path == left[-1] else ""
+            launches.append(_finish_launch(path, name, end))
         except BarelineError as error:
             reasons.append(str(error))
     if left:
         return ProfiledRun(exit_code, tuple(launches), "; ".join(reasons))
     nothing = "no MPI program ran to MPI_Init under the profiler"
-    failed = f"the command failed with exit code {exit_code}, its own messages say why; else "
-    why = f"{failed if exit_code else ''}{why_nothing(argv, mpi)}"
+    why = why_nothing(argv, mpi)
+    if exit_code:
+        failed = f"the command failed with exit code {exit_code}, its own messages say why"
+        why = f"{failed}; else {why}"
     return ProfiledRun(exit_code, (), f"{nothing}{by_signal}: {why}")
 
 
