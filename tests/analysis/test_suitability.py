@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.analysis.judgements.evidence import Evidence, published_grounds
+from bareline.analysis.judgements.evidence import Evidence
+from bareline.analysis.judgements.published_evidence import published_grounds
 from bareline.analysis.judgements.suitability import (
     BEARABLE,
     CLASSES,

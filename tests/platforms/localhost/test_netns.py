@@ -372,7 +372,7 @@ def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch)
     def broken(switch, _hosts, _options):
         own.update(_namespaces_of_children(os.getpid()) - before)
         own.discard(Path("/proc/self/ns/net").readlink())
-        switch.check(["ip", "-batch", "-"], ["link add br0 type no-such-kind"])
+        switch.run_checked(["ip", "-batch", "-"], ["link add br0 type no-such-kind"])
 
     monkeypatch.setattr(links, "connect", broken)
     with (

@@ -51,10 +51,12 @@ _Clause = list[Piece]
 def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
     """Answer the question for each platform, the platforms with the largest losses first."""
     clauses: list[_Clause] = []
-    for words, names in _platforms_by_words(scope, platforms).items():
+    platforms_by_words = _platforms_by_words(scope, platforms)
+    for words, names in platforms_by_words.items():
         clauses.append(["on ", *platforms_named(names), ": ", *words.parts])
     body = joined(clauses or [[_NOTHING]], between=Break(), last=Break())
-    return sentence(*body, Break(), *_against(scope, platforms, baseline))
+    against = _against(scope, platforms, baseline)
+    return sentence(*body, Break(), *against)
 
 
 def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Sentence, list[str]]:
@@ -71,7 +73,8 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
         if name not in measured:
             continue
         words = _words_of_platform(scopes[name], brief=brief) or [_NOTHING]
-        by_words.setdefault(sentence(*words), []).append(name)
+        text = sentence(*words)
+        by_words.setdefault(text, []).append(name)
     return by_words
 
 
@@ -84,7 +87,8 @@ def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Cl
     clause += simulations(scope.findings, platforms, baseline)
     for disturbance in disturbances(scope.findings):
         clause.append(f"; {disturbance}")
-    clause.append(f"{one_machine(scope.findings)}.")
+    remark = one_machine(scope.findings)
+    clause.append(f"{remark}.")
     return clause
 
 
@@ -106,12 +110,16 @@ def _words_of_platform(scope: AnswerScope, *, brief: bool) -> _Clause:
     parts += clauses_of_undelivered(scope)
     parts += clauses_of_crashes(scope)
     parts += clauses_of_the_rest(scope, whole=not parts)
-    for reason, layers in incomparable(scope.findings).items():
-        names = listing(list(dict.fromkeys(layers)))
+    unlike = incomparable(scope.findings)
+    for reason, layers in unlike.items():
+        different = dict.fromkeys(layers)
+        names = listing(list(different))
         parts.append([f"{names} not comparable ({reason})"])
-    skipped = dict.fromkeys(finding.title for finding in scope.findings_with(Verdict.SKIPPED))
+    skipped_findings = scope.findings_with(Verdict.SKIPPED)
+    skipped = dict.fromkeys(finding.title for finding in skipped_findings)
     if skipped:
-        parts.append([f"skipped: {listing(list(skipped))}"])
+        titles = listing(list(skipped))
+        parts.append([f"skipped: {titles}"])
     return joined(parts, between="; ", last="; ")
 
 

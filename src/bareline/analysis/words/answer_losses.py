@@ -71,13 +71,16 @@ def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
 def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Clause:
     """Describe the cells that did not finish, here if `worse`, or on the baseline."""
     if len(lost) == 1:
-        program = f"{scope.name(lost[0])} is {lost[0].sure_words}"
-        return [program, *amount_pieces(lost, lost[0].rate)]
+        name = scope.name(lost[0])
+        program = f"{name} is {lost[0].sure_words}"
+        amount = amount_pieces(lost, lost[0].rate)
+        return [program, *amount]
     places = {cell.place for cell in scope.cells}
     clause: _Clause = [Amount(f"{len(lost)} of {len(places)} did not finish")]
     if not worse:
         clause.append(" on the baseline")
-    names = list(dict.fromkeys(scope.name(cell) for cell in lost))
+    different = dict.fromkeys(scope.name(cell) for cell in lost)
+    names = list(different)
     if len(names) <= MOST_NAMES:
         clause.append(f" ({listing(names)})")
     return clause
@@ -96,12 +99,14 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
         subject = f"{scope.name(largest)} "
         if len(of_layer) > 1:
             subject = f"1 of {len(of_layer)}: {subject}"
-        return [subject, *_takes(largest.ratio, largest.rate, sure), base]
+        takes = _takes(largest.ratio, largest.rate, sure)
+        return [subject, *takes, base]
     noun = _NAMES.get(layer, "points")
     several = f"{len(group)} of {len(of_layer)}"
     if len(group) == len(of_layer):
         several = "all"
-    clause = [f"{several} {noun} are {sure}", *amount_pieces(group, largest.rate)]
+    amount = amount_pieces(group, largest.rate)
+    clause = [f"{several} {noun} are {sure}", *amount]
     if 0 < likely < len(group):
         clause.append(f", {likely} of them likely")
     return [*clause, f", {scope.name(largest)} the most{base}"]
@@ -114,15 +119,18 @@ def _base_value(cell: Row) -> str:
     """
     if cell.base is None:
         return ""
-    return f" ({cell.baseline} {format_value(cell.base.value, cell.metric.unit)})"
+    value = format_value(cell.base.value, cell.metric.unit)
+    return f" ({cell.baseline} {value})"
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Describe a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
-    amount = Amount(f"takes {significant(ratio.value)} times as long")
+        bounds = form.bounds(ratio, ratio.value > 1)
+        return [f"is {sure}", Amount(form.text(ratio.value)), *bounds]
+    times = significant(ratio.value)
+    amount = Amount(f"takes {times} times as long")
     low = "-"
     if ratio.lo:
         low = significant(ratio.lo)
@@ -141,7 +149,8 @@ def _because(scope: AnswerScope, cell: Row) -> str:
         if piece.extra >= _TOLD_FROM:
             reason = f", most of it {piece.call or piece.name}"
     predictions = scope.predicted or {}
-    predicted_s = predictions.get((cell.platform, application_of(cell.place)))
+    program = (cell.platform, application_of(cell.place))
+    predicted_s = predictions.get(program)
     if predicted_s is not None:
         reason += f", predicted {format_value(predicted_s, 's')}"
     return reason
@@ -194,13 +203,15 @@ def _changes_without_question(
     scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict, direction: str
 ) -> list[_Clause]:
     """Describe the largest changes by themselves, and name the layers of the rest."""
-    clauses = [change_clause(scope, finding, verdict) for finding in findings[:_MOST_LOSSES]]
+    first = findings[:_MOST_LOSSES]
+    clauses = [change_clause(scope, finding, verdict) for finding in first]
     further = findings[_MOST_LOSSES:]
     if further:
         noun = "layers"
         if len(further) == 1:
             noun = "layer"
-        names = listing([layer_name(finding.layer) for finding in further])
+        layers = [layer_name(finding.layer) for finding in further]
+        names = listing(layers)
         clauses.append([f"{len(further)} more {noun} {direction} ({names})"])
     return clauses
 
@@ -211,7 +222,8 @@ def _largest_changes(
     """Return the finding of each layer that changes most in a direction, certain ones first."""
 
     def rank(finding: Finding) -> tuple[bool, float]:
-        return finding.grade_toward(verdict) is Grade.CERTAIN, finding.weight
+        grade = finding.grade_toward(verdict)
+        return grade is Grade.CERTAIN, finding.weight
 
     changed = []
     for finding in scope.findings:
@@ -254,8 +266,11 @@ def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Cl
 def _change_at_some_points(finding: Finding, verdict: Verdict) -> _Clause:
     """Describe one direction of a mixed finding: ``up to 1.30 times slower at 2 of 5 points``."""
     points = finding.of(verdict)
-    place = f"{len(points)} of {len(finding.compared)} points"
+    compared = len(finding.compared)
+    place = f"{len(points)} of {compared} points"
     if len(points) == 1:
         place = finding.label(points[0]) or place
-    amount = at_most(points[0], finding.rate, of_several=len(points) > 1, direction=True)
-    return [finding.sure_words(verdict), *amount, f" at {place}"]
+    several = len(points) > 1
+    amount = at_most(points[0], finding.rate, of_several=several, direction=True)
+    sure = finding.sure_words(verdict)
+    return [sure, *amount, f" at {place}"]

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach
+from bareline.analysis.words.amounts import reach
 from bareline.analysis.words.answer_losses import MOST_NAMES
 from bareline.analysis.words.answer_scope import AnswerScope
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import Amount, Piece
 from bareline.analysis.words.remarks import (
     failed_cases,
@@ -91,7 +92,8 @@ def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause
     texts = []
     for title, (failed, launches) in counts.items():
         texts.append(f"{failed} of {launches} launches of {title}")
-    return [[Amount(f"{listing(texts)} {verb}")]]
+    listed = listing(texts)
+    return [[Amount(f"{listed} {verb}")]]
 
 
 def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
@@ -147,7 +149,8 @@ def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
 def _not_judged(findings: Sequence[Finding]) -> _Clause:
     """Describe findings with too few launches for any verdict, the farthest first."""
     farthest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
-    ranges = [seen_range(finding) for finding in farthest_first[:_MOST_RANGES]]
+    first = farthest_first[:_MOST_RANGES]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
     clause: _Clause = [f"{launches_words(findings)}, not judged"]
     if ranges:
@@ -172,7 +175,8 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
         head += f" of {len(cells)}, most {scope.name(widest)}"
     elif len(scope.cells) > 1:
         head += f" of {scope.name(widest)}"
-    clause: _Clause = [f"{head}: {reach(widest, widest.rate, scope.margin)}"]
+    range_words = reach(widest, widest.rate, scope.margin)
+    clause: _Clause = [f"{head}: {range_words}"]
     why = outlook_words([widest], scope.margin)
     if widest.rule is DecisionRule.WITHIN_CONTROL:
         why = "as small as the baseline's difference from itself"

@@ -27,7 +27,8 @@ def control_text(control: Control) -> str:
     if control.honest:
         text = f"{who} against itself: {rows} differ"
         if control.equal:
-            text += f", {control.equal} are equal within {percent(control.margin)}"
+            margin = percent(control.margin)
+            text += f", {control.equal} are equal within {margin}"
         return text
     noun = "claims"
     if control.claims == 1:
@@ -49,7 +50,8 @@ def control_sentence(control: Control) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    initial = text[0].upper()
+    return f"{initial}{text[1:]}."
 
 
 def promise(
@@ -60,7 +62,8 @@ def promise(
     controlled = [control_text(control) for control in controls]
     if certainty and not all(control.honest for control in controls):
         controlled[0] = f"that is true of chance alone, and {controlled[0]}"
-    return " ".join([certainty, *map(_sentence, controlled)]).strip()
+    sentences = map(_sentence, controlled)
+    return " ".join([certainty, *sentences]).strip()
 
 
 def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> str:
@@ -79,7 +82,8 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     exchanged = judged.exchanged
     exchanges = "none possible"
     if exchanged:
-        exchanges = f"{_exchanges(exchanged)} in {exchanged} {_unit(pairs)}"
+        exchanges_words = _exchanges(exchanged)
+        exchanges = f"{exchanges_words} in {exchanged} {_unit(pairs)}"
     text = (
         f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
         f"comparisons ({exchanges}); of what is likely, at most {percent(stats.ALPHA)} are "
@@ -121,7 +125,8 @@ def _looks(looks: Looks) -> str:
     """Describe the planned looks, and whether the measured blocks are before or after a look."""
     if not looks.planned:
         return ""
-    spent = listing([f"{100 * share:.2g}" for share in looks.spending])
+    percentages = [f"{100 * share:.2g}" for share in looks.spending]
+    spent = listing(percentages)
     text = (
         f" Looks were planned after {listing([str(look) for look in looks.planned])} blocks, at "
         f"{spent} % of error."
@@ -145,8 +150,9 @@ def _unit(pairs: Sequence[PlatformPair]) -> str:
     tested = [pair for pair in pairs if not pair.exact]
     units = []
     if any(pair.paired for pair in tested):
-        booted = any(pair.boots.count is not None for pair in pairs)
-        units.append("boots or blocks" if booted else "blocks")
+        if any(pair.boots.count is not None for pair in pairs):
+            units.append("boots")
+        units.append("blocks")
     if not all(pair.paired for pair in tested):
         units.append("pairs of launches")
     return " or ".join(units)

@@ -165,13 +165,18 @@ def joined(
 ) -> list[Piece]:
     """Join clauses as a sentence lists them: ``a, b and c``."""
     pieces: list[Piece] = []
-    for number, clause in enumerate(clauses):
-        if number:
-            pieces.append(last if number == len(clauses) - 1 else between)
+    remaining = len(clauses)
+    for clause in clauses:
         pieces += clause
+        remaining -= 1
+        if remaining == 1:
+            pieces.append(last)
+        elif remaining:
+            pieces.append(between)
     return pieces
 
 
 def platforms_named(names: Iterable[str]) -> list[Piece]:
     """List platforms: ``a, b and c``."""
-    return joined([[PlatformName(name)] for name in dict.fromkeys(names)])
+    different = dict.fromkeys(names)
+    return joined([[PlatformName(name)] for name in different])

@@ -31,10 +31,13 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
     for platform, group in by_platform.items():
         with_terms = [explained for explained in group if explained.terms]
         if with_terms:
-            reasons.append(["On ", PlatformName(platform), f" {_sums(with_terms, named)}."])
+            sums = _sums(with_terms, named)
+            reasons.append(["On ", PlatformName(platform), f" {sums}."])
     differing = [explained for explained in heaviest_first if explained.differing]
-    for platform, group in grouped_by(differing, lambda part: part.finding.platform).items():
-        reasons.append(_differing_reason(group, named, losses=len(by_platform[platform])))
+    differing_by_platform = grouped_by(differing, lambda part: part.finding.platform)
+    for platform, group in differing_by_platform.items():
+        losses = len(by_platform[platform])
+        reasons.append(_differing_reason(group, named, losses=losses))
     return [*reasons, *_unknown_reasons(heaviest_first, named)]
 
 
@@ -54,7 +57,9 @@ def _sums(group: Sequence[Explanation], named: _Named) -> str:
     if whole:
         text += f"; the same sum holds for {_several(whole, named)}"
     if partial:
-        text += f"; of {_several(partial, named)} it explains {_explained_parts(partial)}"
+        partial_losses = _several(partial, named)
+        explained_parts = _explained_parts(partial)
+        text += f"; of {partial_losses} it explains {explained_parts}"
         if not whole and len(partial) == 1:
             text += f" ({sum_sentence(partial[0])})"
     if heaviest.withdrawn:
@@ -94,7 +99,8 @@ def _differing_reason(
     for words, explained_losses in losses_by_words.items():
         clause = words
         if len(explained_losses) < losses:
-            clause = f"{words} ({_several(explained_losses, named)})"
+            losses_words = _several(explained_losses, named)
+            clause = f"{words} ({losses_words})"
         clauses.append(clause)
     text = f", effect not measured: {'; '.join(clauses)}."
     return ["Also different on ", PlatformName(explanations[0].finding.platform), text]
@@ -120,7 +126,8 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
     """List the losses without an explanation: the probe to run, or that there is no known cause."""
     unknown = [explained for explained in explanations if not explained.known]
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
-    for common, group in grouped_by(unknown, _Unknown.of).items():
+    by_features = grouped_by(unknown, _Unknown.of)
+    for common, group in by_features.items():
         subjects = [explained.finding.subject for explained in group]
         losses = named(subjects)
         if len(subjects) > _UNKNOWN:
@@ -132,10 +139,12 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
             end = f", run {common.probes}"
         if common.withdrawn:
             end += f" (not {common.withdrawn})"
-        platforms_by_words.setdefault((begin, f"{end}."), []).append(common.platform)
+        words = (begin, f"{end}.")
+        platforms_by_words.setdefault(words, []).append(common.platform)
     reasons: list[list[Piece]] = []
     for (begin, end), platforms in platforms_by_words.items():
-        reasons.append([begin, *platforms_named(platforms), end])
+        platform_names = platforms_named(platforms)
+        reasons.append([begin, *platform_names, end])
     return reasons
 
 
@@ -145,5 +154,6 @@ def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, 
     for explained in explanations:
         for cause in explained.standing:
             if cause.caveat:
-                covered.add((explained.finding.platform, cause.caveat))
+                platform_and_caveat = (explained.finding.platform, cause.caveat)
+                covered.add(platform_and_caveat)
     return frozenset(covered)

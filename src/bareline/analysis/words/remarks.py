@@ -70,13 +70,14 @@ def one_machine(findings: Sequence[Finding]) -> str:
 
 def seen_range(finding: Finding) -> str:
     """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
-    points = [point for point in finding.compared if point.ratio is not None]
+    points = []
+    ratios = []
+    for point in finding.compared:
+        if point.ratio is not None:
+            points.append(point)
+            ratios.append(point.ratio.value)
     if not points:
         return ""
-    ratios = []
-    for point in points:
-        if point.ratio:
-            ratios.append(point.ratio.value)
     farthest = max(points, key=lambda point: point.size)
     label = finding.label(farthest)
     place = ""
@@ -97,8 +98,12 @@ def _rate_range(low: float, high: float) -> str:
     """Format from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
     if low < 1 < high:
         return span(low, high, True)
-    form = Form.of(low if high <= 1 else high, True, low, high)
-    ends = sorted({form.write(low), form.write(high)}, key=float)
+    direction = high
+    if high <= 1:
+        direction = low
+    form = Form.of(direction, True, low, high)
+    different = {form.write(low), form.write(high)}
+    ends = sorted(different, key=float)
     return f"{' to '.join(ends)} {form.unit}"
 
 
@@ -106,7 +111,8 @@ def launches_words(findings: Sequence[Finding]) -> str:
     """Describe how many launches there are, of the number for a verdict: ``2 of 6 launches``."""
     counts: set[int] = set()
     for finding in findings:
-        counts.update(point.n_both for point in finding.of(Verdict.INCONCLUSIVE))
+        undecided = finding.of(Verdict.INCONCLUSIVE)
+        counts.update(point.n_both for point in undecided)
     few = sorted(count for count in counts if count < MIN_LAUNCHES)
     if few == [1]:
         return "seen once"
@@ -172,7 +178,8 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
         on_either = "simulated" in codes(finding.caveats)
         if finding.exact or (on_either and not on_platform):
             simulated.add(baseline)
-    names = [name for name in (baseline, *platforms) if name in simulated]
+    order = (baseline, *platforms)
+    names = [name for name in order if name in simulated]
     if not names:
         return []
     if len(names) == len(platforms) + 1:

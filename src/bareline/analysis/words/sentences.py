@@ -12,8 +12,9 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach, span, width
+from bareline.analysis.words.amounts import reach, span, width
 from bareline.analysis.words.changes import change_clauses, other_points
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import (
     Amount,
     Break,
@@ -116,8 +117,10 @@ def clauses_of(
         for finding in _with(verdict, findings):
             if finding.compared:  # its compared points prove nothing of the rest
                 clauses.append(_partly_undelivered(finding, wording))
-    clauses += _equal(_with(Verdict.EQUIVALENT, findings), wording)
-    clauses += _open(_with(Verdict.INCONCLUSIVE, findings), wording)
+    equal = _with(Verdict.EQUIVALENT, findings)
+    clauses += _equal(equal, wording)
+    undecided = _with(Verdict.INCONCLUSIVE, findings)
+    clauses += _open(undecided, wording)
     for head, verdict in _LACKING.items():
         lacking = [finding for finding in _with(verdict, findings) if not finding.compared]
         clauses += _lacking(head, lacking, wording)
@@ -143,19 +146,23 @@ def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings that are equal, and how far the farthest of them reaches."""
     if not findings:
         return []
-    equal = Amount(f"equal within {percent(wording.margin)}")
-    clause: _Clause = [equal, ": ", *wording.subjects_by_platforms(findings)]
+    margin = percent(wording.margin)
+    equal = Amount(f"equal within {margin}")
+    subjects = wording.subjects_by_platforms(findings)
+    clause: _Clause = [equal, ": ", *subjects]
     farthest = max(findings, key=lambda finding: finding.weight)
     point = farthest.worst
     if point is not None and point.ratio is not None and point.ratio.bounded:
         reaches = span(point.ratio.lo, point.ratio.hi, farthest.rate)
-        clause.append(f" (farthest: {_subject_and_point(farthest, point)}")
+        place = _subject_and_point(farthest, point)
+        clause.append(f" (farthest: {place}")
         clause += [*wording.on([farthest]), f", {reaches})"]
     return [clause]
 
 
 def _subject_and_point(finding: Finding, point: Row) -> str:
-    return ", ".join(filter(None, [finding.subject, finding.label(point)]))
+    parts = [finding.subject, finding.label(point)]
+    return ", ".join(filter(None, parts))
 
 
 def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
@@ -165,8 +172,10 @@ def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     )
     by_words: dict[tuple[str, Sentence], list[Finding]] = {}
     for group in kinds.values():
-        subjects = wording.names.listed([finding.subject for finding in group])
-        reason = sentence(*_why_open(group, wording.margin))
+        subjects_of_group = [finding.subject for finding in group]
+        subjects = wording.names.listed(subjects_of_group)
+        why_open = _why_open(group, wording.margin)
+        reason = sentence(*why_open)
         by_words.setdefault((subjects, reason), []).append(group[0])
     parts: list[_Clause] = []
     for (subjects, reason), examples in by_words.items():
@@ -189,21 +198,25 @@ def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
         return [_too_few_launches(group)]
     open_points = []
     for finding in group:
-        open_points += [_OpenPoint(finding, point) for point in finding.of(Verdict.INCONCLUSIVE)]
+        undecided = finding.of(Verdict.INCONCLUSIVE)
+        open_points += [_OpenPoint(finding, point) for point in undecided]
     widest = max(open_points, key=lambda place: width(place.point))
     pieces: _Clause = [_place_of_widest(widest, group, len(open_points), margin)]
-    pieces.append(reach(widest.point, widest.finding.rate, margin))
+    range_words = reach(widest.point, widest.finding.rate, margin)
+    pieces.append(range_words)
     if widest.point.rule is DecisionRule.WITHIN_CONTROL:
         pieces.append("; as small as the baseline's difference from itself")
         return pieces
-    needed = outlook_words([place.point for place in open_points], margin)
+    points = [place.point for place in open_points]
+    needed = outlook_words(points, margin)
     if needed:
         pieces.append(f"; {needed}")
     return pieces
 
 
 def _too_few_launches(group: Sequence[Finding]) -> str:
-    ranges = [seen_range(finding) for finding in group[:_MOST_SEEN]]
+    first = group[:_MOST_SEEN]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
     text = f"{launches_words(group)}, not judged"
     if ranges:
@@ -225,7 +238,8 @@ def _place_of_widest(
     compared = sum(len(finding.compared) for finding in group)
     counted = f"{open_points} points"
     if open_points < compared:
-        counted = f"{open_points} of {compared} points, the others equal within {percent(margin)}"
+        margin_text = percent(margin)
+        counted = f"{open_points} of {compared} points, the others equal within {margin_text}"
     place = label
     if len(group) > 1:
         place = _subject_and_point(widest.finding, widest.point)
@@ -237,7 +251,8 @@ def _place_of_widest(
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings without any figure, by their reasons."""
     parts: list[_Clause] = []
-    for reason, group in grouped_by(findings, lambda finding: finding.reason).items():
+    by_reason = grouped_by(findings, lambda finding: finding.reason)
+    for reason, group in by_reason.items():
         part = wording.subjects_by_platforms(group)
         if reason:
             part.append(f" ({reason})")

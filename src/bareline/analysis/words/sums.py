@@ -30,7 +30,9 @@ def sum_sentence(explanation: Explanation) -> str:
     """Return the sum of a loss in words, without the platform and without a full stop."""
     pieces = [_cause_piece(explanation, cause) for cause in explanation.sized]
     pieces += [_rest_piece(explanation, term) for term in explanation.rests]
-    return f"{_head(explanation)}: {listing([*pieces, _left(explanation)])}"
+    left = _left(explanation)
+    head = _head(explanation)
+    return f"{head}: {listing([*pieces, left])}"
 
 
 def _head(explanation: Explanation) -> str:
@@ -43,9 +45,11 @@ def _head(explanation: Explanation) -> str:
         if finding.rate:
             return f"{finding.subject} is {times} times lower"
         return f"{finding.subject} takes {times} times as long"
-    subject = f"{_operation(explanation)} {finding.where}".rstrip()
+    operation = _operation(explanation)
+    subject = f"{operation} {finding.where}".rstrip()
     time_s = format_value(base_s * explanation.measured.value, "s")
-    return f"{subject} takes {time_s} instead of {format_value(base_s, 's')}"
+    base_text = format_value(base_s, "s")
+    return f"{subject} takes {time_s} instead of {base_text}"
 
 
 def _operation(explanation: Explanation) -> str:
@@ -71,13 +75,15 @@ def _cause_piece(explanation: Explanation, cause: Cause) -> str:
     if cause.noun:
         piece = f"{amount} are {cause.noun}"
     if cause.beside:
-        piece += f" (or {listing(list(cause.beside))})"
+        others = listing(list(cause.beside))
+        piece += f" (or {others})"
     return piece
 
 
 def _rest_piece(explanation: Explanation, term: TermShare) -> str:
     """Describe the part of a term that its facts leave."""
-    piece = f"{explanation.amount(term.rest)} are {_NOUNS[term.term]}"
+    amount = explanation.amount(term.rest)
+    piece = f"{amount} are {_NOUNS[term.term]}"
     if term.words:
         return f"{piece} ({term.words})"
     return piece
@@ -98,7 +104,8 @@ def _left(explanation: Explanation) -> str:
 
 def probes_words(explanation: Explanation, probes: tuple[str, ...]) -> str:
     """Name probes to run: ```net.sockperf` between the nodes``."""
-    names = listing([f"`{probe}`" for probe in probes])
+    quoted_probes = [f"`{probe}`" for probe in probes]
+    names = listing(quoted_probes)
     if explanation.finding.layer is Layer.MPI:
         return f"{names} between the nodes"
     return names
