@@ -6,7 +6,6 @@ unforeseen error of a platform is its failure, not the run's.
 
 from __future__ import annotations
 
-import errno
 import math
 import time
 from collections import Counter
@@ -20,12 +19,13 @@ from bareline.platforms.base import Allocation, Context, Platform, load_platform
 from bareline.platforms.hosts.allocation import mentions
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
+from bareline.session.platform_failure import failure_of, reason_of
 from bareline.session.variants import build_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.study.study import Study
 from bareline.vocabulary.caveats import STARTUP_REPEATED
-from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
+from bareline.vocabulary.errors import NotNow, StoreError, TimeUp
 from bareline.vocabulary.events import CAME_UP, MADE_AGAIN
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.message_codes import code_of
@@ -375,36 +375,3 @@ class Allocations:
 def _later_s(tries: int) -> float:
     """Return the time until a platform is tried again, after so many tries."""
     return min(_LATER_S * 2.0**tries, _LONGEST_S)
-
-
-def failure_of(error: Exception) -> str:
-    """Describe why a platform failed.
-
-    Raises StoreError, to end the run: this machine's disk fails.
-    """
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError):
-            _refuse_failing_disk(cause, error)
-        cause = cause.__cause__ or cause.__context__
-    return reason_of(error)
-
-
-def _refuse_failing_disk(cause: OSError, error: Exception) -> None:
-    is_full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
-    fails = cause.errno in (errno.EIO, errno.EROFS) and cause.filename
-    if not is_full and not fails:
-        return
-    step = "make room" if is_full else "see to its file system"
-    raise StoreError(
-        f"cannot be written: {cause.strerror}",
-        where=str(cause.filename or cache_folder()),
-        hint=f"{step}, then `bareline continue` the run; nothing recorded is lost",
-    ) from error
-
-
-def reason_of(error: Exception) -> str:
-    """Describe an error in words: a bareline error has its own."""
-    if isinstance(error, BarelineError):
-        return str(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
-import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,22 +14,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation
 from bareline.platforms.localhost.allocation import build_here
 from bareline.profile.files import is_profile, read_profile, write_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
-from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.vocabulary.files import check_replaceable, read_bounded, stands, step_to_write
-
-#: Launchers that pass their own environment to every rank.
-_BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
-#: Open MPI's options for a file of programs.
-_APP_FILE = ("--app", "-app", "--appfile", "-appfile")
-_LARGEST_APP_FILE_BYTES = 1 << 20
-_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
+from bareline.session.mpi_program import installation_of, why_nothing
+from bareline.session.preloading import preloaded
+from bareline.vocabulary.errors import BarelineError, ProfileError, ToolMissing
+from bareline.vocabulary.files import check_replaceable, stands, step_to_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +116,7 @@ def profile_command(
         )
     out = out.absolute()
     _make_way(out)
-    installation = _installation(argv, mpi)
+    installation = installation_of(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
     variables["BARELINE_PROFILE_SERIES"] = "1"
     if wait_s is not None:
@@ -226,64 +218,6 @@ def parse_limit(text: str) -> int:
     return int(match[1]) * int(base**power)
 
 
-def preloaded(
-    argv: Sequence[str],
-    flavour: str,
-    variables: Mapping[str, str],
-    folder: Path | None = None,
-) -> tuple[list[str], dict[str, str]]:
-    """Return the command line and environment with which every rank gets the variables.
-
-    Launchers that do not export them to other nodes get an option for it, and are not profiled
-    themselves. Open MPI's option is for one program of a launch, so each program gets it: after
-    every ``:``, and in a copy of a file of programs (``--app``), made in `folder`.
-    """
-    environment = dict(os.environ)
-    name = Path(argv[0]).name
-    if not _LAUNCHER.fullmatch(name):
-        return list(argv), environment | dict(variables)
-    given: list[str] = []
-    if flavour != "openmpi":
-        for key, value in variables.items():
-            given += ["-genv", key, value]
-        return [argv[0], *given, *argv[1:]], environment
-    for key, value in variables.items():
-        given += ["-x", f"{key}={value}"]
-    line = [argv[0], *given]
-    for previous, text in itertools.pairwise(argv):
-        if text == ":":
-            line += [text, *given]
-        elif previous in _APP_FILE and folder is not None:
-            line.append(str(_exporting_programs(Path(text), given, folder)))
-        else:
-            line.append(text)
-    return line, environment
-
-
-def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> Path:
-    """Copy a file of programs with the exported variables in front of each.
-
-    Raises ProfileError: the file cannot be read.
-    """
-    try:
-        text = read_bounded(programs, _LARGEST_APP_FILE_BYTES).decode(errors="surrogateescape")
-    except OSError as error:
-        raise ProfileError(
-            f"the launcher's file of programs cannot be read: {error.strerror}",
-            where=str(programs),
-            hint="give the path of a file with one program and its options a line",
-        ) from error
-    exported = shlex.join(given)
-    lines = []
-    for line in text.splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            line = f"{exported} {line}"
-        lines.append(line)
-    copy = folder / "programs"
-    copy.write_text("\n".join(lines) + "\n", errors="surrogateescape")
-    return copy
-
-
 def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
@@ -305,24 +239,6 @@ def _make_way(out: Path) -> None:
             where=str(error.filename or out),
             hint=step_to_write(error, "-o"),
         ) from error
-
-
-def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
-    if mpi != "auto":
-        return find_mpi(mpi)
-    name = Path(argv[0]).name
-    path = shutil.which(argv[0])
-    if path is None:
-        return find_mpi("auto")
-    if _LAUNCHER.fullmatch(name):
-        return find_mpi(path)
-    if name in _BATCH:
-        return find_mpi("auto")
-    linked = _flavour(_libraries(Path(path)))
-    if linked:
-        with contextlib.suppress(PlatformError):
-            return find_mpi(linked)
-    return find_mpi("auto")
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -428,54 +344,3 @@ def _move_trace(path: Path, name: Path) -> None:
     ):
         if stands(left):
             left.replace(target)
-
-
-def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
-    """Return why the profiler saw no call of a program: the cause, or else the likely causes."""
-    program = _program_of(argv)
-    if program is not None:
-        libraries = _libraries(program)
-        if program.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-            return f"{program} is set-uid, and the system preloads nothing into such a program"
-        if re.search("not a dynamic executable|statically linked", libraries or ""):
-            return f"{program} is linked statically, so nothing can be preloaded; link it anew"
-        flavour = _flavour(libraries)
-        if flavour is not None and flavour != mpi.flavour:
-            return f"{program} is linked with {flavour}, profiled was {mpi.title}; add --mpi"
-        if libraries is not None and flavour is None:
-            return f"{program} is linked with no MPI library"
-    return (
-        "it calls no MPI function, is linked statically, is set-uid, or uses another MPI library "
-        f"than {mpi.title} (--mpi names one); a line of the profiler itself may say more"
-    )
-
-
-def _program_of(argv: Sequence[str]) -> Path | None:
-    """Return the program of a command line: its first executable that starts no other."""
-    wrappers = {"env", "nice", "taskset", "numactl"}
-    rest = argv[1:] if _LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH else argv
-    for text in rest:
-        path = shutil.which(text)
-        if path is not None and Path(path).name not in wrappers:
-            return Path(path).resolve()
-    return None
-
-
-def _libraries(program: Path) -> str | None:
-    """Return the output of ``ldd`` for a program; None for a script or without ``ldd``."""
-    try:
-        with program.open("rb") as file:
-            if file.read(4) != b"\x7fELF":
-                return None
-        finished = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, check=False, timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return finished.stdout + finished.stderr
-
-
-def _flavour(libraries: str | None) -> str | None:
-    if re.search(r"libmpi\.so\.(20|40)", libraries or ""):
-        return "openmpi"
-    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", libraries or "") else None
