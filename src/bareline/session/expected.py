@@ -148,7 +148,7 @@ class _Pair:
             for side in (self.base, self.platform):
                 reason = reasons.get((side.name, case))
                 if reason:
-                    missing = f"{side.name} {reason.removeprefix('does not fit: ')}"
+                    missing = f"{side.name}: {reason.removeprefix('does not fit: ')}"
             if missing or cell is None or base is None:
                 yield from self._values(case, 0, ClaimObstacle.SIZE, missing)
             else:

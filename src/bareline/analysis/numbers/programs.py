@@ -187,9 +187,9 @@ def application_of(place: Place) -> str:
 #: How the terms of a replayed loss are called, by the input of the replay that is swapped.
 REPLAYED_TERMS: Mapping[str, str] = {
     "compute": "computing and memory",
-    "latency": "latency of messages",
-    "bandwidth": "bandwidth of messages",
-    "collectives": "algorithms of collectives",
+    "latency": "message latency",
+    "bandwidth": "message bandwidth",
+    "collectives": "collective algorithms",
     "cores": "waiting for a shared core",
     "io": "files",
     "start-up": "start-up",  # of runs of 0.1.0; a program's own clock leaves it out

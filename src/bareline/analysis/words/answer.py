@@ -1,4 +1,4 @@
-"""The answer: one clause per platform, the study's question first, then every other loss.
+"""The answer: a paragraph per platform, the study's question first, then every other loss.
 
 Platforms are in order of loss. The study's question comes first; then the other layers that are
 worse, gains, launches that did not end, and open rows with their own interval. Without
@@ -27,6 +27,7 @@ from bareline.analysis.words.parts import (
     Piece,
     PlatformName,
     Sentence,
+    capitalized,
     joined,
     platforms_named,
     sentence,
@@ -44,6 +45,7 @@ from bareline.vocabulary.verdicts import Verdict
 #: With more platforms than these a clause has figures only: the matrix below has the rest.
 _MOST_PLATFORMS = 3
 _NOTHING: Piece = "nothing could be compared"
+_NEXT = Break(" ")
 
 _Clause = list[Piece]
 
@@ -51,12 +53,10 @@ _Clause = list[Piece]
 def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
     """Answer the question for each platform, the platforms with the largest losses first."""
     clauses: list[_Clause] = []
-    platforms_by_words = _platforms_by_words(scope, platforms)
-    for words, names in platforms_by_words.items():
-        clauses.append(["on ", *platforms_named(names), ": ", *words.parts])
-    body = joined(clauses or [[_NOTHING]], between=Break(), last=Break())
-    against = _against(scope, platforms, baseline)
-    return sentence(*body, Break(), *against)
+    for words, names in _platforms_by_words(scope, platforms).items():
+        clauses.append(["On ", *platforms_named(names), " ", *words.parts, "."])
+    body = joined(clauses or [[f"{_NOTHING}."]], between=_NEXT, last=_NEXT)
+    return sentence(*body, _NEXT, *_against(scope, platforms, baseline))
 
 
 def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Sentence, list[str]]:
@@ -80,7 +80,7 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
 
 def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Clause:
     """Name the baseline, with everything that concerns the figures of all platforms."""
-    clause: _Clause = ["compared with ", PlatformName(baseline)]
+    clause: _Clause = ["Compared with ", PlatformName(baseline)]
     failed, planned = failed_cases(scope.findings, baseline=True)
     if failed:
         clause.append(f", where {failed} of {planned} cases failed")
@@ -103,24 +103,23 @@ def _words_of_platform(scope: AnswerScope, *, brief: bool) -> _Clause:
     parts += [change_clause(scope, finding, finding.verdict) for finding in means]
     parts += clauses_of_open_cells(scope)
     also_worse = bool(losses) or _any_has(means, Verdict.SLOWER)
-    parts += clauses_of_layers(scope, Verdict.SLOWER, described, also=also_worse)
+    parts += clauses_of_layers(scope, Verdict.SLOWER, described, also=also_worse, first=not parts)
     parts += clauses_of_programs(scope, gains, worse=False, brief=brief)
     also_better = bool(gains) or _any_has(means, Verdict.FASTER)
-    parts += clauses_of_layers(scope, Verdict.FASTER, described, also=also_better)
+    parts += clauses_of_layers(scope, Verdict.FASTER, described, also=also_better, first=not parts)
     parts += clauses_of_undelivered(scope)
     parts += clauses_of_crashes(scope)
     parts += clauses_of_the_rest(scope, whole=not parts)
-    unlike = incomparable(scope.findings)
-    for reason, layers in unlike.items():
-        different = dict.fromkeys(layers)
-        names = listing(list(different))
-        parts.append([f"{names} not comparable ({reason})"])
-    skipped_findings = scope.findings_with(Verdict.SKIPPED)
-    skipped = dict.fromkeys(finding.title for finding in skipped_findings)
+    for reason, layers in incomparable(scope.findings).items():
+        names = list(dict.fromkeys(layers))
+        verb = "is" if len(names) == 1 else "are"
+        parts.append([f"{listing(names)} {verb} not comparable ({reason})"])
+    skipped = dict.fromkeys(finding.title for finding in scope.findings_with(Verdict.SKIPPED))
     if skipped:
-        titles = listing(list(skipped))
-        parts.append([f"skipped: {titles}"])
-    return joined(parts, between="; ", last="; ")
+        verb = "was" if len(skipped) == 1 else "were"
+        parts.append([f"{listing(list(skipped))} {verb} skipped"])
+    further = [capitalized(part) for part in parts[1:]]
+    return joined([*parts[:1], *further], between=". ", last=". ")
 
 
 def _any_has(findings: Sequence[Finding], verdict: Verdict) -> bool:

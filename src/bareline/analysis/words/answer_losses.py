@@ -76,7 +76,7 @@ def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Cl
         amount = amount_pieces(lost, lost[0].rate)
         return [program, *amount]
     places = {cell.place for cell in scope.cells}
-    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} did not finish")]
+    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} cases did not finish")]
     if not worse:
         clause.append(" on the baseline")
     different = dict.fromkeys(scope.name(cell) for cell in lost)
@@ -94,33 +94,34 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
     sure = ""
     if likely == len(group):
         sure = largest.sure_words
-    base = _base_value(largest)
+    values = _both_values(largest)
+    noun = _NAMES.get(layer, "points")
     if len(group) == 1:
         subject = f"{scope.name(largest)} "
         if len(of_layer) > 1:
-            subject = f"1 of {len(of_layer)}: {subject}"
-        takes = _takes(largest.ratio, largest.rate, sure)
-        return [subject, *takes, base]
-    noun = _NAMES.get(layer, "points")
+            subject = f"1 of {len(of_layer)} {noun} differs: {subject}"
+        return [subject, *_takes(largest.ratio, largest.rate, sure), values]
     several = f"{len(group)} of {len(of_layer)}"
     if len(group) == len(of_layer):
         several = "all"
     amount = amount_pieces(group, largest.rate)
     clause = [f"{several} {noun} are {sure}", *amount]
     if 0 < likely < len(group):
-        clause.append(f", {likely} of them likely")
-    return [*clause, f", {scope.name(largest)} the most{base}"]
+        clause.append(f" (only likely for {likely} {noun})")
+    return [*clause, f", {scope.name(largest)} the most{values}"]
 
 
-def _base_value(cell: Row) -> str:
-    """Return the baseline's value in brackets; empty where it has none.
+def _both_values(cell: Row) -> str:
+    """Return the platform's and the baseline's value; empty where there is none.
 
-    The ratio is of pairs: the quotient of two medians would be another number.
+    The platform's value follows from the ratio, which is of pairs: its median by itself would have
+    another quotient.
     """
-    if cell.base is None:
+    if cell.base is None or cell.ratio is None:
         return ""
-    value = format_value(cell.base.value, cell.metric.unit)
-    return f" ({cell.baseline} {value})"
+    ratio = 1 / cell.ratio.value if cell.rate else cell.ratio.value
+    value = format_value(cell.base.value * ratio, cell.metric.unit)
+    return f": {value} instead of {format_value(cell.base.value, cell.metric.unit)}"
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
@@ -141,18 +142,17 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
 
 
 def _because(scope: AnswerScope, cell: Row) -> str:
-    """Name the largest piece of a program's extra time, and the time that was predicted."""
+    """Return the time that was predicted, and the largest piece of a program's extra time."""
     reason = ""
+    predictions = scope.predicted or {}
+    predicted_s = predictions.get((cell.platform, application_of(cell.place)))
+    if predicted_s is not None:
+        reason = f" (predicted: {format_value(predicted_s, 's')})"
     breakdown = _breakdown_of(scope, cell)
     if breakdown is not None and breakdown.largest is not None:
         piece = breakdown.largest
         if piece.extra >= _TOLD_FROM:
-            reason = f", most of it {piece.call or piece.name}"
-    predictions = scope.predicted or {}
-    program = (cell.platform, application_of(cell.place))
-    predicted_s = predictions.get(program)
-    if predicted_s is not None:
-        reason += f", predicted {format_value(predicted_s, 's')}"
+            reason += f". Most of the loss is {piece.call or piece.name}"
     return reason
 
 
@@ -164,7 +164,12 @@ def _breakdown_of(scope: AnswerScope, cell: Row) -> Breakdown | None:
 
 
 def clauses_of_layers(
-    scope: AnswerScope, verdict: Verdict, described: Set[tuple[Layer, str]], *, also: bool
+    scope: AnswerScope,
+    verdict: Verdict,
+    described: Set[tuple[Layer, str]],
+    *,
+    also: bool,
+    first: bool,
 ) -> list[_Clause]:
     """Describe which other layers differ in one direction.
 
@@ -178,6 +183,8 @@ def clauses_of_layers(
         The layers and probes that other clauses describe.
     also
         Whether the cells that the question names have differed in the same way.
+    first
+        Whether no clause is before these.
     """
     findings = _largest_changes(scope, verdict, described)
     direction = "better"
@@ -196,6 +203,10 @@ def clauses_of_layers(
     head = direction
     if also:
         head = f"also {direction}"
+    elif first:
+        head = f"this layer is {direction}"
+        if len(findings) > 1:
+            head = f"these layers are {direction}"
     return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
@@ -207,11 +218,10 @@ def _changes_without_question(
     clauses = [change_clause(scope, finding, verdict) for finding in first]
     further = findings[_MOST_LOSSES:]
     if further:
-        noun = "layers"
+        noun = "layers are"
         if len(further) == 1:
-            noun = "layer"
-        layers = [layer_name(finding.layer) for finding in further]
-        names = listing(layers)
+            noun = "layer is"
+        names = listing([layer_name(finding.layer) for finding in further])
         clauses.append([f"{len(further)} more {noun} {direction} ({names})"])
     return clauses
 
@@ -255,7 +265,7 @@ def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     """Describe the largest change of a finding; the gain as well where it has both."""
-    name = f"{scope.where(finding)} "
+    name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
         return [name, *_amount(finding, verdict)]
     losses = _change_at_some_points(finding, Verdict.SLOWER)

@@ -16,7 +16,7 @@ from bareline.analysis.words.amounts import (
 from bareline.analysis.words.parts import Piece, joined, sentence
 from bareline.analysis.words.subjects import Wording
 from bareline.vocabulary.grouping import grouped_by
-from bareline.vocabulary.units import format_value, percent
+from bareline.vocabulary.units import count, format_value, percent
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
@@ -52,7 +52,7 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
 
 def _details_of_mean(finding: Finding) -> list[_Clause]:
     """Describe the points of a finding that changes in the mean alone."""
-    details: list[_Clause] = [["no point is certain by itself"]]
+    details: list[_Clause] = [["no single point is certain"]]
     ratios = []
     for point in finding.compared:
         if point.ratio:
@@ -94,7 +94,7 @@ def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
     details: list[_Clause] = []
     likely = _likely(points)
     if 0 < likely < len(points):
-        details.append([f"{likely} of them likely"])
+        details.append([f"only likely at {count(likely, 'point')}"])
     worst = worst_pieces(finding, points)
     if worst:
         details.append(worst)

@@ -10,8 +10,8 @@ def disturbed_words(seen: Disturbed) -> str:
     """Return how many trials were disturbed, by kind of disturbance; empty where none was."""
     if not seen.disturbed:
         return ""
-    trials_count = count(seen.trials, "trial")
-    trials = f"{seen.disturbed} of {trials_count} disturbed"
+    verb = "was" if seen.disturbed == 1 else "were"
+    trials = f"{seen.disturbed} of {count(seen.trials, 'trial')} {verb} disturbed"
     if len(seen.kinds) == 1:
         return f"{trials} by {next(iter(seen.kinds))}"
     counts = [f"{number} by {kind}" for kind, number in seen.kinds.items()]

@@ -38,9 +38,12 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
     needed = middle.needed
     if needed.fewest > MOST_LAUNCHES:
         return f"more than {MOST_LAUNCHES} launches would be needed"
-    effect = "would show it equal"
+    effect = "would show equality"
     if middle.distance > math.log1p(margin):
-        effect = "would make it likely"
+        effect = "would make a difference likely"
+    if len(forecast) > 1:
+        decided = len(forecast) // 2 + 1
+        effect = f"would decide {decided} of the points"
     low = _rounded(needed.fewest - middle.launches)
     high = _rounded(needed.most - middle.launches)
     if needed.likely > MOST_LAUNCHES:

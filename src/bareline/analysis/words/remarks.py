@@ -69,7 +69,7 @@ def one_machine(findings: Sequence[Finding]) -> str:
 
 
 def seen_range(finding: Finding) -> str:
-    """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
+    """Describe a finding's ratios: ``MPI_Bcast takes 1.29 to 3.9 times as long as on ib``."""
     points = []
     ratios = []
     for point in finding.compared:
@@ -85,13 +85,13 @@ def seen_range(finding: Finding) -> str:
         place = f", most at {label}"
     if finding.rate:
         amount = _rate_range(min(ratios), max(ratios))
-        return f"{finding.subject} {amount} than {finding.baseline}{place}"
+        return f"{finding.subject} is {amount} than on {finding.baseline}{place}"
     low = significant(min(ratios))
     high = significant(max(ratios))
     times = high
     if low != high:
         times = f"{low} to {high}"
-    return f"{finding.subject} {times} times as long as {finding.baseline}{place}"
+    return f"{finding.subject} takes {times} times as long as on {finding.baseline}{place}"
 
 
 def _rate_range(low: float, high: float) -> str:
@@ -183,7 +183,7 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
     if not names:
         return []
     if len(names) == len(platforms) + 1:
-        return ["; all of it simulated"]
+        return ["; all figures are simulated"]
     return ["; simulated: ", *platforms_named(names)]
 
 
@@ -205,11 +205,11 @@ def survey_gaps(survey: Survey) -> Iterator[str]:
     if fewest_launches < MIN_LAUNCHES:
         yield f"nothing is certain below {MIN_LAUNCHES} launches, and there are {fewest_launches}"
     if nodes <= FEWEST_LINKS:
-        yield f"of {nodes} nodes nobody can say which one a slow link is due to"
+        yield f"with {nodes} nodes it is not possible to find the node that makes a link slow"
     if not switches:
         yield "switches are not judged: neither the batch system nor `switches` names them"
     elif switches < FEWEST_SWITCHES and between_nodes:
-        yield f"with {switches} switches nobody can say whose uplink is slow"
+        yield f"with {switches} switches it is not possible to find the switch with a slow uplink"
     links = sum(len(metric.units) for metric in between_nodes)
     deviating = sum(unit.kind == "link" for unit in survey.deviating)
     if not switches and links and deviating > max(_CABLED_LINKS, _CABLED_SHARE * links):

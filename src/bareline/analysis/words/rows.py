@@ -18,7 +18,7 @@ from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.error_rates import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.rows import Bounds, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
@@ -186,7 +186,7 @@ def explanation_row(explanation: Explanation) -> CauseRow:
     causes = [_cause_row(explanation, cause) for cause in all_causes]
     text = ""
     if explanation.terms:
-        text = sum_sentence(explanation)
+        text = sum_sentences(explanation)
     return row_of(
         CauseRow,
         explanation.finding,

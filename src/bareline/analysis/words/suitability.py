@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 from bareline.analysis.judgements.evidence import Evidence
-from bareline.analysis.judgements.suitability import Basis, Judgement, Suitability
+from bareline.analysis.judgements.suitability import (
+    Basis,
+    Judgement,
+    Suitability,
+    levels_of,
+)
 from bareline.analysis.words.amounts import lost_words, ratio_words
 from bareline.vocabulary.caveats import Caveat, widest
 from bareline.vocabulary.units import listing, significant
@@ -75,11 +80,10 @@ def _by_basis(judgement: Judgement) -> str:
             limits = _limits(grounds)
             return f"{limits}{_words(grounds[0])}"
         case Basis.FEW:
-            text = f"{len(grounds)} of {len(judgement.grounds)} measurements are inconclusive"
-            return f"{text}; the widest: {_words(grounds[0])}"
+            text = f"{len(grounds)} of {len(judgement.grounds)} measurements are undecided"
+            return f"{text}; the widest is {_words(grounds[0])}"
         case Basis.WORST:
-            meaning = _MEANING[judgement.of_measured]
-            return f"{meaning}; worst: {_words(grounds[0])}"
+            return f"{_MEANING[judgement.of_measured]}; the worst is {_words(grounds[0])}"
 
 
 def _voiding_caveats(judgement: Judgement) -> str:
@@ -93,17 +97,22 @@ def _voiding_caveats(judgement: Judgement) -> str:
 
 
 def _limits(grounds: Sequence[Evidence]) -> str:
-    """Describe the bounds of grounds that do not decide; empty where all are open."""
+    """Describe the bounds of grounds, and the answers that they allow; empty without bounds."""
     low = max(ground.lo or 0.0 for ground in grounds)
     high = max(ground.most for ground in grounds)
     limits = []
     if low:
-        limits.append(f"at least {significant(low)}")
+        no_loss = " (no loss is certain)" if low == 1 else ""
+        limits.append(f"at least {significant(low)}{no_loss}")
     if high < inf:
         limits.append(f"at most {significant(high)}")
-    if limits:
-        return f"{' and '.join(limits)} times worse, inconclusive: "
-    return ""
+    if not limits:
+        return ""
+    possible: dict[str, None] = {}
+    for ground in grounds:
+        possible.update(dict.fromkeys(f"'{answer.value}'" for answer in levels_of(ground)))
+    bounds = f"{' and '.join(limits)} times worse"
+    return f"{bounds}, which allows {listing(list(possible))}; the worst is "
 
 
 def _probes(grounds: Iterable[Evidence]) -> str:

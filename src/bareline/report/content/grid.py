@@ -75,12 +75,13 @@ def legend(findings: Findings, baseline: str, margin: float) -> str:
     """Describe how the table is read."""
     likely = [finding for finding in findings if finding.grade is Grade.LIKELY]
     has_few_boots = any(finding.few_boots for finding in likely)
-    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if has_few_boots else ""
+    boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
     undecided = [finding for finding in findings if finding.grade is Grade.OPEN]
     has_few_launches = any("(n = " in ratio_text(finding) for finding in undecided)
     text = (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; {boots}? open: between these ends; "
+        f"~ likely, but not certain. {boots}? undecided, with the range of all intervals of the "
+        "row; even a range above 1 can be chance among so many comparisons. "
         f"= equal within {percent(margin)}."
     )
     if has_few_launches:

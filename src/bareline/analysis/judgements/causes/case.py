@@ -39,7 +39,7 @@ class Measurement:
         """Why it contradicts a cause whose effect it measures; empty where it does not."""
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             ratio = with_interval(self.ratio)
-            return f"{self.finding.subject} is not worse: {ratio}"
+            return f"{self.finding.subject} is not worse ({ratio})"
         return ""
 
     @property

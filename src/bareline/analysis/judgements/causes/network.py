@@ -49,7 +49,7 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     words = f"its link carries {carried}"
     if base_rate is not None:
         words += f" instead of {format_value(base_rate, 'bit/s')}"
-    cause = Cause(words, (Term.BYTES,), noun=f"its bytes at {carried}")
+    cause = Cause(words, (Term.BYTES,), noun=f"the link rate ({carried})")
     if case.finding.layer is Layer.NETWORK:
         return _filled(case, cause, rate)
     stream = case.on_link(*STREAMS)
@@ -98,7 +98,7 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
-        return NoCause("it is no rate that a link could limit")
+        return NoCause("it is not a rate that a link could limit")
     least = 8 / rate / base_s
     if least / payload(case.facts) <= 1 + DEFAULT_MARGIN:
         carried = format_value(rate, "bit/s")
@@ -118,7 +118,7 @@ def mtu(case: LossCase) -> Cause | NoCause:
         return NoCause("its frames are no shorter")
     size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is no stream")
+        return NoCause("it is not a stream")
     if size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause(f"a message of {size} B fits into one of its frames")
     words = f"its frames contain {frame_bytes:.0f} bytes instead of {base_bytes:.0f}"
@@ -163,7 +163,7 @@ def offload(case: LossCase) -> Cause | NoCause:
     frame_bytes = positive_number(case.facts, "net.mtu")
     size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is no stream")
+        return NoCause("it is not a stream")
     if frame_bytes is not None and size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause("its messages fit into one frame")
     if case.both("net.offload.tso") != (False, True):
@@ -195,7 +195,7 @@ def delay(case: LossCase) -> Cause | NoCause:
         f"its link adds {added} to a message that takes {before} on the baseline",
         (Term.START,),
         work.starts.of(each),
-        noun=f"the delay of its link, {added} each way",
+        noun=f"the link delay ({added} each way)",
     )
 
 

@@ -37,7 +37,7 @@ MESSAGES = (
 )
 #: A term from nothing to so many times the loss explains nothing.
 _SAYS_NOTHING = 10.0
-_REPLAY = "by the replay of its trace"
+_REPLAY = "from the replay of its trace"
 _BY_INPUT = {
     "compute": Term.COMPUTING,
     "latency": Term.START,
@@ -94,7 +94,6 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
         cause,
         terms=terms,
         share=share,
-        noun="",
         certain=False,
         withdrawn=refusal,
     )
@@ -124,7 +123,7 @@ def _refusal(cause: Cause, case: LossCase) -> str:
         if rung is None or not rung.contradicts:
             return ""
         reasons.append(rung.contradicts)
-    return "; ".join(dict.fromkeys(reasons))
+    return " and ".join(dict.fromkeys(reasons))
 
 
 def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
@@ -184,7 +183,7 @@ class _Part:
             middle = (least + most) / 2
             return "", Share(middle - 1, least - 1, most - 1)
         if alone.hi <= 1 + DEFAULT_MARGIN:
-            reason = f"by itself it takes {with_interval(alone)} times as long"
+            reason = f"this part takes {with_interval(alone)} times as long by its own clock"
             return reason, Share.of(alone)
         if alone.hi < least:  # it loses certainly less than the rung below
             return "", Share.of(alone)

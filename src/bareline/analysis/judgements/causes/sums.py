@@ -81,14 +81,15 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
         return measured.refuses
     most = max(0.0, measured.share.hi)
     if most < DEFAULT_MARGIN:
-        return f"it costs at most {percent(most, 2)} of the baseline's time: {measured.words}"
+        cost = f"{percent(most, 2)} of the baseline's time"
+        return f"the cost is at most {cost}, given that {measured.words}"
     if cause.share is None:
         return ""
     least = cause.share.lo
     if LINK_FULL * least <= most + DEFAULT_MARGIN:
         return ""
-    cost = f"{percent(least, 3)} of the baseline's time at least"
-    return f"it would cost {cost}, but {measured.words}"
+    cost = f"at least {percent(least, 3)} of the baseline's time"
+    return f"the cost would be {cost}, but {measured.words}"
 
 
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
@@ -108,7 +109,7 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
             refusals[measured.term] = measured.refuses
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
-        return replace(cause, withdrawn="; ".join(reasons), share=None)
+        return replace(cause, withdrawn=" and ".join(reasons), share=None)
     parts = []
     for part in divisions:
         if cause.rule in part.parts:
@@ -223,8 +224,8 @@ def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
 
 
 def _excess(wrong: TermShare, others: Sequence[str], loss: Share) -> str:
-    amount = f"{percent(wrong.share.lo, 3)} of the baseline's time at least"
+    amount = f"at least {percent(wrong.share.lo, 3)} of the baseline's time"
     if wrong.share.lo > loss.hi or not others:
-        return f"it would cost {amount}, more than was measured"
+        return f"the cost would be {amount}, more than was measured"
     names = listing(list(others))
-    return f"with {names} it would cost more than was measured: {amount} by itself"
+    return f"the cost would be {amount}, and with {names} more than was measured"

@@ -272,5 +272,5 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
         if other is not cause:
             others.append(other.name)
     if others:
-        return f"{figures}, beside {listing(others)}"
+        return f"{figures}, with {listing(others)}"
     return figures
