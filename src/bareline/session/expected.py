@@ -138,7 +138,7 @@ class _Pair:
                 for side in (self.own, self.base)
             )
             left_out = [
-                f"{side.name} {reason.removeprefix('does not fit: ')}"
+                f"{side.name}: {reason.removeprefix('does not fit: ')}"
                 for side in (self.own, self.base)
                 if (reason := lacking.get((side.name, case)))
             ]

@@ -125,14 +125,17 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     yield from _predictable(comparison)
     disturbed = disturbed_words(disturbed_trials(comparison.records))
     if disturbed:
-        yield Note(f"{disturbed}; all are used, and widen the intervals.")
+        yield Note(f"{disturbed}. No trial is left out, so that disturbances widen intervals.")
     for control in comparison.controls:
         yield Note(control_sentence(control))
     yield Remark()
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
-        hint = "`bareline explain --all` says all in sentences; --probe P, --all list every point."
+        hint = (
+            "`bareline explain --all` writes every finding as a sentence; `bareline compare --all` "
+            "lists every point, `bareline compare --probe P` those of one probe."
+        )
         yield Remark(hint, "muted")
 
 
@@ -220,11 +223,12 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
         else:
             without_loss.append(layer.words)
     if without_loss:
-        yield Note(f"No loss is likely in: {listing(without_loss)}.")
+        yield Note(f"No certain or likely loss was found in: {listing(without_loss)}.")
     if comparison.glance.promise:
         yield Note(comparison.glance.promise)
     hint = (
-        "--all adds every finding and point, the launches that open ones need, and the suitability."
+        "`bareline explain --all` adds every finding, the launches that each undecided finding "
+        "needs, and the kinds of application that each platform suits."
     )
     yield Remark(hint, "muted")
 
