@@ -25,10 +25,10 @@ from bareline.report.content.grid import (
     span_of,
     titles_of,
 )
-from bareline.report.content.wording import joined, probe_anchor, verdict_word
+from bareline.report.content.wording import probe_anchor, verdict_word
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, significant
+from bareline.vocabulary.units import count, joined, significant
 from bareline.vocabulary.verdicts import Grade
 
 
