@@ -15,7 +15,6 @@ from bareline.analysis.words.verdict import MatrixCell, VerdictMatrix
 from bareline.report.blocks import Column, Field, Prose, Table, Tone
 from bareline.report.content.wording import (
     distinct_parts,
-    joined,
     layer_anchor,
     outer_bound,
     sentence_case,
@@ -23,7 +22,7 @@ from bareline.report.content.wording import (
 )
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import percent, significant
+from bareline.vocabulary.units import joined, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 Findings = Sequence[Finding]

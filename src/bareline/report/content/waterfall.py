@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from bareline.analysis.judgements.breakdown import Breakdown, Piece
 from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import ratio_words
-from bareline.report.content.wording import joined, sentence_case
+from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_value
+from bareline.vocabulary.units import format_value, joined
 
 #: Pieces of less than this share of the baseline's time are not drawn.
 _LEAST = 0.005

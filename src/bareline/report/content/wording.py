@@ -151,11 +151,6 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
     return len(list(same))
 
 
-def joined(*parts: str, by: str = ", ") -> str:
-    """Join the parts that are not empty."""
-    return by.join(filter(None, parts))
-
-
 def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
