@@ -150,7 +150,7 @@ class PredictOptions:
 
 @app.command()
 @prints("predict", "predict.prediction.Prediction")
-@prints("predict-ranks", "predict.scaling.growth.GrownRanks")
+@prints("predict-ranks", "predict.scaling.prediction.GrownRanks")
 @prints("predict-messages", "predict.scaling.messages.MessageRow")
 @prints("predict-validate", "predict.validation.scores.ValidationRow")
 def predict(options: PredictOptions) -> None:

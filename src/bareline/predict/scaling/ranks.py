@@ -67,16 +67,16 @@ class Scaled:
     @property
     def counts(self) -> tuple[tuple[Grid, ProgramPeriod], ...]:
         """The counts whose ranks call the same, with their grids."""
-        return tuple((grid, job.period) for grid, job in self.pattern.counts)
+        return tuple((count.grid, count.job.period) for count in self.pattern.counts)
 
     @property
     def known(self) -> list[Grid]:
         """The grids of those counts."""
-        return [grid for grid, _ in self.pattern.counts]
+        return self.pattern.grids
 
     def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
         """Return the period that was profiled on a grid."""
-        return next((period for profile_grid, period in self.counts if profile_grid == grid), None)
+        return dict(self.counts).get(grid)
 
     @property
     def largest(self) -> ProgramPeriod:
@@ -255,7 +255,7 @@ def _first_unlike(job: JobCalls, other: JobCalls) -> str:
 
 def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
     """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
-    model = pattern.counts[-1][1]
+    model = pattern.counts[-1].job
     collectives = collectives_of(model)
     others = collectives_of(job)
     unlike = sorted(
@@ -277,7 +277,7 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
 
     There a neighbour may be on both sides of a rank, and programs send to it once.
     """
-    model = pattern.counts[-1][1]
+    model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
         raise AnalysisError(
             f"the calls on {job.period.ranks} ranks differ from the calls on {model.period.ranks} "
