@@ -190,7 +190,7 @@ class PredictionCase:
         b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
             # The stretches of computing are those that A traced.
-            b = replace(b, beside=after[0] / before[0] - 1, beside_s=before[1])
+            b = replace(b, beside=after.times / before.times - 1, beside_s=before.time_s)
         return Costs(self.a), b
 
 
