@@ -225,6 +225,8 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
     time_s = None
     if case.compute.value is not None:
         time_s = _time(case, choice.model, form, case.compute.value)
+    ratio = None if time_s is None else time_s / base_s
+    lacks = () if choice.reproduced is None else case.base.lacks
     unmeasured = list(_unmeasured(case))
     blind = choice.model == "delta" and _hides_latency(case, high_s)
     residual = _residual(case, choice)
@@ -240,7 +242,7 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         time_s=time_s,
         lo_s=low_s * math.exp(-width),
         hi_s=high_s * math.exp(width),
-        ratio=None if time_s is None else time_s / base_s,
+        ratio=ratio,
         level=LEVEL,
         reproduced=choice.reproduced,
         launches=case.launches,
@@ -256,7 +258,7 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         connecting_s=starting.connecting_s,
         warnings=(*_remarks(case, choice), *unmeasured, *_speeds(case), *_without_trace(blind)),
         measured_s=(),
-        lacks=case.base.lacks if choice.reproduced is not None else (),
+        lacks=lacks,
     )
 
 

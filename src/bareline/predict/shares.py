@@ -303,18 +303,18 @@ def explain_application(
     baseline: str,
     platform: str,
     *,
-    found: Mapping[str, dict[str, Application]] | None = None,
+    by_name: Mapping[str, dict[str, Application]] | None = None,
 ) -> LossSplit:
     """Split an application's loss between two platforms of a run into layers.
 
     - `app`: its probe, or its whole name (``npb.cg problem_class=A ranks=4``), or the path of a
       profile of the same command line.
-    - `found`: the applications of the run, where they were read already.
+    - `by_name`: the applications of the run, where they were read already.
 
     Raises AnalysisError: the application is not on both platforms, its loss is noise, or a ladder
     does not carry it.
     """
-    by_name = found or applications(records)
+    by_name = by_name or applications(records)
     name = name_of(by_name, app)
     on_a, on_b = usable(records, name, by_name[name], (baseline, platform))
     a = read_ladder(records, on_a.platform, on_a.launches[0].layout)

@@ -232,9 +232,10 @@ class _Moments:
         """
         scale = 1.0 / self._norms(begin, count)
         size = apart * scale
-        freedom = self.n - (3 if self.drifts else 2)
-        variance = (self.total_square[..., None] - apart * size) / freedom
-        variance = np.maximum(variance, LEAST_SPREAD**2)
+        parameters = 3 if self.drifts else 2
+        freedom = self.n - parameters
+        rest = self.total_square[..., None] - apart * size
+        variance = np.maximum(rest / freedom, LEAST_SPREAD**2)
         beyond = np.maximum(size - self.zone / 2.0, 0.0)
         t_square = beyond * beyond / (variance * scale)
         if np.any(self.phi):

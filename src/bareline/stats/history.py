@@ -283,7 +283,7 @@ class _Search:
 
     def _phi(self, stretch: Stretch) -> float:
         """Return the autoregression of a stretch's series."""
-        return float(self._test.dependence.shown[stretch.series])
+        return float(self._test.dependence.evident[stretch.series])
 
     def _slope(self, stretch: Stretch) -> LevelRatio:
         """Return the change per run of a drifting stretch, between its steps."""

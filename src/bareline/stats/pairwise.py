@@ -27,11 +27,11 @@ EXPAND_LIMIT = 1 << 21
 class Pairwise:
     """Order statistics and sign counts of the pairwise values of each case.
 
-    - `at`: shape (cases, k); values at the ranks asked for.
+    - `values`: shape (cases, k); values at the ranks asked for.
     - `not_above`, `not_below`: shape (cases,); how many are at most 0, and at least 0.
     """
 
-    at: FloatArray
+    values: FloatArray
     not_above: IntArray
     not_below: IntArray
 

@@ -120,7 +120,7 @@ class OrderTest:
         if drifts:
             rows = without_line(rows)
         series = [stretch.series for stretch in group]
-        phi = self.dependence.shown[series]
+        phi = self.dependence.evident[series]
         possible = self.dependence.possible[series]
         model = best_model(drawn_in(rows, self._zone), self._zone, phi, drifts=drifts)
         scores = highest_scores(rows, self._zone, phi, drifts=drifts)
@@ -181,7 +181,9 @@ def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
     if not tested:
         return []
     null = np.max([result.null for result in tested], axis=0)
-    scores = np.array([result.strict_scores if strict else result.scores for result in tested])
+    scores = np.array([result.scores for result in tested])
+    if strict:
+        scores = np.array([result.strict_scores for result in tested])
     floors = np.array([result.floor for result in tested])
     tails = [Tail.of(kind_scores) for kind_scores in null]
     of_orders = Tail.of(_evidence(tails, null))

@@ -106,7 +106,7 @@ class Costs:
         if window is None:
             return 0.5 * whole_s
         each_s = window.at(max(1.0, size))
-        rate_bps = self.ladder.wire_bps if nodes > 1 else None
+        rate_bps = self.ladder.wire_bps_between(nodes)
         if rate_bps is None:
             return min(whole_s, each_s)
         wire_s = min(8 * size / rate_bps, 0.9 * each_s)

@@ -111,6 +111,10 @@ class PlatformCurves:
             return None
         return wire_bps(self.facts)
 
+    def wire_bps_between(self, nodes: int) -> float | None:
+        """Return the rate of the link that messages between ranks on so many nodes cross."""
+        return self.wire_bps if nodes > 1 else None
+
     @property
     def n(self) -> int:
         """The largest number of launches of a curve."""
@@ -206,7 +210,7 @@ class PlatformCurves:
             return "is not measured"
         if not curve.covers(largest):
             return f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
-        faults = curve.faults(self.wire_bps if nodes > 1 else None)
+        faults = curve.faults(self.wire_bps_between(nodes))
         if not faults:
             return ""
         return f"is disturbed: {', '.join(faults)}"

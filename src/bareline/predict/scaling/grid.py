@@ -104,10 +104,10 @@ class _GridRule:
         lengths = _most_even(ranks // fixed_ranks, len(self.order))
         if lengths is None:
             return None
-        free = iter([lengths[number] for number in self.order])
-        sides = []
-        for side, length in enumerate(model.sides):
-            sides.append(length if side in self.fixed else next(free))
+        sides = list(model.sides)
+        free = [side for side in range(len(sides)) if side not in self.fixed]
+        for side, number in zip(free, self.order, strict=True):
+            sides[side] = lengths[number]
         return Grid(tuple(sides))
 
     def gives(self, grid: Grid) -> bool:

@@ -109,8 +109,8 @@ class Observations:
 
     def uneven(self) -> list[CallSizes]:
         """Return the sizes of each call whose ranks have several sizes on a count."""
-        calls = {self._sizes_of(samples) for samples in self.samples.values()}
-        return sorted(call for call in calls if any(count.differ for count in call))
+        calls = set(map(self._sizes_of, self.samples.values()))
+        return sorted(filter(_differ, calls))
 
     def _sizes_of(self, samples: _Samples) -> CallSizes:
         sizes: list[list[RankSize]] = [[] for _ in self.grids]
@@ -130,6 +130,10 @@ class Observations:
         if key not in self._tags:
             self._tags[key] = tuple(tag_laws(key))
         return self._tags[key]
+
+
+def _differ(call: CallSizes) -> bool:
+    return any(count.differ for count in call)
 
 
 def _numbered(template: Template) -> Iterator[Key]:

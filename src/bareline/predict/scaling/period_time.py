@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class PeriodTime:
             return time_of_period(_without(trace, is_removed), run)
 
         computing_s = min(without_s(lambda _: True), period_s)
-        shapes = {shape for stream in trace.streams for shape in stream.shapes}
+        shapes = shapes_of(trace)
         saved_s: dict[str, float] = {}
         for call in sorted({shape.call for shape in shapes if _blocks_all(shape)}):
             saved_s[call] = max(0.0, period_s - without_s(_is_call(call)))
@@ -60,6 +61,11 @@ class PeriodTime:
     def shares(self) -> dict[str, float]:
         """Return the parts as shares of the period."""
         return {name: part_s / self.period_s for name, part_s in self.parts_s.items()}
+
+
+def shapes_of(trace: Trace) -> set[Shape]:
+    """Return the different calls of all ranks."""
+    return set(chain.from_iterable(stream.shapes for stream in trace.streams))
 
 
 def _blocks_all(shape: Shape) -> bool:

@@ -39,6 +39,11 @@ class Target:
     simulated: bool = True
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def clock(self) -> Literal["simulated", "replayed"]:
+        """The clock of its times."""
+        return "simulated" if self.simulated else "replayed"
+
 
 #: Shares below this are rounding.
 _EXACT = 1e-9
@@ -188,7 +193,7 @@ class _Growth:
             GrownRanks(
                 program=program_of(largest),
                 platform=self.target.name,
-                clock="simulated" if self.target.simulated else "replayed",
+                clock=self.target.clock,
                 ranks=ranks,
                 grid=str(grown.grid),
                 profiled=profiled is not None,

@@ -133,9 +133,12 @@ class Scaled:
         self._check_share(unchecked, grid, most_unchecked)
         off = maker.off / max(1, maker.bytes)
         even_share = maker.even_bytes / max(1, maker.bytes)
+        cautions = list(cautions_of(self.pattern, grid, trace))
         padding = padding_caution(maker.padded_calls)
-        cautions = (*cautions_of(self.pattern, grid, trace), *([padding] if padding else ()))
-        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share, cautions)
+        if padding is not None:
+            cautions.append(padding)
+        sides = maker.assumed_even()
+        return Grown(grid, trace, unchecked, off, sides, even_share, tuple(cautions))
 
     def _check_reach(self, grid: Grid) -> None:
         most = FURTHEST * self.largest.ranks

@@ -217,10 +217,11 @@ class OtherEnds:
 
 def _fixed(numbers: _Numbers) -> list[int | None]:
     """Return the number of each column that has one only; None for a column with several."""
-    first = numbers[0]
-    same = (numbers == first).all(axis=0)
-    pairs = zip(first.tolist(), same.tolist(), strict=True)
-    return [number if is_fixed else None for number, is_fixed in pairs]
+    fixed: list[int | None] = [None] * numbers.shape[1]
+    is_fixed = (numbers == numbers[0]).all(axis=0)
+    for column in np.flatnonzero(is_fixed).tolist():
+        fixed[column] = int(numbers[0, column])
+    return fixed
 
 
 @dataclass(frozen=True, slots=True)

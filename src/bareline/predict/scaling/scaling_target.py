@@ -14,6 +14,7 @@ from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
 from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.replay.engine import is_local, nodes_of_communicators, replay
+from bareline.predict.scaling.period_time import shapes_of
 from bareline.predict.scaling.prediction import Target
 from bareline.profile.records import POINT_TO_POINT
 from bareline.profile.trace import Trace
@@ -143,7 +144,7 @@ def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
         return f"has no messages {where}" if is_needed else ""
     if not curve.covers(size):
         return f"ends at {curve.sizes[-1]:.0f} B {where}, the program sends {size:.0f} B"
-    faults = curve.faults(ladder.wire_bps if nodes > 1 else None)
+    faults = curve.faults(ladder.wire_bps_between(nodes))
     if faults:
         return f"is disturbed {where}: " + ", ".join(faults)
     if size and curve.contradicts:
@@ -159,7 +160,7 @@ def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> Platfor
     """
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)
-    for shape in {shape for stream in trace.streams for shape in stream.shapes}:
+    for shape in shapes_of(trace):
         collective = collective_of(shape.call)
         if shape.kind != "collective" or collective is None or is_local(shape):
             continue

@@ -27,8 +27,8 @@ class TagLaw:
 
     def at(self, ranks: int, rank: int, partner: int) -> int:
         """Return the tag."""
-        one, of_ranks, of_rank, of_partner = self.factors
-        return one + of_ranks * ranks + of_rank * rank + of_partner * partner
+        constant, of_ranks, of_rank, of_partner = self.factors
+        return constant + of_ranks * ranks + of_rank * rank + of_partner * partner
 
 
 def tag_laws(samples: Iterable[TagSample]) -> list[TagLaw]:
@@ -55,7 +55,7 @@ def _fitted(terms: Sequence[int], rows: _Floats, tags: _Floats) -> TagLaw | None
         return None
     by_term = np.zeros(4, int)
     by_term[list(terms)] = factors
-    one, of_ranks, of_rank, of_partner = by_term.tolist()
+    constant, of_ranks, of_rank, of_partner = by_term.tolist()
     different = np.unique(columns, axis=0)
     is_checked = len(different) > len(terms) or len(terms) == 1
-    return TagLaw((one, of_ranks, of_rank, of_partner), is_checked)
+    return TagLaw((constant, of_ranks, of_rank, of_partner), is_checked)

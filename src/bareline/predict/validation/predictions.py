@@ -125,7 +125,7 @@ def _losses(
     for platform in sorted(slower, key=lambda platform: -times_s[platform]):
         # An error means that the loss is within noise, or that the replay does not reproduce it.
         with suppress(BarelineError):
-            loss = explain_application(records, name, records.baseline, platform, found=by_name)
+            loss = explain_application(records, name, records.baseline, platform, by_name=by_name)
             yield ApplicationLoss(name, loss)
 
 
