@@ -115,9 +115,16 @@ def turns(cases: int, head: dict[str, Any]) -> float:
 def boot_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
     sizes = (6, 10, 20)
     yield (
-        f"Coverage of the ratio's 95 % interval, {100 * BOOT_SPREAD:g} % between boots, "
-        f"{100 * LAUNCH_SPREAD:g} % between launches, {simulations} runs each, over launches and "
-        "over boots (from six on):"
+        "The second table has the coverage of the ratio's 95 % interval in "
+        f"{simulations} runs each."
+    )
+    yield (
+        f"The spread is {100 * BOOT_SPREAD:g} % between boots and {100 * LAUNCH_SPREAD:g} % "
+        "between launches."
+    )
+    yield (
+        "For the first value each launch counts as one value; for the second (from six boots on, "
+        "as in bareline) each boot does."
     )
     yield ""
     yield f"| guests made again | {' | '.join(f'{size} launches' for size in sizes)} |"

@@ -21,7 +21,7 @@ from hypothesis import settings
 from bareline.formats.importer import load_importers
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, pauses, runner
-from bareline.session.history import TrialCounts
+from bareline.session.trial_counts import TrialCounts
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import SilentObserver

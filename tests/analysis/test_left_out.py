@@ -1,13 +1,13 @@
 """What a plan leaves out: said by name and reason, never a failure, never silently missing."""
 
 import pytest
-from bareline.report.content.missing_blocks import missing_blocks
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.report.content.document import document_of
+from bareline.report.content.missing import missing_blocks
 from bareline.session import begin
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml

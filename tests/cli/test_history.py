@@ -146,7 +146,7 @@ def test_acceptances_that_were_edited_by_hand_count_and_stay(bareline, nights):
     reasons = [json.loads(one)["reason"] for one in file.read_text().splitlines()]
     assert reasons == ["by hand", "third"]
     file.write_text("nonsense\n")
-    assert "counts as not accepted" in bareline("trend", "nights", code=2).stderr
+    assert bareline("trend", "nights", code=2).ended_by("BL-STORE-109")
 
 
 @pytest.mark.parametrize("created", ["yesterday", "9999-12-31T23:59:59+00:00", "0001-01-01T00:00"])
@@ -170,7 +170,9 @@ def test_the_page_of_a_history_leaves_out_what_is_no_run(bareline, nights):
     page = Path("page.md").read_text()
     assert "accepted: wanted" in page
     assert "nights/n03: run.toml is damaged" in page and ACCEPTED_FILE not in page
-    assert "is damaged" in bareline("report", "nights/n03", "nights/n04", code=2).stderr
+    assert bareline("report", "nights/n03", "nights/n04", code=2).ended_by(
+        "BL-STORE-641", "nights/n03"
+    )
 
 
 def test_a_long_history_fits_a_line(bareline, nights, monkeypatch):

@@ -25,7 +25,7 @@ def read(name, rows, **params):
     probe = find_probe(name)
     text = "\n".join(map(json.dumps, rows))
     out = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
-    return probe.read(probe.make_params(params), out)
+    return probe.read(probe.make_params(params), out).samples
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ def read(name, text, **params):
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
     checked = probe.make_params(params)
     found = {}
-    for sample in probe.read(checked, output):
+    reading = probe.read(checked, output)
+    for sample in reading.samples:
         found.setdefault(sample.metric, sample.value)
-    return found, tuple(probe.caveats(checked, output))
+    return found, reading.caveats
 
 
 def good(name):

@@ -17,7 +17,7 @@ HPCC = find_probe("hpcc")
 
 def read(text):
     output = Output(stdout="", stderr="", exit_code=0, duration_s=1.0, files={"hpccoutf.txt": text})
-    samples = HPCC.read(HPCC.make_params({}), output)
+    samples = HPCC.read(HPCC.make_params({}), output).samples
     return {sample.metric: sample.value for sample in samples}
 
 

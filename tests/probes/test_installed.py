@@ -25,7 +25,7 @@ def command(name: str, **params: str | int):
 def read(name: str, text: str, **params: str | int):
     probe = find_probe(name)
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
-    return probe.read(probe.make_params(params), output)
+    return probe.read(probe.make_params(params), output).samples
 
 
 @pytest.mark.parametrize(

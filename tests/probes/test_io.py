@@ -29,8 +29,8 @@ def read(name, change=None, header=None, **params):
         if change:
             change(row)
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    checked = probe.make_params(params)
-    return probe.read(checked, Output(stdout=text, stderr="", exit_code=0, duration_s=1.0))
+    output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
+    return probe.read(probe.make_params(params), output).samples
 
 
 def caveats(samples, metric):
@@ -112,11 +112,15 @@ def test_figures_that_contradict_each_other_are_refused(change):
         read("io.sequential", change)
 
 
-def test_files_that_nobody_synced_are_told():
+def test_files_without_sync_have_a_caveat():
     probe = find_probe("io.create")
-    output = Output(stdout="", stderr="", exit_code=0, duration_s=1.0)
-    assert tuple(probe.caveats(probe.make_params({"sync": "none"}), output)) == ("not-synced",)
-    assert tuple(probe.caveats(probe.make_params({}), output)) == ()
+    rows = (DATA / "io.create.good.out").read_text().splitlines()
+    synced = Output(stdout="\n".join(rows), stderr="", exit_code=0, duration_s=1.0)
+    assert probe.read(probe.make_params({}), synced).caveats == ()
+    others = [row for row in rows if '"phase":"sync"' not in row]
+    text = "\n".join(others).replace('"points":6', '"points":5')
+    output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
+    assert probe.read(probe.make_params({"sync": "none"}), output).caveats == ("not-synced",)
 
 
 def test_files_are_made_by_the_writers_else_by_the_threads_of_the_layout():
@@ -130,7 +134,7 @@ def test_a_cached_fio_job_carries_its_caveat():
     probe = find_probe("io.fio")
     text = (DATA / "io.fio.good.out").read_text().replace('"direct" : "1"', '"direct" : "0"')
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
-    samples = probe.read(probe.make_params({"direct": False}), output)
+    samples = probe.read(probe.make_params({"direct": False}), output).samples
     assert caveats(samples, "bandwidth") == {"page-cache"}
     with raises(ParseError, "BL-PROBES-500"):
         probe.read(probe.make_params({}), output)

@@ -22,7 +22,8 @@ def read(name, rows, **params):
     text = "\n".join(map(json.dumps, rows)) + "\n"
     output = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
     made = probe.make_params(params)
-    return probe.read(made, output), tuple(probe.caveats(made, output))
+    reading = probe.read(made, output)
+    return reading.samples, reading.caveats
 
 
 def test_working_sets_are_powers_of_two_and_what_lies_between():

@@ -20,7 +20,7 @@ KERNELS = [name for name, probe in load_probes().items() if isinstance(probe, Np
 def read(name, text, **params):
     probe = find_probe(name)
     out = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
-    return probe.read(probe.make_params(params), out)
+    return probe.read(probe.make_params(params), out).samples
 
 
 def good(name):
@@ -117,13 +117,12 @@ def test_a_part_of_the_iterations_is_marked_as_not_verified():
     probe = find_probe("npb.cg")
     params = probe.make_params({"problem_class": "W", "iterations": 3})
     out = Output(stdout=part(), stderr="", exit_code=0, duration_s=1.0)
-    assert probe.read(params, out)
-    assert tuple(probe.caveats(params, out)) == ("not verified: 3 of 15 iterations",)
+    assert probe.read(params, out).caveats == ("not verified: 3 of 15 iterations",)
     assert (
         Caveat.read("not verified: 3 of 15 iterations").brief == "not verified: 3 of 15 iterations"
     )
     whole = Output(stdout=text(good("npb.cg")), stderr="", exit_code=0, duration_s=1.0)
-    assert tuple(probe.caveats(probe.make_params({}), whole)) == ()
+    assert probe.read(probe.make_params({}), whole).caveats == ()
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.probes.base import find_probe, load_probes
+from bareline.probes.base import Probe, ProbeReading, find_probe, load_probes
 from bareline.testing.messages import raises
 from bareline.testing.probes import ProbeContract
 from bareline.vocabulary.errors import ParseError, ProbeError
-from bareline.vocabulary.model import Layout, Output
+from bareline.vocabulary.model import Layer, Layout, Metric, Output, Sample
 
 DATA = Path(__file__).with_name("data")
 #: Probes whose good output is captured; the name of the file is the name of the probe.
@@ -36,7 +36,7 @@ def good(name):
 
 def read(name, text):
     probe = find_probe(name)
-    return probe.read(probe.make_params({}), output(text, name))
+    return probe.read(probe.make_params({}), output(text, name)).samples
 
 
 def test_every_probe_has_a_captured_output():
@@ -104,7 +104,9 @@ def test_negative_times_and_rates_are_refused(name, monkeypatch):
         turned = [
             replace(s, value=-abs(s.value) or -1.0) if s.metric == metric else s for s in samples
         ]
-        monkeypatch.setattr(type(probe), "parse", lambda *_, turned=turned: turned)
+        monkeypatch.setattr(
+            type(probe), "parse", lambda *_, turned=turned: ProbeReading(tuple(turned))
+        )
         with raises(ParseError, "BL-PROBES-871", str(metric)):
             probe.read(params, output(""))
 
@@ -135,14 +137,50 @@ def test_lost_and_repeated_points_are_noticed(name):
         read(name, "\n".join([*lines[:2], *lines[1:]]))
 
 
+class PreviousForm(Probe[type(find_probe("null").make_params({}))]):
+    """A plug-in for version 0.3: samples, caveats, facts and arrays by a method each."""
+
+    name = "compute.previous"
+    layer = Layer.COMPUTE
+    title = "the previous form"
+    summary = "a probe of a plug-in for version 0.3"
+    params = type(find_probe("null").make_params({}))
+    metrics = {"rate": Metric("B/s", "higher")}  # noqa: RUF012
+
+    def command(self, params, layout):
+        raise NotImplementedError
+
+    def parse(self, params, output):
+        yield Sample("rate", float(output.stdout))
+
+    def caveats(self, params, output):
+        return ["cut"]
+
+    def facts(self, params, output):
+        return {"cpu.model": output.stderr}
+
+    def arrays(self, params, output):
+        return {"rate": 8}
+
+
+def test_the_methods_of_version_0_3_complete_samples_alone():
+    text = Output(stdout="2.5", stderr="Xeon", exit_code=0, duration_s=1.0)
+    reading = PreviousForm().read(None, text)
+    assert reading.samples == (Sample("rate", 2.5),)
+    assert reading.caveats == ("cut",)
+    assert reading.facts == {"cpu.model": "Xeon"}
+    assert reading.arrays == {"rate": 8}
+    with raises(ParseError, "BL-PROBES-871", "rate"):
+        PreviousForm().read(None, replace(text, stdout="-1"))
+
+
 def test_cut_points_are_a_caveat():
     probe = find_probe("mpi.pingpong")
     text = good("mpi.pingpong")
+    assert probe.read(probe.make_params({}), output(text)).caveats == ()
     params = probe.make_params({"max_bytes": 8 << 20})
-    assert tuple(probe.caveats(params, output(text))) == ()
     cut = text.replace('"cut":[]', '"cut":[{"point":{"size_bytes":8388608},"reason":"slow"}]')
-    assert probe.read(params, output(cut))
-    assert tuple(probe.caveats(params, output(cut))) == ("cut",)
+    assert probe.read(params, output(cut)).caveats == ("cut",)
 
 
 def test_listed_sizes_take_the_place_of_powers_of_two():
@@ -185,8 +223,8 @@ def test_nuttcp_with_several_streams_tells_no_retransmissions():
         "megabytes=1844.3750 real_seconds=1.00 rate_Mbps=15509.0070 tx_cpu=44 rx_cpu=53 "
         "rtt_ms=0.10\n"
     )
-    found = probe.read(probe.make_params({"streams": 4}), output(text))
-    assert {sample.metric for sample in found} == set(probe.metrics) - {"retransmissions"}
+    reading = probe.read(probe.make_params({"streams": 4}), output(text))
+    assert {sample.metric for sample in reading.samples} == set(probe.metrics) - {"retransmissions"}
     with raises(ParseError, "BL-PROBES-285"):
         read("net.nuttcp", text)
 

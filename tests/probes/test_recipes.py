@@ -76,7 +76,7 @@ def read(folder: Path, name: str, output: Output) -> tuple[float, dict[str, floa
     """Return headline and other numbers, as the recipe reads them and holds them to be right."""
     written = study(folder, name)
     program, probe = written.programs[name], written.find_probe(f"app.{name}")
-    samples = probe.read(probe.make_params(EXPECTED[name][2]), output)
+    samples = probe.read(probe.make_params(EXPECTED[name][2]), output).samples
     others = {key: value.read(key, output) for key, value in program.values.items()}
     return samples[0].value, others
 

@@ -59,9 +59,9 @@ def test_a_missing_profile_is_a_failed_record_with_its_reason(text, words):
     files = {} if text is None else {PROFILE_FILE: text}
     null = find_probe("null")
     output = Output(stdout="[1.0]", stderr="ld.so: no\n", exit_code=0, duration_s=0.1, files=files)
-    plain, _ = judge_output(null, null.make_params({}), output, 5)
+    plain = judge_output(null, null.make_params({}), output, 5).outcome
     assert isinstance(plain, Measured)
-    outcome, _ = judge_output(null, null.make_params({}), output, 5, profile=True)
+    outcome = judge_output(null, null.make_params({}), output, 5, profile=True).outcome
     assert isinstance(outcome, Failed) and outcome.stage is Stage.PARSE
     assert words in outcome.reason and "ld.so: no" in outcome.reason
 

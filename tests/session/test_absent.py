@@ -1,7 +1,6 @@
 """Programs that are not installed: skipped once with the command that gets them, no failure."""
 
 import pytest
-from bareline.report.content.missing_blocks import missing_blocks
 
 from bareline.analysis.judgements.conditions import parse_condition
 from bareline.analysis.numbers.records import read_runs
@@ -9,6 +8,7 @@ from bareline.analysis.words.comparison import Comparison
 from bareline.analysis.words.conditions import check
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.content.document import document_of
+from bareline.report.content.missing import missing_blocks
 from bareline.session import begin
 from bareline.session.status import status_of
 from bareline.study.study import study_from_toml

@@ -10,6 +10,7 @@ import pytest
 
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.comparison import Comparison
+from bareline.probes.base import ProbeReading
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.document import document_of
 from bareline.report.page.files import write_report
@@ -124,9 +125,9 @@ def test_a_probe_that_delivers_more_today_can_go_on_with_the_run(planted, execut
     monkeypatch.setattr(NullProbe, "metrics", metrics)
 
     def parse(self, params, output):
-        for sample in real(self, params, output):
-            yield sample
-            yield Sample("twice", 2 * sample.value, sample.point)
+        samples = real(self, params, output).samples
+        twice = (Sample("twice", 2 * sample.value, sample.point) for sample in samples)
+        return ProbeReading((*samples, *twice))
 
     monkeypatch.setattr(NullProbe, "parse", parse)
     assert execute(planted).remaining == 0

@@ -149,12 +149,12 @@ END = (DATA / "mpi.barrier.good.out").read_text()
 def test_a_program_that_printed_its_end_and_hung_is_measured(stdout, stage):
     probe = find_probe("mpi.barrier")
     output = Output(stdout=stdout, stderr="", exit_code=-9, duration_s=60.0, timed_out=True)
-    outcome, caveats = judge_output(probe, probe.make_params({}), output, 60.0)
+    judged = judge_output(probe, probe.make_params({}), output, 60.0)
     if stage is None:
-        assert isinstance(outcome, Measured)
-        assert "hung-at-end" in caveats
+        assert isinstance(judged.outcome, Measured)
+        assert "hung-at-end" in judged.caveats
     else:
-        assert outcome.stage is stage
+        assert judged.outcome.stage is stage
 
 
 def test_out_of_time_is_no_parse_error():
@@ -162,7 +162,7 @@ def test_out_of_time_is_no_parse_error():
     cut = '{"end":true,"points":0,"cut":[{"point":{},"reason":"one iteration takes 1 s"}]}'
     probe = find_probe("mpi.barrier")
     output = Output(stdout=f"{header}\n{cut}\n", stderr="", exit_code=0, duration_s=1.0)
-    outcome, _ = judge_output(probe, probe.make_params({}), output, 60.0)
+    outcome = judge_output(probe, probe.make_params({}), output, 60.0).outcome
     assert outcome.stage is Stage.BUDGET
     assert "raise `budget_s`" in outcome.reason
 
@@ -348,7 +348,7 @@ FRAME = "-" * 74 + "\nPrimary job  terminated normally, but ...\n" + "-" * 74 + 
 )
 def test_what_a_program_may_do_becomes_a_failed_record(output, stage, words):
     given = {"stdout": "[1.0]", "stderr": "", "exit_code": 0, "duration_s": 1.0} | output
-    outcome, _ = judge_output(NULL, PARAMS, Output(**given), 5)
+    outcome = judge_output(NULL, PARAMS, Output(**given), 5).outcome
     assert isinstance(outcome, Failed)
     assert outcome.stage is stage
     assert words in outcome.reason
@@ -360,7 +360,7 @@ def test_a_probe_that_raises_anything_loses_nothing():
             raise ZeroDivisionError("oops")
 
     output = Output(stdout="[1.0]", stderr="", exit_code=0, duration_s=1.0)
-    outcome, _ = judge_output(Broken(), PARAMS, output, 5)
+    outcome = judge_output(Broken(), PARAMS, output, 5).outcome
     assert isinstance(outcome, Failed)
     assert "ZeroDivisionError: oops" in outcome.reason
 

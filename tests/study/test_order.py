@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.study.plan import order_block
+from bareline.study.order import order_block
 
 GRID = [(platform, case) for case in range(5) for platform in range(3)]
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.probes.base import find_probe
-from bareline.study.plan import choose, largest_layout, lay_out, make_plan, order_block
+from bareline.study.order import order_block
+from bareline.study.plan import choose, largest_layout, lay_out, make_plan
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import StudyError

@@ -122,6 +122,27 @@ threads = 3
 """
 
 
+def test_a_changed_study_has_the_probes_of_its_question():
+    measures = [{"probe": "null"}, {"probe": "mpi.pingpong", "ranks": 2}]
+    study = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    assert study.asking(["null"]).asked_probes == {"null"}
+    assert study.asking(["mpi.pingpong"]).asked_probes == {"mpi.pingpong"}
+    study.asked_probes  # noqa: B018
+    assert study.asking(["mpi.pingpong"]).asked_probes == {"mpi.pingpong"}
+
+
+def test_launches_of_a_scale_replace_the_looks(tmp_path):
+    content = {
+        "study": {"name": "s", "looks": [12, 25]},
+        "scale": {"small": {"launches": 8}, "looked": {"looks": [12, 30]}},
+        "measure": [{"probe": "null"}],
+    }
+    study = study_from_toml(content, where="t")
+    assert (study.launches, study.looks) == (25, [12, 25])
+    assert (study.at_scale("small").launches, study.at_scale("small").looks) == (8, None)
+    assert (study.at_scale("looked").launches, study.at_scale("looked").looks) == (30, [12, 30])
+
+
 def test_a_scale_changes_what_it_names_and_nothing_else(tmp_path):
     study = load_study(write(tmp_path, SCALED))
     small = study.at_scale("small")

@@ -38,33 +38,43 @@ def _laughs(levels, width, form):
     return "\n".join(lines)
 
 
+#: Texts with the code of their refusal, None for the words of PyYAML, and its values.
 HARMFUL = {
-    "alias-in-itself": ("&a {x: *a}", r"line 1, column 8: the alias '\*a' contains itself"),
-    "alias-in-itself-block": ("&a\nx: *a\n", r"line 2, column 4: the alias '\*a' contains itself"),
-    "list-in-itself": ("- &a [1, [*a]]", "contains itself"),
-    "merge-keys": (_laughs(9, 9, "{{<<: [{0}], k{level}: 1}}"), r"line 6.*200,000 values"),
-    "aliases": (_laughs(9, 9, "[{0}]"), r"line 6.*200,000 values"),
-    "many-aliases": ("a: &a 1\nb: [" + "*a, " * 1001 + "]", "line 2.*more than 1000 aliases"),
-    "deep": ("[" * 100_000, "line 1, column 65: nested more than 64 deep"),
-    "deep-block": ("".join(f"{' ' * n}a:\n" for n in range(500)), "nested more than 64 deep"),
-    "digits": ("a:\n  b: " + "9" * 4301, "line 2, column 6: a number has 4,301 digits"),
-    "hexadecimal": ("a: 0x" + "f" * 5000, "a number has 5,002 digits"),
-    "binary": ("a: 0b" + "1" * 5000, "a number has 5,002 digits"),
-    "decimals": ("a: 0." + "1" * 5000, "a number has 5,002 digits"),
-    "text": ("a: " + "x" * (1 << 21), "line 1.*a text has 2,097,152 characters"),
-    "values": ("- a\n" * 300_000, "line 2000.*more than 200,000 values"),
-    "size": ("#" * (5 << 20), "larger than 4 MiB"),
-    "python": ("a: !!python/object/apply:os.system [reboot]", "line 1.*tag .*is not read"),
-    "own-tag": ("a: !vault x", "tag '!vault' is not read"),
-    "set": ("!!set {a, b}", "tag .*set' is not read"),
-    "binary-tag": ("a: !!binary x", "tag .*binary' is not read"),
-    "list-as-key": ("? [a]\n: 1", "line 1, column 3: a key is a list or a table"),
-    "merge-of-a-number": ("<<: 3", "line 1.*merging"),
-    "control": ("a: \x07", "characters are not allowed"),
-    "nul": ("a: \0", "characters are not allowed"),
-    "two-documents": ("a: 1\n---\nb: 2", "line 2.*another document"),
-    "no-anchor": ("a: *b", "line 1.*undefined alias"),
-    "bad-number": ("a: !!int x", "a value cannot be read"),
+    "alias-in-itself": ("&a {x: *a}", ("BL-VOCABULARY-941", "line 1, column 8")),
+    "alias-in-itself-block": ("&a\nx: *a\n", ("BL-VOCABULARY-941", "line 2, column 4")),
+    "list-in-itself": ("- &a [1, [*a]]", ("BL-VOCABULARY-941", "line 1, column 11")),
+    "merge-keys": (
+        _laughs(9, 9, "{{<<: [{0}], k{level}: 1}}"),
+        ("BL-VOCABULARY-867", "line 6,", "200,000"),
+    ),
+    "aliases": (_laughs(9, 9, "[{0}]"), ("BL-VOCABULARY-867", "line 6,", "200,000")),
+    "many-aliases": (
+        "a: &a 1\nb: [" + "*a, " * 1001 + "]",
+        ("BL-VOCABULARY-999", "line 2,", "1000"),
+    ),
+    "deep": ("[" * 100_000, ("BL-VOCABULARY-973", "line 1, column 65", "64")),
+    "deep-block": ("".join(f"{' ' * n}a:\n" for n in range(500)), ("BL-VOCABULARY-973", "64")),
+    "digits": ("a:\n  b: " + "9" * 4301, ("BL-VOCABULARY-191", "line 2, column 6", "4,301")),
+    "hexadecimal": ("a: 0x" + "f" * 5000, ("BL-VOCABULARY-191", "5,002")),
+    "binary": ("a: 0b" + "1" * 5000, ("BL-VOCABULARY-191", "5,002")),
+    "decimals": ("a: 0." + "1" * 5000, ("BL-VOCABULARY-191", "5,002")),
+    "text": ("a: " + "x" * (1 << 21), ("BL-VOCABULARY-868", "line 1,", "2,097,152")),
+    "values": ("- a\n" * 300_000, ("BL-VOCABULARY-867", "line 2000", "200,000")),
+    "size": ("#" * (5 << 20), ("BL-VOCABULARY-364", "4 MiB")),
+    "python": (
+        "a: !!python/object/apply:os.system [reboot]",
+        ("BL-VOCABULARY-559", "line 1,", "os.system"),
+    ),
+    "own-tag": ("a: !vault x", ("BL-VOCABULARY-559", "!vault")),
+    "set": ("!!set {a, b}", ("BL-VOCABULARY-559", "set")),
+    "binary-tag": ("a: !!binary x", ("BL-VOCABULARY-559", "binary")),
+    "list-as-key": ("? [a]\n: 1", ("BL-VOCABULARY-714", "line 1, column 3")),
+    "merge-of-a-number": ("<<: 3", (None, "line 1,")),
+    "control": ("a: \x07", (None,)),
+    "nul": ("a: \0", (None,)),
+    "two-documents": ("a: 1\n---\nb: 2", (None, "line 2,")),
+    "no-anchor": ("a: *b", (None, "line 1,")),
+    "bad-number": ("a: !!int x", ("BL-VOCABULARY-269",)),
 }
 
 
@@ -81,9 +91,9 @@ def loader(request, monkeypatch):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", HARMFUL)
 def test_yaml_that_would_take_the_machine_is_refused_by_line(name, loader):
-    text, reason = HARMFUL[name]
+    text, (code, *values) = HARMFUL[name]
     began_s = time.process_time()
-    with pytest.raises(DocumentError, match=reason):
+    with raises(DocumentError, code, *values):
         parse_yaml(text)
     assert time.process_time() - began_s < 25
 
@@ -188,7 +198,7 @@ ALLOWED = {
     "src/bareline/platforms/sim/network.py": "a file of the package",
     "src/bareline/analysis/numbers/parameters.py": "a file of the package",
     "src/bareline/study/catalogue.py": "a file of the package",
-    "src/bareline/session/intake.py": "an unnamed file that this process has just written",
+    "src/bareline/session/spool.py": "an unnamed file that this process has just written",
     "src/bareline/session/variants.py": "a value of the own command line",
     "src/bareline/platforms/hosts/images/parts.py": "a file of the own cache",
     "src/bareline/platforms/made/vm/preflight.py": "a file of the own cache",

@@ -9,10 +9,11 @@ import textwrap
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.reached.slurm import commands
 from bareline.study.study import study_from_toml
 from bareline.testing.messages import raises
 from bareline.vocabulary import message_codes
-from bareline.vocabulary.errors import BarelineError, StudyError, UsageError
+from bareline.vocabulary.errors import BarelineError, PlatformError, StudyError, UsageError
 from bareline.vocabulary.message_codes import code_of, message_key, read_messages
 from bareline.vocabulary.message_sites import error_classes, has_words, read_sites
 from bareline.vocabulary.source_place import CODES_FILE
@@ -58,6 +59,9 @@ def test_a_site_has_the_words_with_placeholders():
         ('raise AssertionError("a fault of ours")', []),
         ('return UsageError("not raised here")', ["not raised here"]),
         ('print_error("a warning")', ["a warning"]),
+        ('ended.require_success("it failed")', ["it failed"]),
+        ('kind = StudyError if x else UsageError\nreturn kind("either class")', ["either class"]),
+        ('kind = StudyError if x else len\nreturn kind("no error")', []),
         ("print_error(str(error))", []),
         ('raise StudyError("plain") from UsageError("cause")', ["plain"]),
         ("why = why\nraise StudyError(why)", ["{why}"]),
@@ -165,3 +169,8 @@ def test_a_file_of_codes_is_read_without_retired_ones(tmp_path):
     file = tmp_path / CODES_FILE
     file.write_text('retired = ["A-1"]\n[A-2]\nby = "X"\ntext = "t t"\nplace = "p"\n')
     assert [message.code for message in read_messages(file)] == ["A-2"]
+
+
+def test_an_error_of_a_program_has_the_code_of_its_caller():
+    with raises(PlatformError, "BL-PLATFORMS-172", "`false` failed: exit code 1"):
+        commands.run_checked("false")

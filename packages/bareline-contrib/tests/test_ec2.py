@@ -24,6 +24,7 @@ from bareline.platforms.made.cloud.provider import (
     QuotaReached,
 )
 from bareline.platforms.reached.remote.keys import make_keys
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -122,7 +123,7 @@ def test_instance_that_never_answers_is_given_up_and_nothing_stays(options, clie
     scratch.mkdir()
     spec = PlatformSpec("cloud", "ec2", options)
     with (
-        pytest.raises(NotNow, match=r"n1: did not come up in 1 attempt: 1\. running, but no ssh"),
+        raises(NotNow, "BL-PLATFORMS-524", "n1: ", "1. running"),
         Ec2Platform(spec, Context(scratch, cache)).acquire(Layout()),
     ):
         pytest.fail("came up")

@@ -14,7 +14,7 @@ from bareline.cli.output import EXIT_TRIALS_FAILED, emit_blocks, print_error, un
 if TYPE_CHECKING:
     from bareline.analysis.words.commands import CommandRow
     from bareline.analysis.words.comparison import Comparison
-    from bareline.session.history import TrialCounts
+    from bareline.session.trial_counts import TrialCounts
     from bareline.store.run import Run
 
 

@@ -36,8 +36,8 @@ from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
-    from bareline.session.history import TrialCounts
     from bareline.session.submission import SubmissionRequest
+    from bareline.session.trial_counts import TrialCounts
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 

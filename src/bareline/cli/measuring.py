@@ -18,7 +18,7 @@ from bareline.cli.output import (
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp
 
 if TYPE_CHECKING:
-    from bareline.session.history import TrialCounts
+    from bareline.session.trial_counts import TrialCounts
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 

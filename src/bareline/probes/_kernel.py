@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bareline.probes._native import MeasuredPoint, Report, native, read_report
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
-from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample, Scalar
 
 #: Relative deviation that rounding to the 12 digits of the output explains.
 _ROUNDING = 1e-9
@@ -51,14 +51,6 @@ class Kernel(Probe[Any]):
         """Return how many of its iterations are to run; 0 for all of them."""
         return 0
 
-    def report(self, output: Output) -> Report:
-        """Read a complete output, or raise ParseError: it is not an output of this kernel."""
-        return read_report(output, *self.name.split("."))
-
-    def caveats(self, params: Any, output: Output) -> Iterable[str]:
-        reason = _unverified(self.report(output).points[0])
-        return (f"{NOT_VERIFIED}: {reason}",) if reason else ()
-
     def check_ranks(self, params: Any, ranks: int, *, where: str | None = None) -> None:
         """Refuse a number of ranks that the benchmark is not defined for; name those around it."""
         size = params.problem_class
@@ -76,12 +68,31 @@ class Kernel(Probe[Any]):
     def rank_rule(self, problem_class: str, ranks: int) -> str:
         """Describe which rule a number of ranks breaks; "" when it breaks none."""
 
-    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        report = self.report(output)
-        reported = report.header.get("class")
+    def parse(self, params: Any, output: Output) -> ProbeReading:
+        report = read_report(output, *self.name.split("."))
+        self.check_header(params, report.header)
+        unverified = _unverified(report.point)
+        return ProbeReading(
+            samples=tuple(self.samples(params, report.point)),
+            caveats=(f"{NOT_VERIFIED}: {unverified}",) if unverified else (),
+            facts=self.facts_of(report),
+        )
+
+    def check_header(self, params: Any, header: Mapping[str, Any]) -> None:
+        """Raise ParseError: the output is of another problem."""
+        reported = header.get("class")
         if reported != params.problem_class:
             raise ParseError(f"class {reported} instead of {params.problem_class}")
-        point = report.point
+
+    def facts_of(self, report: Report) -> Mapping[str, Scalar]:
+        """Return the facts of the platform that the program prints."""
+        return {}
+
+    def samples(self, params: Any, point: MeasuredPoint) -> list[Sample]:
+        """Turn the point of a complete output into samples.
+
+        Raises ParseError: its numbers contradict each other or the parameters.
+        """
         iterations = self.iterations_asked(params)
         unverified = _unverified(point)
         if iterations and point.number("iterations") != iterations:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import OutOfTime, ParseError
 from bareline.vocabulary.facts import NO_FLAGS
 from bareline.vocabulary.instructions import BLAS_KERNELS
@@ -87,7 +87,10 @@ class MeasuredPoint:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A complete output."""
+    """A complete output.
+
+    - `cut`: the points that were left out because they exceeded their time budget.
+    """
 
     header: Mapping[str, Any]
     points: tuple[MeasuredPoint, ...]
@@ -106,6 +109,15 @@ class Report:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ParseError(f"the header has {name} = {value!r}")
         return value
+
+    @property
+    def requested_bytes(self) -> int:
+        """The size of an array in the header's options; ParseError where they lack it."""
+        options = self.header.get("options")
+        size_bytes = options.get("size_bytes") if isinstance(options, Mapping) else None
+        if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
+            raise ParseError("the header does not say how large an array was")
+        return size_bytes
 
     def check(self, params: object, *names: str) -> None:
         """Compare the parameters in the program's output with the requested ones.
@@ -190,21 +202,6 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
     return value
 
 
-def cut_caveats(output: Output) -> Iterable[str]:
-    """Name the caveat of an output that leaves points out for time."""
-    end = json.loads(output.stdout.splitlines()[-1])
-    return ("cut",) if end.get("cut") else ()
-
-
-def asked_size(output: Output) -> int:
-    """Return the bytes of an array as the header has them, or raise ParseError: it does not say."""
-    options = json.loads(output.stdout.splitlines()[0]).get("options", {})
-    size_bytes = options.get("size_bytes")
-    if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
-        raise ParseError("the header does not say how large an array was")
-    return size_bytes
-
-
 def spread_samples(
     point: MeasuredPoint, series: str, metric: str, at: Mapping[str, Scalar]
 ) -> Iterable[Sample]:
@@ -273,16 +270,25 @@ class Nodebench(Probe[P]):
         """Its name in the program."""
         return self.name.partition(".")[2]
 
-    def parse(self, params: P, output: Output) -> Iterable[Sample]:
+    def parse(self, params: P, output: Output) -> ProbeReading:
+        """Read the samples, the compiler's options, and the kernels of the BLAS, if any."""
         report = read_report(output, "nodebench", self.benchmark)
         report.check(params, *self.repeated)
-        return self.samples(params, report)
+        return ProbeReading(
+            samples=tuple(self.samples(params, report)),
+            caveats=self.caveats_of(report),
+            facts={**build_of_header(report.header), **kernels_of_header(report.header)},
+            arrays=self.arrays_of(report),
+        )
 
     @abstractmethod
     def samples(self, params: P, report: Report) -> Iterable[Sample]:
         """Turn a complete output that is of these parameters into samples."""
 
-    def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Return the compiler's options, and the kernels of the BLAS, if one is called."""
-        header = read_report(output, "nodebench", self.benchmark).header
-        return {**build_of_header(header), **kernels_of_header(header)}
+    def caveats_of(self, report: Report) -> tuple[str, ...]:
+        """Return the reasons to doubt the whole output."""
+        return ()
+
+    def arrays_of(self, report: Report) -> Mapping[str, int]:
+        """Return the size in bytes of each array: see `ProbeReading`."""
+        return {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from inspect import getdoc, isfunction
 from itertools import chain
@@ -35,6 +35,24 @@ from bareline.vocabulary.units import BASE_UNITS
 from bareline.vocabulary.validation_errors import problem_of
 
 P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReading:
+    """The content of one successful output.
+
+    - `samples`: the measured values.
+    - `caveats`: the reasons to doubt the whole trial, as codes of `CAVEATS`.
+    - `facts`: the facts of the platform that only a running program finds out.
+    - `arrays`: the size in bytes of each array, by the prefix of the metrics that it belongs to.
+      The metrics of an array that fits into the platform's last-level cache get the caveat
+      `in-cache`, because their rate is not the rate of memory.
+    """
+
+    samples: tuple[Sample, ...]
+    caveats: tuple[str, ...] = ()
+    facts: Mapping[str, Scalar] = field(default_factory=dict)
+    arrays: Mapping[str, int] = field(default_factory=dict)
 
 
 class Probe(ABC, Generic[P]):
@@ -71,8 +89,11 @@ class Probe(ABC, Generic[P]):
         """Return the command to execute."""
 
     @abstractmethod
-    def parse(self, params: P, output: Output) -> Iterable[Sample]:
-        """Read the samples out of a successful launch; pure.
+    def parse(self, params: P, output: Output) -> ProbeReading | Iterable[Sample]:
+        """Read the output of a successful launch; pure, and called once for an output.
+
+        Samples without a `ProbeReading` are the form of version 0.3: the probe's methods
+        `caveats`, `facts` and `arrays` then complete them.
 
         Raises ParseError: the output differs from a successful one.
         """
@@ -97,19 +118,15 @@ class Probe(ABC, Generic[P]):
         return self.metrics
 
     def caveats(self, params: P, output: Output) -> Iterable[str]:
-        """Return the reasons to doubt the whole trial, as codes of `CAVEATS`."""
+        """Return `ProbeReading.caveats`, if `parse` returns only samples."""
         return ()
 
     def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
-        """Return the facts of the platform that only a running program finds out."""
+        """Return `ProbeReading.facts`, if `parse` returns only samples."""
         return {}
 
     def arrays(self, params: P, output: Output) -> Mapping[str, int]:
-        """Return the size in bytes of each array, by the prefix of the metrics that it belongs to.
-
-        The metrics of an array that fits into the platform's last-level cache get the caveat
-        `in-cache`, because their rate is not the rate of memory.
-        """
+        """Return `ProbeReading.arrays`, if `parse` returns only samples."""
         return {}
 
     @property
@@ -161,13 +178,26 @@ class Probe(ABC, Generic[P]):
             "metrics": {name: asdict(metric) for name, metric in self.metrics.items()},
         }
 
-    def read(self, params: P, output: Output) -> tuple[Sample, ...]:
-        """Parse an output and check the samples against the declared metrics.
+    def read(self, params: P, output: Output) -> ProbeReading:
+        """Parse an output once and check the samples against the declared metrics.
 
         Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
         finite, a time or rate is negative, or a point appears twice.
         """
-        samples = tuple(self.parse(params, output))
+        parsed = self.parse(params, output)
+        if isinstance(parsed, ProbeReading):
+            self._check_samples(params, parsed.samples)
+            return parsed
+        samples = tuple(parsed)
+        self._check_samples(params, samples)
+        return ProbeReading(
+            samples,
+            caveats=tuple(self.caveats(params, output)),
+            facts=self.facts(params, output),
+            arrays=self.arrays(params, output),
+        )
+
+    def _check_samples(self, params: P, samples: tuple[Sample, ...]) -> None:
         seen: set[tuple[str, str]] = set()
         for sample in samples:
             if sample.metric not in self.metrics:
@@ -183,7 +213,6 @@ class Probe(ABC, Generic[P]):
         missing = set(self.delivers(params)) - {sample.metric for sample in samples}
         if missing:
             raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
-        return samples
 
 
 K = TypeVar("K", bound=Probe[Any])

@@ -7,7 +7,7 @@ another, since pairs that share a switch would take from each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import MeasuredPoint, Report, native, options, read_report
-from bareline.probes.base import Probe, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.nodeset import unfold
@@ -98,12 +98,12 @@ class EachNode(Probe[Any]):
             words += ("--array-bytes", str(params.array_bytes))
         return native("fleetbench", self.benchmark, *words, *NAMES, mpi=True)
 
-    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         report, names = read_fleet(output, self.benchmark)
         rates = {node_of(point, "rank", names): point.positive("rate") for point in report.points}
-        yield Sample(self.headline, median(rates.values()))
-        for name, rate in rates.items():
-            yield Sample(f"node_{self.headline}", rate, {"node": name})
+        metric = f"node_{self.headline}"
+        each_node = (Sample(metric, rate, {"node": name}) for name, rate in rates.items())
+        return ProbeReading((Sample(self.headline, median(rates.values())), *each_node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,16 @@ class EachPair(Probe[PairParams]):
         together = ("--together",) if params.together else ()
         return native("fleetbench", "pairs", *words, *together, *NAMES, mpi=True)
 
-    def parse(self, params: PairParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: PairParams, output: Output) -> ProbeReading:
         report, names = read_fleet(output, "pairs")
+        samples: list[Sample] = []
         for metric in ("latency", "bandwidth"):
             values = [point.positive(metric) for point in report.points]
-            yield Sample(metric, median(values))
+            samples.append(Sample(metric, median(values)))
             for point, value in zip(report.points, values, strict=True):
                 ends = {"node": node_of(point, "a", names), "peer": node_of(point, "b", names)}
-                yield Sample(f"pair_{metric}", value, ends)
+                samples.append(Sample(f"pair_{metric}", value, ends))
+        return ProbeReading(tuple(samples))
 
 
 PROBES = (

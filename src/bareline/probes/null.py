@@ -6,13 +6,12 @@ It tests runner, statistics and comparison end to end, because the truth is know
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -50,15 +49,18 @@ class NullProbe(Probe[NullParams]):
     def command(self, params: NullParams, layout: Layout) -> Command:
         return Command(argv=("null", json.dumps(asdict(params))))
 
-    def parse(self, params: NullParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: NullParams, output: Output) -> ProbeReading:
         try:
-            times = json.loads(output.stdout)
-            if len(times) != params.points:
-                raise ParseError(f"{len(times)} of {params.points} points")
-            for number, time_s in enumerate(times):
-                yield Sample("time", float(time_s), {"point": number} if len(times) > 1 else {})
+            times_s = [float(time_s) for time_s in json.loads(output.stdout)]
         except (ValueError, TypeError) as error:
             raise ParseError(f"not a list of times: {error}") from error
+        if len(times_s) != params.points:
+            raise ParseError(f"{len(times_s)} of {params.points} points")
+        if len(times_s) == 1:
+            return ProbeReading((Sample("time", times_s[0]),))
+        return ProbeReading(
+            tuple(Sample("time", time_s, {"point": i}) for i, time_s in enumerate(times_s))
+        )
 
 
 PROBE = NullProbe()

@@ -16,7 +16,8 @@ from pathlib import Path
 from bareline.formats.files import FoundTrial, found_in
 from bareline.formats.importer import Commit
 from bareline.session.imported import Intake
-from bareline.session.intake import Dates, Spool, check_platform, take
+from bareline.session.intake import ImportOptions, check_platform, take
+from bareline.session.spool import Spool
 from bareline.vocabulary.errors import UsageError
 
 _HASH = re.compile(r"[0-9a-f]{16,64}")
@@ -45,15 +46,15 @@ def import_commits(
     check_platform(platform, ranks)
     for _ in found_in(files, skip_unknown=skip_unknown, skipped=[]):
         pass
+    options = ImportOptions(platform=platform, title=title, ranks=ranks, date=date)
     intakes: list[Intake] = []
     skipped: list[Path] = []
     read_trials = found_in(files, skip_unknown=skip_unknown, skipped=skipped)
     for commit, trials in groupby(read_trials, key=_commit_of):
         with Spool() as spool:
-            names = dict.fromkeys(trial.file.name for trial in _added(spool, trials, commit))
-            dates = Dates(date, commit.date)
-            out = folder / run_name(commit)
-            intakes.append(take(spool, platform, out, ", ".join(names), title, ranks, dates))
+            names = [trial.file.name for trial in _added(spool, trials, commit)]
+            dated = replace(options, committed=commit.date)
+            intakes.append(take(spool, folder / run_name(commit), names, dated))
     if intakes:
         intakes[0].skipped = tuple(skipped)
     return intakes

@@ -10,7 +10,8 @@ from enum import StrEnum
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.platforms.base import load_platform_types
 from bareline.platforms.config import platforms_from_toml
-from bareline.study.plan import Cell, Choice, PlanCell, choose
+from bareline.study.order import Cell
+from bareline.study.plan import Choice, PlanCell, choose
 from bareline.study.study import Study
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Scalar, format_point

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bareline.session.case_records import CaseRecords
+from bareline.session.trial_counts import TrialCounts
 from bareline.study.study import Study
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import (
@@ -24,7 +25,6 @@ from bareline.vocabulary.model import (
     Record,
     Stage,
     Trial,
-    format_point,
 )
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -37,46 +37,13 @@ _TIMEOUTS_IN_A_ROW = 3
 
 _BUDGET_USED = "the time budget is used up"
 
-#: Factor by which a time budget grows each time that it was too short for any point, and the most.
-_LONGER, _LONGEST = 4.0, 64.0
+#: Factor by which a time budget grows each time that it was too short for any point.
+_LONGER = 4.0
+#: Largest factor of a time budget.
+_LONGEST = 64.0
 
-
-@dataclass(frozen=True, slots=True)
-class TrialCounts:
-    """The state of a run, in numbers of trials.
-
-    - `skipped`: trials whose program is not installed.
-    - `saved`: trials that adaptive stopping made unnecessary.
-    - `not_run`: trials that the time budget left no time for.
-    - `on`: the platforms that have records.
-    - `blocks_had`: blocks begun before the time budget ended the run, if it did.
-    """
-
-    planned: int
-    measured: int
-    failed: int
-    skipped: int
-    saved: int
-    on: frozenset[str] = frozenset()
-    blocks_had: int | None = None
-    not_run: int = 0
-
-    @property
-    def remaining(self) -> int:
-        """Trials still to run."""
-        recorded = self.measured + self.failed + self.skipped
-        return self.planned - recorded - self.saved - self.not_run
-
-    @property
-    def parts(self) -> dict[str, int]:
-        """Results of the trials, for people: see `run_end_blocks`."""
-        names = ("measured", "failed", "skipped", "saved", "not_run")
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def wrong(self) -> bool:
-        """Whether trials failed, or none was measured."""
-        return bool(self.failed) or not self.measured
+#: Returns whether a platform's processor is software; None where that is unknown.
+Emulates = Callable[[str], bool | None]
 
 
 class History:
@@ -97,52 +64,49 @@ class History:
         answered: Callable[[], bool] | None = None,
     ) -> None:
         self._study = study
-        self._answered = answered
-        self._looked_at: dict[int, bool] = {}
         self._plan = plan
         self._exact = frozenset(exact)
         self._baseline = baseline
         self._control = control
+        self._answered = answered
+        self._looked_at: dict[int, bool] = {}
         self._blocks: dict[int, list[Trial]] = defaultdict(list)
+        self._cells: dict[Case, dict[str, CaseRecords]] = defaultdict(dict)
         for trial in plan:
             self._blocks[trial.block].append(trial)
+            self._cells[trial.case].setdefault(trial.platform, CaseRecords()).planned += 1
         self.records: dict[int, Record] = {}
-        self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
-        self._planned = Counter((trial.platform, trial.case) for trial in plan)
-        self._on: dict[Case, set[str]] = defaultdict(set)
-        for platform, case in self._planned:
-            self._on[case].add(platform)
         self._emulated: dict[str, bool] = {}
-        #: The first block in which a case's program was not there.
-        self._absent: dict[tuple[str, Case], int] = {}
-        self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
         self._decided: dict[tuple[int, Case], str] = {}
         self._spent_s: dict[int, float] = defaultdict(float)
 
     def add(self, record: Record) -> None:
         """Take a record into account; raises StoreError where another bareline planned it."""
         trial = record.trial
-        planned = self._plan[trial.index] if trial.index < len(self._plan) else None
-        if planned is None or (planned.platform, planned.case) != (trial.platform, trial.case):
+        if not self._is_planned(trial):
             raise StoreError(
                 f"trial {trial.index} ({trial.case.label} on {trial.platform}) is not what this "
                 "bareline plans there",
                 hint="go on with the bareline that began it, or measure again into a new folder",
             )
-        if isinstance(record.outcome, Measured):  # without samples that no decision looks at
+        if isinstance(record.outcome, Measured):
+            self._emulated[trial.platform] = "emulated-cpu" in record.caveats
+            # Without samples that no decision looks at.
             wanted = self.wanted(trial.case.probe)
             samples = tuple(sample for sample in record.outcome.samples if sample.metric in wanted)
             record = replace(record, outcome=Measured(samples))
         self.records[trial.index] = record
-        self._by_case[trial.case][trial.platform].append(record)
-        if isinstance(record.outcome, Measured):
-            self._emulated[trial.platform] = "emulated-cpu" in record.caveats
-        cell = (trial.platform, trial.case)
-        if record.skipped:
-            self._absent[cell] = min(trial.block, self._absent.get(cell, trial.block))
-        seconds, count = self._durations.get(cell, (0.0, 0))
-        self._durations[cell] = (seconds + record.duration_s, count + 1)
+        self._cell_of(trial).add(record)
         self.spent(record)
+
+    def _is_planned(self, trial: Trial) -> bool:
+        if trial.index >= len(self._plan):
+            return False
+        planned = self._plan[trial.index]
+        return planned.platform == trial.platform and planned.case == trial.case
+
+    def _cell_of(self, trial: Trial) -> CaseRecords:
+        return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
         """Take the time into account that a trial took, though another of its records counts."""
@@ -160,7 +124,9 @@ class History:
         A run may have millions of further trials.
         """
         measured = self._study.find_probe(probe)
-        return (measured.headline,) if self._study.precision_of(measured.layer) > 0 else ()
+        if self._study.precision_of(measured.layer) > 0:
+            return (measured.headline,)
+        return ()
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Yield the plan block by block."""
@@ -170,13 +136,15 @@ class History:
         """Return how many blocks are complete: nothing is left to do in them, nor before them."""
         complete = 0
         for block in sorted(self._blocks):
-            trials = self._blocks[block]
-            begun = any(trial.index in self.records for trial in trials)
-            left = (t for t in trials if t.index not in self.records and not self.unneeded(t))
-            if not begun or any(left):
+            left = self._without_record(self._blocks[block])
+            begun = len(left) < len(self._blocks[block])
+            if not begun or not all(map(self.unneeded, left)):
                 break
             complete = block + 1
         return complete
+
+    def _without_record(self, trials: Iterable[Trial]) -> list[Trial]:
+        return [trial for trial in trials if trial.index not in self.records]
 
     def unneeded(self, trial: Trial) -> str:
         """Describe why a trial is not needed any more, or nothing if it is.
@@ -184,11 +152,13 @@ class History:
         A case ends on all platforms at once, so that its blocks stay complete; but where a trial
         repeats exactly the first one is all.
         """
-        if trial.platform in self._exact and self._measured_before(trial, trial.platform):
+        cell = self._cell_of(trial)
+        if trial.platform in self._exact and cell.measured_before(trial.block):
             return "a simulation repeats exactly"
-        if self._absent.get((trial.platform, trial.case), trial.block) < trial.block:
+        if cell.absent_since is not None and cell.absent_since < trial.block:
             return "its program is not installed"
-        emulates, enough = partial(self._emulates, trial), self._study.emulated_launches
+        enough = self._study.emulated_launches
+        emulates = partial(self._emulates, trial)
         if enough and trial.block >= enough and self._meets_emulation(trial, emulates):
             return "an emulated processor is not comparable"
         look = self._answered_at(trial.block)
@@ -216,7 +186,7 @@ class History:
                 return look
         return None
 
-    def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
+    def _meets_emulation(self, trial: Trial, emulates: Emulates) -> bool:
         """Return whether an emulated processor would be compared with a real one.
 
         Nor are the real one's case and its control's needed once nothing else is compared with it.
@@ -228,43 +198,39 @@ class History:
         twice = {self._baseline, self._control}
         if trial.platform not in twice:
             return emulates(trial.platform) is True
-        others = self._on[trial.case] - twice
-        return bool(others) and all(emulates(name) for name in others)
+        compared = self._cells[trial.case].keys() - twice
+        return bool(compared) and all(map(emulates, compared))
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
         """Return whether a platform's processor was software in the blocks before a trial's."""
-        record = self._measured_before(trial, platform)
+        cell = self._cells[trial.case].get(platform)
+        record = cell.measured_before(trial.block) if cell else None
         return None if record is None else "emulated-cpu" in record.caveats
-
-    def _measured_before(self, trial: Trial, platform: str) -> Record | None:
-        of_case = self._by_case[trial.case][platform]
-        before = (record for record in of_case if record.trial.block < trial.block)
-        return next((record for record in before if record.status == "measured"), None)
 
     def _decide(self, block: int, case: Case) -> str:
         earlier = self._decided.get((block - 1, case))
         if earlier:
             return earlier
         budget_s = self._study.budget_s
-        if (
-            budget_s
-            and block >= self._study.required_launches
-            and self._spent_until(block) >= budget_s
-        ):
+        is_required = block < self._study.required_launches
+        if budget_s and not is_required and self._spent_until(block) >= budget_s:
             return _BUDGET_USED
-        return "the target precision is reached" if self._reached(block, case) else ""
+        if self._is_precise(block, case):
+            return "the target precision is reached"
+        return ""
 
-    def _reached(self, block: int, case: Case) -> bool:
+    def _is_precise(self, block: int, case: Case) -> bool:
+        """Whether a case has the precision that the study aims at on all platforms."""
         probe = self._study.find_probe(case.probe)
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
             return False
         from bareline.stats import reached
 
-        for platform, records in self._by_case[case].items():
+        for platform, cell in self._cells[case].items():
             if platform in self._exact or platform == self._control:
                 continue
-            values = _headline_values(records, probe.headline, block)
+            values = cell.values_before(block, probe.headline)
             if values is None:
                 continue  # only failures: more trials give no new information
             if len(values[0]) < MIN_LAUNCHES or not reached(values, target).all():
@@ -273,28 +239,20 @@ class History:
 
     def hopeless(self, trial: Trial) -> str:
         """Describe why a trial would only time out again, or nothing if it may work."""
-        before = (
-            record
-            for record in reversed(self._by_case[trial.case][trial.platform])
-            if record.trial.block < trial.block
-        )
-        recent = list(islice(before, _TIMEOUTS_IN_A_ROW))
-        stages = [r.outcome.stage if isinstance(r.outcome, Failed) else None for r in recent]
-        given_up = stages[:1] == [Stage.GIVEN_UP]
-        if given_up or stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
+        before = list(self._cell_of(trial).before(trial.block))
+        latest = [_failed_stage(record) for record in before[-_TIMEOUTS_IN_A_ROW:]]
+        given_up = latest[-1:] == [Stage.GIVEN_UP]
+        if given_up or latest == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
         return ""
 
     def budgets(self, trial: Trial) -> float:
         """Return the factor of a case's time budget: fourfold for each earlier one too short."""
-        short = {
-            record.trial.block
-            for records in self._by_case[trial.case].values()
-            for record in records
-            if record.trial.block < trial.block
-            and isinstance(record.outcome, Failed)
-            and record.outcome.stage is Stage.BUDGET
-        }
+        short: set[int] = set()
+        for cell in self._cells[trial.case].values():
+            for record in cell.before(trial.block):
+                if _failed_stage(record) is Stage.BUDGET:
+                    short.add(record.trial.block)
         return min(_LONGER ** len(short), _LONGEST)
 
     def eta_s(self, block: int, platforms: Allocations, pause_s: float) -> float | None:
@@ -302,45 +260,66 @@ class History:
 
         `platforms` knows how long they take to come up; `pause_s` is the mean between two trials.
         """
-        if not self._durations:
+        mean_s = self._mean_s()
+        if mean_s is None:
             return None
-        seconds, counts = zip(*self._durations.values(), strict=True)
-        mean_s = sum(seconds) / sum(counts)
-        used = {platform for platform, _ in self._planned}
-        total_s = sum(platforms.coming_up_s(name, block) for name in used)
         going = [trial for trial in self._blocks[block] if not self.unneeded(trial)]
-        left = [trial for trial in going if trial.index not in self.records]
+        left = self._without_record(going)
         left_s = sum(self.expected_s(trial, mean_s) for trial in left)
-        total_s += left_s + pause_s * len(left)
-        # Trials of later blocks: neither exact repetitions nor a profile taken once.
-        going = [
-            trial
-            for trial in going
-            if trial.platform not in self._exact
-            and self._planned[trial.platform, trial.case] > block + 1
-        ]
-        real = going  # without enough launches of an emulated processor
-        if self._study.emulated_launches:
-            real = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
-        whole_s, less_s = (
-            sum(self.expected_s(trial, mean_s) * self._later(trial) for trial in some)
-            for some in (going, real)
-        )
-        whole, less = self._later_blocks(block, left_s, whole_s, less_s)
-        to_the_end = {trial.platform for trial in real}
-        again_s = sum(
-            platforms.again_s(name)
-            * platforms.renewals(name, block, block + whole + less * (name in to_the_end))
-            for name in used
-        )
-        pauses = whole * sum(map(self._later, going)) + less * sum(map(self._later, real))
-        pauses_s = pause_s * pauses
-        return total_s + whole * whole_s + less * less_s + pauses_s + again_s
+        repeated = [trial for trial in going if self._is_repeated(trial)]
+        whole = self._later_block(repeated, mean_s)
+        less = self._later_block(self._without_emulation(repeated), mean_s)
+        whole_blocks, less_blocks = self._later_blocks(block, left_s, whole.seconds, less.seconds)
+        total_s = left_s + whole_blocks * whole.seconds + less_blocks * less.seconds
+        pauses = len(left) + whole_blocks * whole.trials + less_blocks * less.trials
+        for name in self._platforms():
+            last = block + whole_blocks
+            if name in less.platforms:
+                last += less_blocks
+            total_s += platforms.coming_up_s(name, block)
+            total_s += platforms.again_s(name) * platforms.renewals(name, block, last)
+        return total_s + pause_s * pauses
 
-    def _later(self, trial: Trial) -> float:
-        """Return the share of the later blocks with a trial's case: after a look some lack it."""
-        blocks = self._study.launches - trial.block - 1
-        return (self._planned[trial.platform, trial.case] - trial.block - 1) / blocks
+    def _mean_s(self) -> float | None:
+        """Return the mean time of a trial so far; None without any."""
+        seconds = 0.0
+        count = 0
+        for cells in self._cells.values():
+            for cell in cells.values():
+                seconds += cell.seconds
+                count += len(cell.records)
+        return seconds / count if count else None
+
+    def _platforms(self) -> set[str]:
+        return set().union(*self._cells.values())
+
+    def _is_repeated(self, trial: Trial) -> bool:
+        """Whether later blocks have the trial: no exact repetition, and no profile taken once."""
+        if trial.platform in self._exact:
+            return False
+        return self._cell_of(trial).planned > trial.block + 1
+
+    def _without_emulation(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """Return the trials that go on after enough launches of an emulated processor."""
+        if not self._study.emulated_launches:
+            return trials
+        emulates = self._emulated.get
+        return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
+
+    def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
+        """Return a later block with these trials, of which some lack a case after a look.
+
+        - `mean_s`: time of a trial whose case has no record yet.
+        """
+        count = 0.0
+        seconds = 0.0
+        for trial in trials:
+            later_blocks = self._study.launches - trial.block - 1
+            with_the_case = self._cell_of(trial).planned - trial.block - 1
+            share = with_the_case / later_blocks
+            count += share
+            seconds += share * self.expected_s(trial, mean_s)
+        return _LaterBlock(count, seconds, frozenset(trial.platform for trial in trials))
 
     def _later_blocks(
         self, block: int, left_s: float, whole_s: float, less_s: float
@@ -357,7 +336,8 @@ class History:
         required = max(0, self._study.required_launches - block - 1)
         budget_s -= self._spent_until(block + 1) + left_s
         if whole_s > 0:
-            whole = min(whole, max(required, math.ceil(budget_s / whole_s)))
+            affordable = math.ceil(budget_s / whole_s)
+            whole = min(whole, max(required, affordable))
         less = planned - whole
         if less_s > 0:
             affordable = math.ceil((budget_s - whole * whole_s) / less_s)
@@ -366,45 +346,54 @@ class History:
 
     def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
         """Estimate a trial's time from its case's earlier trials; `first_s` of a first one."""
-        seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
-        return seconds / count if count else first_s
+        cell = self._cell_of(trial)
+        if not cell.records:
+            return first_s
+        return cell.seconds / len(cell.records)
 
     def _spent_until(self, block: int) -> float:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> TrialCounts:
         """Count the planned, finished and saved trials."""
-        failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
-        skipped = sum(record.skipped for record in self.records.values())
-        saved = not_run = 0
-        had = None
+        statuses = Counter(map(_counted_as, self.records.values()))
+        saved = 0
+        not_run = 0
+        blocks_had = None
         for number, block in enumerate(self.blocks()):
-            left = [trial for trial in block if trial.index not in self.records]
-            reasons = [reason for trial in left if (reason := self.unneeded(trial))]
-            if had is None and _BUDGET_USED in reasons:
-                had = number
+            reasons = [self.unneeded(trial) for trial in self._without_record(block)]
             cut = reasons.count(_BUDGET_USED)
+            needed = reasons.count("")
+            if cut and blocks_had is None:
+                blocks_had = number
             not_run += cut
-            saved += len(reasons) - cut
-            if len(reasons) < len(left):
+            saved += len(reasons) - cut - needed
+            if needed:
                 break  # the need of later blocks depends on this one
-        measured = len(self.records) - failed
-        on = frozenset(name for cells in self._by_case.values() for name in cells)
-        failed -= skipped
-        return TrialCounts(len(self._plan), measured, failed, skipped, saved, on, had, not_run)
+        return TrialCounts(
+            planned=len(self._plan),
+            measured=statuses["measured"],
+            failed=statuses["failed"],
+            skipped=statuses["skipped"],
+            saved=saved,
+            on=frozenset(record.trial.platform for record in self.records.values()),
+            blocks_had=blocks_had,
+            not_run=not_run,
+        )
 
 
-def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
-    """Stack a metric's values before a block as (points, trials); None without a measured trial."""
-    import numpy as np
+@dataclass(frozen=True, slots=True)
+class _LaterBlock:
+    """The mean of the blocks that follow: their number of trials, time in s, and platforms."""
 
-    points: dict[str, list[float]] = defaultdict(list)
-    for record in records:
-        if record.trial.block < block and isinstance(record.outcome, Measured):
-            for sample in record.outcome.samples:
-                if sample.metric == metric:
-                    points[format_point(sample.point)].append(sample.value)
-    if not points:
-        return None
-    fewest = min(len(values) for values in points.values())
-    return np.array([values[:fewest] for values in points.values()])
+    trials: float
+    seconds: float
+    platforms: frozenset[str]
+
+
+def _failed_stage(record: Record) -> Stage | None:
+    return record.outcome.stage if isinstance(record.outcome, Failed) else None
+
+
+def _counted_as(record: Record) -> str:
+    return "skipped" if record.skipped else record.status

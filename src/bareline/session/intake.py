@@ -5,24 +5,16 @@ launch found in a file. Blocks contain the repetitions of a platform's cases, an
 share a block: they were not measured together, so nothing is paired. A launch that is already in
 the run is not imported again (`bareline.formats.launches`).
 
-The trials wait in a temporary file until every file is known to be of a known format, so that
-memory does not grow with their number.
+Nothing is written before every file is known to be of a known format (`bareline.session.spool`).
 """
 
 from __future__ import annotations
 
-import copyreg
-import itertools
-import os
-import pickle
-import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from bareline import __version__
 from bareline.formats.damage import lost_only
@@ -37,9 +29,10 @@ from bareline.formats.launches import (
     identity_of,
     text_hash,
 )
-from bareline.formats.reading import UNTOLD, Reading, unread
+from bareline.formats.reading import Reading, unread
 from bareline.session.dating import launch_date
 from bareline.session.imported import Imported, Intake
+from bareline.session.spool import Declarations, Spool, join_declaration
 from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.store.run_files import now
@@ -88,12 +81,12 @@ def import_files(
     Raises StoreError: the run cannot be written.
     """
     check_platform(platform, ranks)
+    options = ImportOptions(platform=platform, title=title, ranks=ranks, date=date, unnamed=unnamed)
     skipped: list[Path] = []
     with Spool() as spool:
         for trial in found_in(files, skip_unknown=skip_unknown, skipped=skipped):
             spool.add(trial)
-        names = ", ".join(dict.fromkeys(file.name for file in files))
-        intake = take(spool, platform, out, names, title, ranks, Dates(date), unnamed)
+        intake = take(spool, out, [file.name for file in files], options)
         intake.skipped = tuple(skipped)
     return intake
 
@@ -110,40 +103,43 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
         raise UsageError(f"{ranks} is not a valid number of ranks", where="--ranks")
 
 
-@dataclass(frozen=True, slots=True)
-class Dates:
-    """Dates of launches: given by the user, and of the measured commit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """What the user adds to outputs that lack it: see `import_files`.
 
-    given: datetime | None = None
+    - `committed`: date of the measured commit.
+    """
+
+    platform: str | None = None
+    title: str = ""
+    ranks: int | None = None
+    date: datetime | None = None
     committed: datetime | None = None
+    unnamed: str | None = None
 
 
-def take(
-    spool: Spool,
-    platform: str | None,
-    out: Path,
-    names: str,
-    title: str,
-    ranks: int | None,
-    dates: Dates,
-    unnamed: str | None = None,
-) -> Intake:
-    """Put the read trials into a run; parameters and errors as of `import_files`."""
-    placed, unplaced = _placed(spool, platform, unnamed)
-    titles = {name: title or placing.title for name, placing in placed.items()}
+def take(spool: Spool, out: Path, files: Iterable[str], options: ImportOptions) -> Intake:
+    """Put the read trials into a run, of files with these names; errors as of `import_files`."""
+    placed = _placed(spool, options)
+    titles = {name: options.title or placing.title for name, placing in placed.items()}
     run, header = _open(out, titles, spool.probes)
     intake = Intake(run)
-    intake.lost += [f"{file}: {reason}" for file, reason in unplaced]
+    if not any("" in placing.titles for placing in placed.values()):
+        intake.lost += [f"{file}: {reason}" for file, reason in spool.failed]
+    file_names = ", ".join(dict.fromkeys(files))
     with run.writing():
         if header != run.header:
             run.replace_header(header)
         for name, placing in placed.items():
-            rows = _append(run, name, spool.read(placing.titles), ranks, dates, intake.lost)
+            additions = _Additions(run, name, options)
+            rows = [additions.add(trial) for trial in spool.read(placing.titles)]
+            additions.write_dates()
+            intake.lost += additions.lost
             intake.rows += rows
             earlier = run.facts().get(name, {})
             run.write_facts(name, _facts(spool.facts, placing.titles, earlier))
             new = sum(row["trial"] is not None for row in rows)
-            run.append_event(name, f"{count(new, 'trial')} imported from {names}")
+            run.append_event(name, f"{count(new, 'trial')} imported from {file_names}")
     return intake
 
 
@@ -152,10 +148,11 @@ def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Im
 
     Raises ImportRefused: a file cannot be read or is of no known format.
     """
-    return [
-        _row(trial, trial.imported.case(ranks), trial.imported.platform, None)
-        for trial in found_in(files, skip_unknown=False, skipped=[])
-    ]
+    rows = []
+    for trial in found_in(files, skip_unknown=False, skipped=[]):
+        reading = trial.imported
+        rows.append(_row(trial, reading.case(ranks), reading.platform, None))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,97 +163,14 @@ class _Placing:
     titles: tuple[str, ...]
 
 
-class Spool:
-    """Trials that were read, in a temporary file, and the declarations of all of them."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
-        self._offsets: dict[str, list[int]] = defaultdict(list)
-        self._launch: tuple[str, int] = ("", 0)
-        self.probes: dict[str, Mapping[str, Any]] = {}
-        self.facts: dict[str, dict[str, dict[str, None]]] = {}
-        self.first_file: dict[str, Path] = {}
-        self.failed: dict[str, list[tuple[Path, str]]] = defaultdict(list)
-        self.measured: set[str] = set()
-
-    def __enter__(self) -> Spool:
-        """Return the spool itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the temporary file."""
-        self._file.close()
-
-    @property
-    def titles(self) -> list[str]:
-        """The outputs' names of their platforms, "" where one does not name it."""
-        return list(self._offsets)
-
-    def add(self, found: FoundTrial) -> None:
-        """Keep a trial for later."""
-        title = found.imported.platform
-        self._file.seek(0, os.SEEK_END)
-        # The trials of a launch follow each other: its text is kept once.
-        if found.launch != self._launch[0]:
-            self._launch = (found.launch, self._file.tell())
-            self._dump(found.launch)
-            facts = self.facts.setdefault(title, {})
-            for key, fact in found.importer.facts(found.launch).items():
-                facts.setdefault(key, {})[str(fact)] = None
-        self._offsets[title].append(self._file.tell())
-        fields = (found.file, found.importer.name, self._launch[1], found.imported)
-        self._dump((*fields, found.first_line, found.occurrence))
-        self.first_file.setdefault(title, found.file)
-        _declare(self.probes, found.imported)
-        outcome = found.imported.outcome
-        if isinstance(outcome, Failed):
-            if not title:
-                self.failed[title].append((found.file, outcome.reason))
-        else:
-            self.measured.add(title)
-
-    def _dump(self, content: object) -> None:
-        pickler = pickle.Pickler(self._file)
-        pickler.dispatch_table = copyreg.dispatch_table.copy()
-        pickler.dispatch_table[MappingProxyType] = _reduced
-        pickler.dump(content)
-
-    def read(self, titles: Iterable[str]) -> Iterator[FoundTrial]:
-        """Yield the trials whose platforms have one of these titles, in the order of `add`."""
-        importers = load_importers()
-        for offset in sorted(offset for title in titles for offset in self._offsets[title]):
-            self._file.seek(offset)
-            file, name, launch_at, imported, first_line, occurrence = pickle.load(self._file)
-            self._file.seek(launch_at)
-            launch = pickle.load(self._file)
-            yield FoundTrial(file, importers[name], launch, imported, first_line, occurrence)
-
-
-def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[dict[Any, Any]]]:
-    """Return the function and arguments that rebuild a read-only mapping, for pickle."""
-    return _read_only, (dict(mapping),)
-
-
-def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(mapping)
-
-
-def _placed(
-    spool: Spool, platform: str | None, unnamed: str | None
-) -> tuple[dict[str, _Placing], list[tuple[Path, str]]]:
-    """Return the platforms, and the failures in files that name platforms but not its own."""
+def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
+    """Return the platforms by their names; none has the failures of files that name no platform."""
     titles = sorted(title for title in spool.titles if title)
+    platform = options.platform
     if platform is None and not titles:
-        platform = unnamed
+        platform = options.unnamed
     if platform is not None:
-        if len(titles) > 1:
-            listed = ", ".join(map(sanitized_name, titles[:5]))
-            raise UsageError(
-                f"the outputs are of {len(titles)} platforms: {listed}",
-                where="--platform",
-                hint="leave --platform out, or import their files one platform at a time",
-            )
-        return {platform: _Placing(titles[0] if titles else "", tuple(spool.titles))}, []
+        return {platform: _all_on_one(spool, titles)}
     if "" in spool.titles and ("" in spool.measured or not titles):
         raise UsageError(
             "does not say its platform",
@@ -269,59 +183,60 @@ def _placed(
             f"platforms have names that are too much alike: {', '.join(titles[:5])}",
             hint="import their files one platform at a time with --platform",
         )
-    return named, spool.failed[""]
+    return named
 
 
-def _open(
-    out: Path, titles: Mapping[str, str], declared: Mapping[str, Mapping[str, Any]]
-) -> tuple[Run, Header]:
-    run = Run.open(out) if (out / "run.toml").exists() else None
-    if run is not None and not run.header.imported:
+def _all_on_one(spool: Spool, titles: Sequence[str]) -> _Placing:
+    """Return the one platform of all outputs; raises UsageError: they name several."""
+    if len(titles) > 1:
+        listed = ", ".join(map(sanitized_name, titles[:5]))
         raise UsageError(
-            "contains measured results; imported ones go into a run of their own",
-            where=str(out),
-            hint="choose another --out; `bareline compare` takes several runs",
+            f"the outputs are of {len(titles)} platforms: {listed}",
+            where="--platform",
+            hint="leave --platform out, or import their files one platform at a time",
         )
-    if run is not None:
-        header = run.header
-    else:
-        header = Header(
-            study={"study": _STUDY},
-            probes={},
-            platforms={},
-            baseline=next(iter(titles)),
-            seed=0,
-            created=now(),
-            versions={"bareline": __version__},
-        )
+    title = titles[0] if titles else ""
+    return _Placing(title, tuple(spool.titles))
+
+
+def _open(out: Path, titles: Mapping[str, str], declared: Declarations) -> tuple[Run, Header]:
+    """Return the run, made if need be, and the header that it gets with these platforms."""
+    run = None
+    if (out / "run.toml").exists():
+        run = Run.open(out)
+        if not run.header.imported:
+            raise UsageError(
+                "contains measured results; imported ones go into a run of their own",
+                where=str(out),
+                hint="choose another --out; `bareline compare` takes several runs",
+            )
+    header = run.header if run else _new_header(baseline=next(iter(titles)))
     platforms = dict(header.platforms)
     for name, title in titles.items():
-        table = platforms.get(name, {"type": "import"})
-        platforms[name] = {**table, **({"title": title} if title else {})}
+        table = dict(platforms.get(name, {"type": "import"}))
+        if title:
+            table["title"] = title
+        platforms[name] = table
     probes = dict(header.probes)
     for probe, declaration in declared.items():
-        _join_declaration(probes, probe, declaration)
+        join_declaration(probes, probe, declaration)
     header = replace(header, platforms=platforms, probes=probes)
     return run or Run.create(out, header), header
 
 
-def _declare(probes: dict[str, Mapping[str, Any]], imported: Reading) -> None:
-    _join_declaration(probes, imported.probe, imported.declaration())
+def _new_header(baseline: str) -> Header:
+    return Header(
+        study={"study": _STUDY},
+        probes={},
+        platforms={},
+        baseline=baseline,
+        seed=0,
+        created=now(),
+        versions={"bareline": __version__},
+    )
 
 
-def _join_declaration(
-    probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
-) -> None:
-    """Add the declaration of a trial; outputs of one program may have more or fewer columns."""
-    old = probes.get(probe, new)
-    if old["metrics"].keys() == UNTOLD.keys():
-        old = new
-    elif new["metrics"].keys() == UNTOLD.keys():
-        new = old
-    probes[probe] = {**old, "metrics": {**new["metrics"], **old["metrics"]}}
-
-
-class _KnownLaunches:
+class _LaunchesOfRun:
     """The launches of a platform that a run has, by case and text."""
 
     def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
@@ -329,20 +244,22 @@ class _KnownLaunches:
         self._records: dict[tuple[Case, str], list[Record]] = defaultdict(list)
         self._marks: dict[tuple[Case, str], list[LaunchMark]] = defaultdict(list)
         for record in records:
-            if record.trial.platform == platform and (launch := _launch_of(run, record)):
-                self._records[record.trial.case, launch].append(record)
+            if record.trial.platform == platform:
+                launch = _launch_of(run, record)
+                if launch:
+                    self._records[record.trial.case, launch].append(record)
 
     def sameness(self, case: Case, launch: str, mark: LaunchMark) -> tuple[Sameness, list[str]]:
         """Return whether a launch is there, and the files of those with its text."""
         key = (case, launch)
+        marks = self._marks[key]
         for record in self._records.pop(key, []):
             path = _file_of(self._run, record)
             file = file_identity(path) if path else ""
-            occurrence = sum(each.file == file for each in self._marks[key])
-            self._marks[key].append(LaunchMark(mark.identity, file, occurrence))
-        marks = self._marks[key]
+            occurrence = sum(earlier.file == file for earlier in marks)
+            marks.append(LaunchMark(mark.identity, file, occurrence))
         sameness = mark.sameness(marks)
-        files = [each.file for each in marks if each.file != mark.file]
+        files = [earlier.file for earlier in marks if earlier.file != mark.file]
         if sameness is not Sameness.SAME:
             marks.append(mark)
         return sameness, files
@@ -351,95 +268,121 @@ class _KnownLaunches:
 def _file_of(run: Run, record: Record) -> str:
     """Return the file that a trial was imported from; "" where its raw output is gone."""
     output = run.read_raw(record.trial)
-    return output.argv[-1] if output and len(output.argv) == len(_IMPORT) + 1 else ""
+    if output is None or len(output.argv) != len(_IMPORT) + 1:
+        return ""
+    return output.argv[-1]
 
 
-def _append(
-    run: Run,
-    platform: str,
-    read_trials: Iterable[FoundTrial],
-    ranks: int | None,
-    dates: Dates,
-    lost: list[str],
-) -> list[Imported]:
-    finished = run.heads()
-    launches = _KnownLaunches(run, platform, finished.values())
-    block_of = _blocks(finished.values(), platform)
-    index = max(finished, default=-1) + 1
-    rows = []
-    sources: set[str] = set()
-    for item in read_trials:
-        case = item.imported.case(ranks)
-        launch = text_hash(item.launch)
-        file = file_identity(item.file)
-        mark = LaunchMark(identity_of(item.importer, item.launch), file, item.occurrence)
-        sameness, files = launches.sameness(case, launch, mark)
-        fresh = sameness is not Sameness.SAME
-        rows.append(_row(item, case, platform, index if fresh else None))
-        if not fresh:
-            continue
-        lost += [f"{item.file}: {words}" for words in lost_only(item.left_out)]
-        trial = Trial(index=index, block=block_of(case), platform=platform, case=case, layout=None)
-        argv = (*_IMPORT, str(item.file.absolute()))
-        run.write_raw(
-            trial, Output(stdout=item.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
+class _Additions:
+    """The trials of a platform that are added to a run.
+
+    - `lost`: values and rows that were left out, with their files.
+    """
+
+    def __init__(self, run: Run, platform: str, options: ImportOptions) -> None:
+        earlier = run.heads()
+        self._run = run
+        self._platform = platform
+        self._options = options
+        self._launches = _LaunchesOfRun(run, platform, earlier.values())
+        self._blocks = _Blocks([record.trial for record in earlier.values()], platform)
+        self._index = max(earlier, default=-1) + 1
+        self._date_sources: set[str] = set()
+        self.lost: list[str] = []
+
+    def add(self, read_trial: FoundTrial) -> Imported:
+        """Add a trial, unless the run has its launch, and return its row."""
+        case = read_trial.imported.case(self._options.ranks)
+        launch = text_hash(read_trial.launch)
+        identity = identity_of(read_trial.importer, read_trial.launch)
+        mark = LaunchMark(identity, file_identity(read_trial.file), read_trial.occurrence)
+        sameness, files = self._launches.sameness(case, launch, mark)
+        if sameness is Sameness.SAME:
+            return _row(read_trial, case, self._platform, None)
+        self.lost += [f"{read_trial.file}: {words}" for words in lost_only(read_trial.left_out)]
+        trial = Trial(
+            index=self._index,
+            block=self._blocks.next_of(case),
+            platform=self._platform,
+            case=case,
+            layout=None,
         )
-        printed = item.importer.started(item.launch)
-        began = launch_date(printed, dates.given, item.file, dates.committed)
-        sources.add(began.source.value)
-        doubts = (doubt(files),) if sameness is Sameness.UNKNOWN else ()
-        run.append(
-            Record(
-                trial=trial,
-                outcome=item.imported.outcome,
-                started=began.text,
-                duration_s=0.0,
-                caveats=(*_caveats(item.imported, case), *doubts),
-                launch=launch,
-            )
+        self._index += 1
+        argv = (*_IMPORT, str(read_trial.file.absolute()))
+        output = Output(stdout=read_trial.launch, stderr="", exit_code=0, duration_s=0.0, argv=argv)
+        self._run.write_raw(trial, output)
+        caveats = _caveats(read_trial.imported, case)
+        if sameness is Sameness.UNKNOWN:
+            caveats = (*caveats, doubt(files))
+        record = Record(
+            trial=trial,
+            outcome=read_trial.imported.outcome,
+            started=self._start(read_trial),
+            duration_s=0.0,
+            caveats=caveats,
+            launch=launch,
         )
-        index += 1
-    if sources:
-        facts = run.facts().get(platform, {})
+        self._run.append(record)
+        return _row(read_trial, case, self._platform, trial.index)
+
+    def _start(self, read_trial: FoundTrial) -> str:
+        printed = read_trial.importer.started(read_trial.launch)
+        options = self._options
+        began = launch_date(printed, options.date, read_trial.file, options.committed)
+        self._date_sources.add(began.source.value)
+        return began.text
+
+    def write_dates(self) -> None:
+        """Record as a fact of the platform where the dates of its trials come from."""
+        if not self._date_sources:
+            return
+        facts = self._run.facts().get(self._platform, {})
         before = str(facts.get(DATED_FACT, "")).split("; ")
-        dated = "; ".join(sorted(sources.union(filter(None, before))))
-        run.write_facts(platform, {**facts, DATED_FACT: dated})
-    return rows
+        sources = self._date_sources.union(filter(None, before))
+        dated = {**facts, DATED_FACT: "; ".join(sorted(sources))}
+        self._run.write_facts(self._platform, dated)
 
 
 def _launch_of(run: Run, record: Record) -> str:
     """Return the hash of a trial's launch; the records of older runs have only its output."""
-    output = None if record.launch else run.read_raw(record.trial)
-    return text_hash(output.stdout) if output else record.launch
+    if record.launch:
+        return record.launch
+    output = run.read_raw(record.trial)
+    return text_hash(output.stdout) if output else ""
 
 
-def _blocks(records: Iterable[Record], platform: str) -> Callable[[Case], int]:
-    """Return a function that gives a block to each repetition of a platform's cases."""
-    trials = [record.trial for record in records]
-    used = sorted({trial.block for trial in trials if trial.platform == platform})
-    unused = itertools.count(max((trial.block for trial in trials), default=-1) + 1)
-    taken = Counter(trial.case for trial in trials if trial.platform == platform)
+class _Blocks:
+    """The blocks of a platform's trials: each repetition of a case is in the next one."""
 
-    def block_of(case: Case) -> int:
-        taken[case] += 1
-        if taken[case] > len(used):
-            used.append(next(unused))
-        return used[taken[case] - 1]
+    def __init__(self, trials: Sequence[Trial], platform: str) -> None:
+        of_platform = [trial for trial in trials if trial.platform == platform]
+        self._used = sorted({trial.block for trial in of_platform})
+        self._repetitions = Counter(trial.case for trial in of_platform)
+        self._unused = max((trial.block for trial in trials), default=-1) + 1
 
-    return block_of
+    def next_of(self, case: Case) -> int:
+        """Return the block of the next trial of a case, which no other platform uses."""
+        number = self._repetitions[case]
+        self._repetitions[case] += 1
+        if number == len(self._used):
+            self._used.append(self._unused)
+            self._unused += 1
+        return self._used[number]
 
 
 def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
-    unknown = () if case.ranks else ("the output does not say its number of ranks",)
+    caveats = ["imported", *imported.caveats]
+    if not case.ranks:
+        caveats.append("the output does not say its number of ranks")
     lost = lost_only(imported.left_out)
-    partial = (f"{count(len(lost), 'value or row', 'values or rows')} left out",) if lost else ()
-    return ("imported", *imported.caveats, *unknown, *partial)
+    if lost:
+        caveats.append(f"{count(len(lost), 'value or row', 'values or rows')} left out")
+    return tuple(caveats)
 
 
 def _row(read_trial: FoundTrial, case: Case, platform: str, trial: int | None) -> Imported:
     outcome = read_trial.imported.outcome
-    failed = outcome if isinstance(outcome, Failed) else None
-    return row_of(
+    row = row_of(
         Imported,
         case,
         file=str(read_trial.file),
@@ -447,13 +390,19 @@ def _row(read_trial: FoundTrial, case: Case, platform: str, trial: int | None) -
         trial=trial,
         platform=platform,
         ranks=case.ranks or None,
-        status="failed" if failed else "measured",
-        reason=failed.reason if failed else None,
-        samples=len(outcome.samples) if isinstance(outcome, Measured) else 0,
+        status="measured",
+        reason=None,
+        samples=0,
         first_line=read_trial.first_line,
-        left_out=[str(each) for each in read_trial.left_out],
+        left_out=list(map(str, read_trial.left_out)),
         ignored=list(read_trial.imported.ignored),
     )
+    if isinstance(outcome, Failed):
+        row["status"] = "failed"
+        row["reason"] = outcome.reason
+    else:
+        row["samples"] = len(outcome.samples)
+    return row
 
 
 def _facts(
@@ -485,21 +434,28 @@ def read_again(
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:
         raise StoreError(f"no importer gives the probe '{case.probe}'", hint="update bareline")
-    doubts = tuple(caveat for caveat in known if caveat.startswith(DOUBT))
+    doubts = [caveat for caveat in known if caveat.startswith(DOUBT)]
     try:
         readings = list(importer.parse(launch))
     except ParseError as error:
         return unread(error), ("imported", *doubts)
-    same = [each for each in readings if each.case(case.ranks) == case]
-    wider = [each for each in readings if _is_wider(each.case(case.ranks), case)]
-    chosen = same or (wider if len(wider) == 1 else [])
-    if not chosen:
+    chosen = _reading_of(case, readings)
+    if chosen is None:
         reason = f"the output has no {case.label} any more"
         return Failed(Stage.PARSE, reason), ("imported", *doubts)
-    return chosen[0].outcome, (*_caveats(chosen[0], case), *doubts)
+    return chosen.outcome, (*_caveats(chosen, case), *doubts)
+
+
+def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
+    """Return the first reading of a case, else the only one with more settings; None without."""
+    same = [reading for reading in readings if reading.case(case.ranks) == case]
+    if same:
+        return same[0]
+    wider = [reading for reading in readings if _is_wider(reading.case(case.ranks), case)]
+    return wider[0] if len(wider) == 1 else None
 
 
 def _is_wider(case: Case, old: Case) -> bool:
     """Whether a case is an old one with settings that did not make a case then."""
-    settings, before = set(case.params.split()), set(old.params.split())
-    return case.probe == old.probe and before <= settings
+    settings = set(case.params.split())
+    return case.probe == old.probe and settings.issuperset(old.params.split())

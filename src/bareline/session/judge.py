@@ -7,7 +7,7 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -29,10 +29,14 @@ _LEFT_OUT_LINE = re.compile(r"^.*\bbuilt without .+$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class JudgedOutput:
-    """The result of a trial."""
+    """The result of a trial.
+
+    - `facts`: the facts of the platform that the program found out.
+    """
 
     outcome: Measured | Failed
     caveats: tuple[str, ...] = ()
+    facts: Mapping[str, Scalar] = field(default_factory=dict)
     output: Output | None = None
     foreign_cores: float | None = None
 
@@ -45,42 +49,48 @@ def judge_output(
     *,
     profile: bool = False,
     facts: Mapping[str, Scalar] = MappingProxyType({}),
-) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Turn the output of a launch into samples or a failure, with the caveats that the probe finds.
+) -> JudgedOutput:
+    """Turn the output of a launch into samples or a failure, with the probe's caveats and facts.
 
     - `profile`: whether the launch was to be profiled: without its profile it failed.
     """
-    doubts = ("output-cut",) if output.cut else ()
-
-    def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
-        # The messages of the program itself, if it wrote any.
-        messages = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
-        tail = messages[-600:].strip()
-        parts = [reason, *output.cut, *([f"stderr ends: {tail}"] if tail else [])]
-        return Failed(stage, "; ".join(parts)), doubts
-
     ended = _ended(output, timeout_s)
     # A program that wrote all its output and then did not exit has lost no values.
     hung = output.timed_out and _wrote_its_end(output.stdout)
     if ended is not None and not hung:
-        return failed(*ended)
+        return _failed(output, *ended)
     try:
-        samples: tuple[Sample, ...] = probe.read(params, output)
-        samples = _in_cache(samples, probe.arrays(params, output), facts)
-        reported = probe.facts(params, output)
-        blas = blas_caveats({**facts, **reported}) if BLAS_KERNELS in reported else ()
-        caveats = (*probe.caveats(params, output), *blas)
+        reading = probe.read(params, output)
+        samples = _in_cache(reading.samples, reading.arrays, facts)
+        caveats = [*reading.caveats]
+        if BLAS_KERNELS in reading.facts:
+            caveats += blas_caveats({**facts, **reading.facts})
     except ParseError as error:
-        failure, _ = failed(_stage_of(error), str(error))
-        return replace(failure, code=code_of(error)), doubts
+        return _failed(output, _stage_of(error), str(error), code_of(error))
     except Exception as error:  # a third party's probe may raise any error
         problem = f"{type(error).__name__}: {error}"
-        return failed(Stage.PARSE, f"{probe.name} cannot read its output: {problem}")
+        return _failed(output, Stage.PARSE, f"{probe.name} cannot read its output: {problem}")
     if profile:
         if reason := why_unprofiled(output):
-            return failed(Stage.PARSE, f"no profile: {reason}")
-        caveats = (*caveats, "profiled")
-    return Measured(samples), (*caveats, *doubts, *(("hung-at-end",) if hung else ()))
+            return _failed(output, Stage.PARSE, f"no profile: {reason}")
+        caveats.append("profiled")
+    caveats += _cut_caveats(output)
+    if hung:
+        caveats.append("hung-at-end")
+    return JudgedOutput(Measured(samples), tuple(caveats), reading.facts)
+
+
+def _failed(output: Output, stage: Stage, reason: str, code: str | None = None) -> JudgedOutput:
+    # The messages of the program itself, if it wrote any.
+    messages = _FRAMED.sub("", output.stderr).strip() or output.stderr.strip()
+    parts = [reason, *output.cut]
+    if tail := messages[-600:].strip():
+        parts.append(f"stderr ends: {tail}")
+    return JudgedOutput(Failed(stage, "; ".join(parts), code), _cut_caveats(output))
+
+
+def _cut_caveats(output: Output) -> tuple[str, ...]:
+    return ("output-cut",) if output.cut else ()
 
 
 def _stage_of(error: ParseError) -> Stage:

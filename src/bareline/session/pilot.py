@@ -58,7 +58,7 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
         output = allocation.run(command, cell.layout, timeout_s=cell.timeout_s)
     probe = study.find_probe(case.probe)
     params = study.params_of(case)
-    outcome, _ = judge_output(probe, params, output, cell.timeout_s)
+    outcome = judge_output(probe, params, output, cell.timeout_s).outcome
     if isinstance(outcome, Failed):
         raise UsageError(
             f"fails: {' '.join(outcome.reason.split())[-600:]}",

@@ -5,12 +5,12 @@ A corrected study may change how outputs are read, and nothing else.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable
-from contextlib import nullcontext, suppress
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -22,13 +22,16 @@ from bareline.store.header import Header
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run
 from bareline.study.reading import load_study
-from bareline.study.study import Study, study_from_toml
+from bareline.study.study import Study
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
 from bareline.vocabulary.units import listing
 
+#: The declaration of a probe in the header of a run.
+_Declaration = Mapping[str, Any]
 #: Keys of a program that define how its outputs are read, and keys that only describe it.
 _READING = ("metrics", "values", "complete", "verify")
 _WORDS = ("title", "summary", "source")
@@ -53,8 +56,9 @@ def read_correction(run: Run, file: Path) -> Correction:
     where = str(file)
     study = study_of(run)
     # The study as the run would have begun it: at the run's scale, with its defaults.
-    given = study_from_toml(load_study(file).to_toml(), where=where, defaults=run.header.defaults)
-    given = given.at_scale(study.scale) if study.scale else given
+    given = load_study(file, run.header.defaults)
+    if study.scale:
+        given = given.at_scale(study.scale)
     _refuse_other_cases(study, given, run, where)
     changed = {}
     for name, program in study.programs.items():
@@ -68,23 +72,25 @@ def read_correction(run: Run, file: Path) -> Correction:
 
 def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> None:
     specs = platforms_of(run)
+    before = _cases_by_parameters(study, specs)
+    now = _cases_by_parameters(given, specs)
+    _refuse("does not measure", [before[key] for key in before.keys() - now.keys()], where)
+    _refuse("measures, unlike the run,", [now[key] for key in now.keys() - before.keys()], where)
 
-    def cases_of(edition: Study) -> dict[Hashable, Case]:
-        """Return cases by all their parameters: one given as its default equals one left out."""
-        return {
-            (replace(case, params=""), *sorted(asdict(edition.params_of(case)).items())): case
-            for _, case in edition.cases(specs)
-        }
 
-    before = cases_of(study)
-    now = cases_of(given)
-    for text, cases, others in (
-        ("does not measure", before, now),
-        ("measures, unlike the run,", now, before),
-    ):
-        other = sorted(cases[key].label for key in cases.keys() - others.keys())
-        if other:
-            raise StudyError(f"{text} {other[0]}", where=where, hint=_HINT)
+def _cases_by_parameters(study: Study, specs: Sequence[PlatformSpec]) -> dict[Hashable, Case]:
+    """Return cases by all their parameters: one given as its default equals one left out."""
+    cases: dict[Hashable, Case] = {}
+    for _, case in study.cases(specs):
+        params = asdict(study.params_of(case))
+        cases[replace(case, params=""), *sorted(params.items())] = case
+    return cases
+
+
+def _refuse(problem: str, cases: Sequence[Case], where: str) -> None:
+    if cases:
+        first = min(case.label for case in cases)
+        raise StudyError(f"{problem} {first}", where=where, hint=_HINT)
 
 
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
@@ -114,35 +120,54 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
     header = run.header
     content = {**header.study, "app": given.to_toml().get("app", {})}
     study = study_of(Run(run.path, replace(header, study=content)))
+    sampled = _sampled_metrics(run, changed)
+    probes = dict(header.probes)
+    for name in changed:
+        if name in probes:  # else in the study, and never measured
+            declared = study.find_probe(name).declaration()
+            probes[name] = _declaration(name, probes[name], declared, sampled[name], where)
+    return Correction(study, replace(header, study=content, probes=probes), changed)
+
+
+def _sampled_metrics(run: Run, probes: Collection[str]) -> Mapping[str, set[str]]:
+    """Return by probe the metrics of which the run has values."""
     sampled: dict[str, set[str]] = defaultdict(set)
     for record in run.records():
         name = record.trial.case.probe
-        if name in changed and isinstance(record.outcome, Measured):
+        if name in probes and isinstance(record.outcome, Measured):
             sampled[name].update(sample.metric for sample in record.outcome.samples)
-    probes = dict(header.probes)
-    for name in changed:
-        if name not in probes:
-            continue  # in the study, and never measured
-        old = probes[name]
-        new = study.find_probe(name).declaration()
-        declared = {metric: old["metrics"][metric] for metric in sampled[name]}
-        for metric, table in declared.items():
-            now = new["metrics"].get(metric, table)
-            if any(now[key] != table[key] for key in ("unit", "better")):
-                raise StudyError(
-                    f"{name} measured {metric} in {table['unit']} ({table['better']} is better), "
-                    f"not in {now['unit']} ({now['better']})",
-                    where=where,
-                    hint="give it another name: the run's values keep their meaning",
-                )
-        # The metrics of earlier records stay declared, or the run could not be read.
-        begun = {key: old[key] for key in ("defaults",) if key in old}
-        probes[name] = {**old, **new, **begun, "metrics": {**declared, **new["metrics"]}}
-    return Correction(study, replace(header, study=content, probes=probes), changed)
+    return sampled
+
+
+def _declaration(
+    name: str, old: _Declaration, new: _Declaration, sampled: Collection[str], where: str
+) -> _Declaration:
+    """Return the declaration of a corrected probe, in which sampled metrics stay declared.
+
+    Raises StudyError: a sampled metric would have another unit, or another better direction.
+    """
+    metrics = {metric: old["metrics"][metric] for metric in sampled}
+    for metric, table in metrics.items():
+        now = new["metrics"].get(metric, table)
+        if now["unit"] != table["unit"] or now["better"] != table["better"]:
+            raise StudyError(
+                f"{name} measured {metric} in {table['unit']} ({table['better']} is better), "
+                f"not in {now['unit']} ({now['better']})",
+                where=where,
+                hint="give it another name: the run's values keep their meaning",
+            )
+    # The metrics of earlier records stay declared, or the run could not be read.
+    declared = {**old, **new, "metrics": {**metrics, **new["metrics"]}}
+    if "defaults" in old:
+        declared["defaults"] = old["defaults"]
+    return declared
 
 
 #: Failures of launches that ran: their output was kept.
 _RAN = frozenset({Stage.PARSE, Stage.BUDGET, Stage.EXIT, Stage.SIGNAL, Stage.TIMEOUT})
+
+
+ReadStatus = Literal["measured", "failed", "unread"]
 
 
 class ReadAgain(TypedDict):
@@ -152,7 +177,7 @@ class ReadAgain(TypedDict):
     platform: str
     probe: str
     before: Literal["measured", "failed"]
-    now: Literal["measured", "failed", "unread"]
+    now: ReadStatus
     reason: str | None
 
 
@@ -171,23 +196,25 @@ class Reread:
 
     def rows(self) -> list[ReadAgain]:
         """Return the trials with a new result, and the unread trials, as rows for ``--json``."""
-        changed = [
-            (old, new.status, new.outcome.reason if isinstance(new.outcome, Failed) else None)
-            for old, new in self.changed
-        ]
-        unread = [(old, "unread", why) for old, why in self.unread]
-        return [
-            row_of(
-                ReadAgain,
-                old.trial,
-                trial=old.trial.index,
-                probe=old.trial.case.probe,
-                before=old.status,
-                now=now,
-                reason=why,
-            )
-            for old, now, why in (*changed, *unread)
-        ]
+        rows = []
+        for old, new in self.changed:
+            reason = new.outcome.reason if isinstance(new.outcome, Failed) else None
+            rows.append(_read_again_row(old, new.status, reason))
+        for old, reason in self.unread:
+            rows.append(_read_again_row(old, "unread", reason))
+        return rows
+
+
+def _read_again_row(old: Record, now: ReadStatus, reason: str | None) -> ReadAgain:
+    return row_of(
+        ReadAgain,
+        old.trial,
+        trial=old.trial.index,
+        probe=old.trial.case.probe,
+        before=old.status,
+        now=now,
+        reason=reason,
+    )
 
 
 def reparse_run(
@@ -208,12 +235,17 @@ def reparse_run(
     with nullcontext() if dry_run else run.writing():
         reread = _Rereading(run, correction)
         for record in run.finished().values():
-            name = record.trial.case.probe
-            if name in (correction.changed if correction else {only or name}):
+            if _is_wanted(record.trial.case.probe, only, correction):
                 reread.take(record)
         if not dry_run:
             reread.keep()
-    return reread.done
+    return reread.result
+
+
+def _is_wanted(probe: str, only: str | None, correction: Correction | None) -> bool:
+    if correction is not None:
+        return probe in correction.changed
+    return only is None or probe == only
 
 
 class _Rereading:
@@ -224,30 +256,33 @@ class _Rereading:
         if not correction and not run.header.imported:
             self._study = study_of(run)
         self._facts: dict[int, dict[str, dict[str, Scalar]]] = {}
-        self.done = Reread()
+        self.result = Reread()
 
     def take(self, record: Record) -> None:
         output = self._run.read_raw(record.trial, record.attempt)
         if output is None:
-            outcome = record.outcome
-            if isinstance(outcome, Measured) or outcome.stage in _RAN:
-                self.done.unread.append((record, "its output was not kept"))
-            elif self._correction:
-                self.done.unread.append((record, f"it did not run [{outcome.stage.value}]"))
+            self._take_without_output(record)
             return
         new = self._judged(record, output)
         if record.status == "failed" and new.status == "measured" and was_shortened(output):
-            self.done.unread.append((record, "only both ends of its output were kept"))
+            self.result.unread.append((record, "only both ends of its output were kept"))
             return
-        self.done.read += 1
+        self.result.read += 1
         if new != record:
-            self.done.changed.append((record, new))
+            self.result.changed.append((record, new))
+
+    def _take_without_output(self, record: Record) -> None:
+        outcome = record.outcome
+        if isinstance(outcome, Measured) or outcome.stage in _RAN:
+            self.result.unread.append((record, "its output was not kept"))
+        elif self._correction:
+            self.result.unread.append((record, f"it did not run [{outcome.stage.value}]"))
 
     def keep(self) -> None:
         """Write the new results, the header first: records may contain all that it declares."""
         run = self._run
         correction = self._correction
-        changed = self.done.changed
+        changed = self.result.changed
         if correction:
             run.replace_header(correction.header)
         elif self._study is not None:
@@ -258,39 +293,45 @@ class _Rereading:
             for name, here in platforms.items():
                 if here != facts.get(name, {}):
                     run.write_facts(name, here, number)
-        for probe, keys in (correction.changed if correction else {}).items():
-            for platform in run.header.platforms:
-                count = sum(
-                    (new.trial.case.probe, new.trial.platform) == (probe, platform)
-                    for _, new in changed
-                )
-                text = f"{count} trials of {probe} read otherwise: {', '.join(keys)} corrected"
+        if correction:
+            self._report(correction)
+
+    def _report(self, correction: Correction) -> None:
+        """Record in the run how many trials of each probe have another result on a platform."""
+        for probe, keys in correction.changed.items():
+            trials = [new.trial for _, new in self.result.changed if new.trial.case.probe == probe]
+            counts = Counter(trial.platform for trial in trials)
+            for platform in self._run.header.platforms:
+                count = counts[platform]
                 if count:
-                    run.append_event(platform, text)
+                    text = f"{count} trials of {probe} read otherwise: {', '.join(keys)} corrected"
+                    self._run.append_event(platform, text)
 
     def _judged(self, record: Record, output: Output) -> Record:
         if self._study is None:
             outcome, caveats = read_again(record.trial.case, output.stdout, record.caveats)
             return replace(record, outcome=outcome, caveats=caveats)
+        trial = record.trial
+        here = self._facts_of(record)
+        probe = self._study.find_probe(trial.case.probe)
+        params = self._study.params_of(trial.case)
+        judged = judge_output(
+            probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=here
+        )
+        # The probe's caveats come last, as after a measurement.
+        old = {GENERIC_BLAS}
+        if record.status == "measured":
+            old.update(judged.caveats)
+        others = [code for code in record.caveats if code not in old]
+        codes = tuple(dict.fromkeys((*others, *judged.caveats)))
+        if set(codes) == set(record.caveats):
+            codes = record.caveats  # The same caveats in another order are not a change.
+        here.update(judged.facts)
+        return replace(record, outcome=judged.outcome, caveats=codes)
+
+    def _facts_of(self, record: Record) -> dict[str, Scalar]:
+        """Return the facts of a record's platform in its session, which may be changed."""
         number = record.session
         if number not in self._facts:
             self._facts[number] = self._run.facts_of(number)
-        trial = record.trial
-        here = self._facts[number].setdefault(trial.platform, {})
-        probe = self._study.find_probe(trial.case.probe)
-        params = self._study.params_of(trial.case)
-        old = {GENERIC_BLAS}
-        if record.status == "measured":
-            # A damaged output may raise any error, which `judge_output` reports.
-            with suppress(Exception):
-                old.update(probe.caveats(params, output))
-        outcome, caveats = judge_output(
-            probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=here
-        )
-        others = [code for code in record.caveats if code not in old]
-        codes = tuple(dict.fromkeys((*others, *caveats)))
-        if set(codes) == set(record.caveats):
-            codes = record.caveats  # The same caveats in another order are not a change.
-        if isinstance(outcome, Measured):
-            here.update(probe.facts(params, output))
-        return replace(record, outcome=outcome, caveats=codes)
+        return self._facts[number].setdefault(record.trial.platform, {})

@@ -22,7 +22,7 @@ from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
 from bareline.session.allocations import Allocations, failure_of, platforms_to_build
 from bareline.session.disturbance import DisturbanceWatch
-from bareline.session.history import History, TrialCounts
+from bareline.session.history import History
 from bareline.session.judge import Failures, JudgedOutput, judge_output
 from bareline.session.looks import answers_its_question
 from bareline.session.machine import Machine
@@ -38,6 +38,7 @@ from bareline.session.placement import Placements
 from bareline.session.sources import Sources
 from bareline.session.speeds import remeasure_changed_speeds
 from bareline.session.submission import runs_in_job
+from bareline.session.trial_counts import TrialCounts
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.store.run_files import now
@@ -365,24 +366,30 @@ class Runner:
         if output.clock == "simulated":
             caveats = ()  # other programs do not change a simulated clock
         self._allocations.broke(trial.platform, broken=False)
-        probe = self._study.find_probe(trial.case.probe)
-        params = self._study.params_of(trial.case)
-        outcome, noticed = judge_output(
-            probe,
-            params,
+        self._allocations.count_startup_failures(trial.platform, output.caveats)
+        judged = self._judged(trial, output)
+        outcome = judged.outcome
+        if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
+            reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
+            outcome = replace(outcome, reason=reason)
+        codes = (*allocation.caveats(trial.layout), *output.caveats, *judged.caveats, *caveats)
+        return replace(
+            judged, outcome=outcome, caveats=tuple(dict.fromkeys(codes)), foreign_cores=busy
+        )
+
+    def _judged(self, trial: Trial, output: Output) -> JudgedOutput:
+        """Judge an output, and keep the facts of the platform that its program found out."""
+        judged = judge_output(
+            self._study.find_probe(trial.case.probe),
+            self._study.params_of(trial.case),
             output,
             trial.timeout_s,
             profile=trial.case.profile,
             facts=self._allocations.facts(trial.platform),
         )
-        self._allocations.count_startup_failures(trial.platform, output.caveats)
-        if isinstance(outcome, Failed) and outcome.stage is Stage.BUDGET and busy:
-            reason = f"{outcome.reason}; other programs kept {busy:.1f} cores of this machine busy"
-            outcome = replace(outcome, reason=reason)
-        if isinstance(outcome, Measured):
-            self._allocations.update_facts(trial.platform, probe.facts(params, output))
-        codes = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
-        return JudgedOutput(outcome, tuple(dict.fromkeys(codes)), output, busy)
+        if isinstance(judged.outcome, Measured):
+            self._allocations.update_facts(trial.platform, judged.facts)
+        return replace(judged, output=output)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
         if isinstance(error, ToolMissing | BuildError):

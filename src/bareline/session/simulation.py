@@ -129,7 +129,7 @@ class Simulations:
         output = cluster.run(command, layout, timeout_s=600.0)
         if output.exit_code != 0:
             raise AnalysisError(f"the simulation ended with code {output.exit_code}")
-        return probe.read(params, output)
+        return probe.read(params, output).samples
 
     def _measured(self, case: dict[str, Any], metric: str) -> pl.DataFrame:
         return self._points.filter(

@@ -64,12 +64,17 @@ class StudyScale(_Table):
     platforms: list[str] | None = None
     baseline: str | None = None
 
-    def over(self, head: dict[str, Any]) -> dict[str, Any]:
-        """Return the content of a ``[study]`` with these changes; new launches remove its looks."""
+    def over(self, head: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of a ``[study]``, by key, with these changes.
+
+        New launches remove its looks, and new looks its launches.
+        """
+        values = dict(head)
         changes = self.model_dump(exclude_none=True)
         if "launches" in changes or "looks" in changes:
-            head = {key: value for key, value in head.items() if key not in ("launches", "looks")}
-        return {**head, **changes}
+            values.pop("launches", None)
+            values.pop("looks", None)
+        return values | changes
 
 
 class MeasureScale(_Table):
@@ -92,39 +97,45 @@ class MeasureScale(_Table):
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     skip: bool = False
 
-    def over(self, measure: dict[str, Any]) -> dict[str, Any]:
-        """Return the content of a ``[[measure]]`` with the values of this scale."""
-        new = {name: getattr(self, name) for name in _PARAMETERS}
-        named = {name for table in new.values() for name in table}
-        plain = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
-        tables = {
-            name: {
-                **{key: value for key, value in measure.get(name, {}).items() if key not in named},
-                **new[name],
-            }
-            for name in _PARAMETERS
-            if name in measure or new[name]
-        }
-        return {**measure, **plain, **tables}
+    def over(self, measure: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of a measure, by key, with the values of this scale."""
+        replaced = {*self.params, *self.sweep, *self.per_rank}
+        values = {**measure, **self._keys()}
+        for table in _PARAMETERS:
+            old = measure.get(table, {})
+            unchanged = {name: old[name] for name in old if name not in replaced}
+            changed = {**unchanged, **getattr(self, table)}
+            if changed or table in measure:
+                values[table] = changed
+        return values
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
-        """Describe its changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
+        """Describe its changes of a measure's values: ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
         before = {**measure}
-        after = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip", "timeout_s"})
-        for name in _PARAMETERS:
-            before |= measure.get(name, {})
-            after |= getattr(self, name)
-        return [
-            f"{name} {_worded(value)} instead of {_worded(before.get(name, 'its default'))}"
-            for name, value in after.items()
-            if before.get(name) != value
-        ]
+        after = self._keys()
+        after.pop("timeout_s", None)
+        for table in _PARAMETERS:
+            before |= measure.get(table, {})
+            after |= getattr(self, table)
+        lines = []
+        for name, value in after.items():
+            old = before.get(name)
+            if old != value:
+                old_words = "its default" if old is None else _worded(old)
+                lines.append(f"{name} {_worded(value)} instead of {old_words}")
+        return lines
+
+    def _keys(self) -> dict[str, Any]:
+        """Return the keys of a measure that it replaces, without its parameters."""
+        return self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
 
 
 def _worded(value: Any) -> str:
-    return listing([str(item) for item in value]) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return listing([str(item) for item in value])
+    return str(value)
 
 
 #: Default limit of a launch's trace, in a run and by hand.
@@ -193,6 +204,33 @@ class Measure(PinningKeys, _Table):
     def asks(self, platform: str) -> bool:
         """Whether it is measured on a platform of this name."""
         return self.platforms is None or platform in self.platforms
+
+    @property
+    def listed_for(self) -> list[str]:
+        """The platforms on which another measure may not list its cases; "" for all.
+
+        None where it follows the platforms: such a sweep may have cases that are also listed.
+        """
+        if self.shapes().follows_platforms:
+            return []
+        return self.platforms or [""]
+
+    def values_at(self, scale: str) -> dict[str, Any] | None:
+        """Return its values at a scale, by key; None where the scale leaves it out."""
+        values = {**dict(self), "scale": {}}
+        change = self.scale.get(scale)
+        if change is None:
+            return values
+        return None if change.skip else change.over(values)
+
+    def changes_at(self, scale: str) -> list[str]:
+        """Describe its changes at a scale, each with the probe."""
+        change = self.scale.get(scale)
+        if change is None:
+            return []
+        # Where it asks for nodes, another measure of the probe may not.
+        nodes = "" if self.nodes is None else f" (nodes {self.nodes})"
+        return [f"{self.probe}{nodes}: {text}" for text in change.changes(dict(self))]
 
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
         """Return its ranks and nodes; see `Sweep`."""

@@ -59,7 +59,7 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
             measures.append(measure)
             out_of_range.append(measure.probe)
     return SizedStudy(
-        study.model_copy(update={"measures": measures}),
+        study.changed(measures=measures),
         tuple(dict.fromkeys(probes)),
         tuple(dict.fromkeys(out_of_range)),
         tuple(_without_size(study, probes, sizes)),

@@ -1,34 +1,17 @@
-"""The plan: which trial runs when. Pure and seeded, so that it can be made again from the run.
-
-Trials are ordered in randomised complete blocks: a block has every case on every platform
-once, in a new random order. Slow drift of a machine then affects all platforms
-equally, and the analysis removes it by pairing within blocks. A study names the order in a block:
-
-``pairs``: cases are shuffled, and the platforms of a case follow each other, so that they are close
-in time. Over as many blocks as there are platforms, every one is first once, second once and so on.
-A platform whose turn costs seconds may take several cases at a turn.
-
-``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs are a
-    third of a block apart on average, and a drift of the machine comes between them.
-
-References
-----------
-S. Hunold and A. Carpen-Amarie, "MPI Benchmarking Revisited: Experimental Design and
-Reproducibility", arXiv:1505.07734.
-"""
+"""The plan: which trial runs when. Pure and seeded, so that it can be made again from the run."""
 
 from __future__ import annotations
 
-import random
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from bareline.study.measure import Measure
-from bareline.study.study import OrderKind, Study
+from bareline.study.order import Cell, order_block
+from bareline.study.study import Study
 from bareline.vocabulary.errors import StudyError
-from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Layout, Placement, Trial
+from bareline.vocabulary.grouping import grouped_by
+from bareline.vocabulary.model import PROCESSOR_LAYERS, Case, Command, Layout, Placement, Trial
 from bareline.vocabulary.pinning import Pinning
 from bareline.vocabulary.place import nodes_words
 from bareline.vocabulary.platform import Capacity, LeftOut, PlatformSpec
@@ -39,13 +22,6 @@ MOST_TRIALS = 1_000_000
 _MOST_REASONS = 3
 #: One platform alone is compared with nothing.
 _FEWEST = 2
-
-
-class Cell(NamedTuple):
-    """A cell of a block: number of the platform, number of the case."""
-
-    platform: int
-    case: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +56,16 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     left_out: dict[tuple[int, Case], LeftOut] = {}
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
+        request = _Request(study, measure, case)
         command = study.command_of(case)
+        launches = request.launches(platforms)
         for number, spec in enumerate(platforms):
             if not measure.asks(spec.name):
                 continue
-            layout = None
-            reason = spec.refuses(command) or _refusal(study, case, spec)
-            if not reason:
-                layout, reason = _fitting(study, measure, case, capacities[number])
-            if layout is None:
-                left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=reason)
+            layout = request.layout_on(spec, capacities[number], command)
+            if isinstance(layout, str):
+                left_out[number, case] = LeftOut(platform=spec.name, case=case, reason=layout)
                 continue
-            if command.mpi:
-                layout = replace(layout, pinning=_pinning(case, spec))
-            launches = _launches_of(study, measure, case, platforms)
             cell = Cell(number, numbers.setdefault(case, len(numbers)))
             cells.setdefault(cell, PlanCell(layout, measure.timeout_s, launches))
     return Choice(tuple(numbers), cells, tuple(_nowhere_else(left_out, numbers, cells)))
@@ -110,51 +82,56 @@ def _nowhere_else(
             yield omitted
 
 
-def _fitting(
-    study: Study, measure: Measure, case: Case, capacity: Capacity
-) -> tuple[Layout | None, str]:
-    """Return the layout of a case on a platform and "", or None and why it does not fit."""
-    layout, lacking = lay_out(
-        case,
-        capacity,
-        study.find_probe(case.probe).nodes,
-        within_cores=measure.shapes().within_cores,
-    )
-    if layout is None:
-        return None, f"does not fit: {lacking}"
-    return layout, ""
+class _Request:
+    """A case of a measure, before it is known on which platforms it is measured."""
 
+    def __init__(self, study: Study, measure: Measure, case: Case) -> None:
+        self._study = study
+        self._measure = measure
+        self._case = case
+        self._probe = study.find_probe(case.probe)
+        self._computes = self._probe.layer in PROCESSOR_LAYERS
 
-def _pinning(case: Case, spec: PlatformSpec) -> Pinning:
-    """Return how ranks are pinned: by the case, or by the platform's option."""
-    return Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
+    def layout_on(self, spec: PlatformSpec, capacity: Capacity, command: Command) -> Layout | str:
+        """Return the nodes of the case on a platform, and how its ranks are pinned there.
 
+        A text is the reason why it is not measured there.
+        """
+        reason = spec.refuses(command) or self._refusal(spec)
+        if reason:
+            return reason
+        within_cores = self._measure.shapes().within_cores
+        wanted = self._probe.nodes
+        layout, lacking = lay_out(self._case, capacity, wanted, within_cores=within_cores)
+        if layout is None:
+            return f"does not fit: {lacking}"
+        if not command.mpi:
+            return layout
+        pinning = spec.options.pinning
+        if self._case.pinning:
+            pinning = Pinning.parse(self._case.pinning)
+        return replace(layout, pinning=pinning)
 
-def _refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
-    """Describe why a study does not ask a platform for a case; empty where it does."""
-    layer = study.find_probe(case.probe).layer
-    if layer in PROCESSOR_LAYERS and spec.name in study.emulated:
-        return "its processors are emulated, and not compared"
-    if case.pinning and not spec.options.pins:
-        return "ranks cannot be pinned on this platform"
-    if case.profile and not spec.options.profiles:
-        return "a simulated program cannot be profiled"
-    return ""
+    def _refusal(self, spec: PlatformSpec) -> str:
+        """Describe why the study does not ask a platform for the case; empty where it does."""
+        if self._computes and spec.name in self._study.emulated:
+            return "its processors are emulated, and not compared"
+        if self._case.pinning and not spec.options.pins:
+            return "ranks cannot be pinned on this platform"
+        if self._case.profile and not spec.options.profiles:
+            return "a simulated program cannot be profiled"
+        return ""
 
-
-def _launches_of(
-    study: Study, measure: Measure, case: Case, platforms: Sequence[PlatformSpec]
-) -> int:
-    """Return how often a case is launched at most; seldom where nothing is compared with it."""
-    if case.profile and measure.profiles_once:
-        return 1
-    launches = study.launches_of(case)
-    names = {spec.name for spec in platforms if measure.asks(spec.name)}
-    emulated = names & set(study.emulated)
-    computes = study.find_probe(case.probe).layer in PROCESSOR_LAYERS
-    if computes and emulated and len(names - emulated) < _FEWEST:
-        return min(launches, study.emulated_launches or launches)
-    return launches
+    def launches(self, platforms: Sequence[PlatformSpec]) -> int:
+        """Return how often it is launched at most; seldom where nothing is compared with it."""
+        if self._case.profile and self._measure.profiles_once:
+            return 1
+        launches = self._study.launches_of(self._case)
+        names = {spec.name for spec in platforms if self._measure.asks(spec.name)}
+        real = names.difference(self._study.emulated)
+        if self._computes and real != names and len(real) < _FEWEST:
+            return min(launches, self._study.emulated_launches or launches)
+        return launches
 
 
 def _reasons(study: Study, platforms: Sequence[PlatformSpec], choice: Choice) -> str | None:
@@ -195,71 +172,29 @@ def make_plan(
         seed = study.seed or 0
     trials: list[Trial] = []
     for block in range(study.launches):
-        launched = [cell for cell, planned in choice.cells.items() if block < planned.launches]
-        order = order_block(
-            launched,
-            seed=seed,
-            block=block,
-            kind=study.order,
-            cases_per_turn=study.cases_per_turn or 1,
-        )
-        for cell in order:
+        for cell in _cells_of(block, choice, study, seed):
             planned = choice.cells[cell]
-            trials.append(
-                Trial(
-                    index=len(trials),
-                    block=block,
-                    platform=platforms[cell.platform].name,
-                    case=choice.cases[cell.case],
-                    layout=planned.layout,
-                    timeout_s=planned.timeout_s,
-                )
+            trial = Trial(
+                index=len(trials),
+                block=block,
+                platform=platforms[cell.platform].name,
+                case=choice.cases[cell.case],
+                layout=planned.layout,
+                timeout_s=planned.timeout_s,
             )
+            trials.append(trial)
     return tuple(trials)
 
 
-def order_block(
-    cells: Sequence[Cell], *, seed: int, block: int, kind: OrderKind, cases_per_turn: int = 1
-) -> list[Cell]:
-    """Order the cells of a block: numbers from 0; a platform takes `cases_per_turn` at a turn."""
-    if kind == "shuffled":
-        order = list(cells)
-        random.Random(f"{seed}:{block}").shuffle(order)
-        return order
-    platforms_of: dict[int, set[int]] = {}
-    for platform, case in cells:
-        platforms_of.setdefault(case, set()).add(platform)
-    groups = _groups(sorted(platforms_of), seed, cases_per_turn)
-    numbers = list(range(len(groups)))
-    random.Random(f"{seed}:{block}:cases").shuffle(numbers)
-    ordered = []
-    for number in numbers:
-        cases = list(groups[number])
-        random.Random(f"{seed}:{block}:{number}").shuffle(cases)
-        platforms = sorted(set().union(*(platforms_of[case] for case in cases)))
-        for platform in _turns(platforms, seed, block, number):
-            ordered += [Cell(platform, case) for case in cases if platform in platforms_of[case]]
-    return ordered
-
-
-def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]:
-    """Return the cases that share a turn, which are the same in every block."""
-    if cases_per_turn > 1:
-        random.Random(f"{seed}:groups").shuffle(cases)
-    starts = range(0, len(cases), cases_per_turn)
-    return [cases[start : start + cases_per_turn] for start in starts]
-
-
-def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
-    """Order the platforms of a group: a Latin square over as many blocks as there are platforms."""
-    square, row = divmod(block, len(platforms))
-    generator = random.Random(f"{seed}:{square}:{group}:turns")
-    first = list(platforms)
-    shifts = list(range(len(platforms)))
-    generator.shuffle(first)
-    generator.shuffle(shifts)
-    shift = shifts[row]
-    return first[shift:] + first[:shift]
+def _cells_of(block: int, choice: Choice, study: Study, seed: int) -> list[Cell]:
+    """Return the cells that are launched in a block, in their order."""
+    return order_block(
+        [cell for cell, planned in choice.cells.items() if block < planned.launches],
+        seed=seed,
+        block=block,
+        kind=study.order,
+        cases_per_turn=study.cases_per_turn or 1,
+    )
 
 
 def fresh_seed() -> int:
@@ -299,38 +234,41 @@ def _even_nodes(case: Case, capacity: Capacity) -> int:
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
     """Return the smallest layout that covers all trials of a plan on a platform."""
-    layouts = [trial.layout for trial in trials if trial.platform == platform and trial.layout]
-    return Layout(
-        max((layout.nodes for layout in layouts), default=1),
-        max((layout.ranks_per_node for layout in layouts), default=1),
-        max((layout.threads_per_rank for layout in layouts), default=1),
-    )
+    largest = Layout(1, 1, 1)
+    for trial in trials:
+        layout = trial.layout
+        if layout is not None and trial.platform == platform:
+            largest = Layout(
+                max(largest.nodes, layout.nodes),
+                max(largest.ranks_per_node, layout.ranks_per_node),
+                max(largest.threads_per_rank, layout.threads_per_rank),
+            )
+    return largest
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     """Describe the omitted cases, a line for each reason, with platforms and probes."""
-    probes: dict[tuple[str, str], dict[str, list[int]]] = {}
-    for row in left_out:
-        cases = probes.setdefault((row.platform, row.reason), {})
-        cases.setdefault(row.case.probe, []).append(row.case.ranks)
     platforms_of: dict[tuple[str, str], list[str]] = {}
-    for (platform, reason), cases in probes.items():
-        words = cases_words(cases)
-        text = f"{words}: {reason}" if len(cases) > 1 else f"{words} {reason}"
+    groups = grouped_by(left_out, lambda omitted: (omitted.platform, omitted.reason))
+    for (platform, reason), omitted_there in groups.items():
+        cases = [omitted.case for omitted in omitted_there]
+        several_probes = len({case.probe for case in cases}) > 1
+        colon = ":" if several_probes else ""
+        text = f"{cases_words(cases)}{colon} {reason}"
         platforms_of.setdefault((reason, text), []).append(platform)
     return [f"{listing(platforms)}: {text}" for (_, text), platforms in platforms_of.items()]
 
 
-def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
+def cases_words(cases: Iterable[Case]) -> str:
     """Name cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
-    probes_with: dict[tuple[int, ...], list[str]] = {}
-    for probe, numbers in ranks.items():
-        probes_with.setdefault(tuple(sorted(set(numbers))), []).append(probe)
+    ranks_of: dict[str, set[int]] = {}
+    for case in cases:
+        ranks_of.setdefault(case.probe, set()).add(case.ranks)
     words = []
-    for counts, probes in probes_with.items():
+    for ranks, probes in grouped_by(ranks_of, lambda probe: tuple(sorted(ranks_of[probe]))).items():
         names = listing(probes)
-        if counts != (1,):
-            names += f" with {listing([str(count) for count in counts])} ranks"
+        if ranks != (1,):
+            names += f" with {listing([str(count) for count in ranks])} ranks"
         words.append(names)
     return listing(words)
 
@@ -339,56 +277,55 @@ def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> li
     """List the layouts that could not be compared with the baseline's, and the remedy."""
     if study.layouts != "equal":
         return []
-    choice = choose(study, platforms)
-    names = [spec.name for spec in platforms]
-    base = names.index(baseline)
-    groups: dict[_UnlikeLayouts, dict[str, list[int]]] = {}
-    with_equal: set[str] = set()
-    nodes: set[int] = set()
-    for cell, planned in choice.cells.items():
-        base_planned = choice.cells.get(Cell(base, cell.case))
-        if cell.platform == base or base_planned is None:
-            continue
-        name = names[cell.platform]
-        if planned.layout == base_planned.layout:
-            with_equal.add(name)
-            continue
-        nodes |= {planned.layout.nodes, base_planned.layout.nodes}
-        case = choice.cases[cell.case]
-        unlike_layouts = _UnlikeLayouts.of(name, planned.layout, base_planned.layout)
-        group = groups.setdefault(unlike_layouts, {})
-        group.setdefault(case.probe, []).append(case.ranks)
-    if not groups:
+    pairs = list(_layout_pairs(study, platforms, baseline))
+    unlike_pairs = [pair for pair in pairs if pair.layout != pair.base_layout]
+    if not unlike_pairs:
         return []
     lines = []
-    for key, probes in groups.items():
-        lines.append(
-            f"{cases_words(probes)} cannot be compared: {key.layout} on {key.platform}, "
-            f"{key.base_layout} on {baseline}"
-        )
-    affected = dict.fromkeys(key.platform for key in groups)
-    nothing = [name for name in affected if name not in with_equal]
+    for words, alike in grouped_by(unlike_pairs, _LayoutPair.words).items():
+        cases = cases_words([pair.case for pair in alike])
+        lines.append(f"{cases} cannot be compared: {words} on {baseline}")
+    compared = {pair.platform for pair in pairs if pair.layout == pair.base_layout}
+    affected = dict.fromkeys(pair.platform for pair in unlike_pairs)
+    nothing = [name for name in affected if name not in compared]
     if nothing:
         lines.append(f"nothing of this study can be compared on {listing(nothing)}")
+    fewest = min(min(pair.layout.nodes, pair.base_layout.nodes) for pair in unlike_pairs)
     remedy = (
         "to compare, choose platforms of as many nodes (bare-pair is this machine as two hosts), "
-        f'write `nodes = {min(nodes)}` into the [[measure]], or `layouts = "any"` into [study]'
+        f'write `nodes = {fewest}` into the [[measure]], or `layouts = "any"` into [study]'
     )
     return [*lines, remedy]
 
 
-class _UnlikeLayouts(NamedTuple):
-    """A platform's layout of some cases, and the baseline's, in words that differ."""
+@dataclass(frozen=True, slots=True)
+class _LayoutPair:
+    """The layouts of a case on a platform and on the baseline."""
 
+    case: Case
     platform: str
-    layout: str
-    base_layout: str
+    layout: Layout
+    base_layout: Layout
 
-    @classmethod
-    def of(cls, platform: str, layout: Layout, base_layout: Layout) -> _UnlikeLayouts:
-        """Describe two layouts by their nodes where these differ, or in full."""
-        words = nodes_words(layout.nodes)
-        base_words = nodes_words(base_layout.nodes)
+    def words(self) -> str:
+        """Describe the two layouts by their nodes where these differ, or in full."""
+        words = nodes_words(self.layout.nodes)
+        base_words = nodes_words(self.base_layout.nodes)
         if words == base_words:
-            return cls(platform, str(layout), str(base_layout))
-        return cls(platform, words, base_words)
+            words = str(self.layout)
+            base_words = str(self.base_layout)
+        return f"{words} on {self.platform}, {base_words}"
+
+
+def _layout_pairs(
+    study: Study, platforms: Sequence[PlatformSpec], baseline: str
+) -> Iterator[_LayoutPair]:
+    """Yield the cases that the baseline and another platform have, with both layouts."""
+    choice = choose(study, platforms)
+    names = [spec.name for spec in platforms]
+    base = names.index(baseline)
+    for cell, planned in choice.cells.items():
+        base_planned = choice.cells.get(Cell(base, cell.case))
+        if cell.platform != base and base_planned is not None:
+            case = choice.cases[cell.case]
+            yield _LayoutPair(case, names[cell.platform], planned.layout, base_planned.layout)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.study.problems import TABLES
-from bareline.study.study import Study, study_from_toml
+from bareline.study.study import ProbeDefaults, Study, study_from_toml
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.files import NotRegular, read_bounded, read_toml, step_to_read
 
@@ -16,8 +16,10 @@ _LARGEST_INPUT_BYTES = 1 << 20
 _OF_RUNS = ("scale", "scale_changes", "emulated")
 
 
-def load_study(path: Path) -> Study:
+def load_study(path: Path, defaults: ProbeDefaults | None = None) -> Study:
     """Read and check a study file.
+
+    - `defaults`: of a run's probes; without it the present probes'.
 
     Raises StudyError: the file is missing, not TOML, or impossible; it names file, key, next step.
     """
@@ -28,7 +30,7 @@ def load_study(path: Path) -> Study:
         raise StudyError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except ValueError as error:
         raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
-    return study_from_toml(_with_inputs(content, path), where=str(path))
+    return study_from_toml(_with_inputs(content, path), where=str(path), defaults=defaults)
 
 
 def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -37,15 +39,23 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
     if not isinstance(programs, dict):
         return content
     for name, program in programs.items():
-        if isinstance(program, dict) and isinstance(program.get("trace"), str):
-            program["trace"] = str(_trace_file(path.parent / program["trace"], path, name))
-        inputs = program.get("inputs") if isinstance(program, dict) else None
-        if not isinstance(inputs, dict):
-            continue
-        for target, source in inputs.items():
-            if isinstance(source, dict) and set(source) == {"file"}:
-                inputs[target] = _input_text(path.parent / str(source["file"]), path, name)
+        if isinstance(program, dict):
+            _read_inputs(program, path, name)
     return content
+
+
+def _read_inputs(program: dict[str, Any], study: Path, name: str) -> None:
+    """Put the path of a program's trace and the texts of its inputs into its table."""
+    trace = program.get("trace")
+    if isinstance(trace, str):
+        program["trace"] = str(_trace_file(study.parent / trace, study, name))
+    inputs = program.get("inputs")
+    if not isinstance(inputs, dict):
+        return
+    for target, source in inputs.items():
+        if isinstance(source, dict) and set(source) == {"file"}:
+            file = study.parent / str(source["file"])
+            inputs[target] = _input_text(file, study, name)
 
 
 def _trace_file(file: Path, study: Path, name: str) -> Path:
@@ -78,7 +88,8 @@ def _input_text(file: Path, study: Path, name: str) -> str:
 def study_schema() -> dict[str, Any]:
     """Return the schema of a file such as `load_study` reads."""
     whole = Study.model_json_schema()
-    keys, definitions = whole["properties"], whole.pop("$defs")
+    keys = whole["properties"]
+    definitions = whole.pop("$defs")
     # The validator that makes a source of a text is not a property: both forms are named here.
     definitions["Source"] = {"anyOf": [{"type": "string"}, definitions["Source"]]}
     definitions["Program"]["properties"]["from"] = {"$ref": "#/$defs/Source"}

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import PrivateAttr, ValidationError
 
-from bareline.probes.app.program import Program, program_probe
+from bareline.probes.app.program import program_probe
 from bareline.probes.base import Probe, find_probe
-from bareline.study.checks import (
-    check_programs,
-    check_published,
-    check_roles,
-    check_scales,
-)
-from bareline.study.looks import with_looks
-from bareline.study.measure import TRACE_BYTES, Exhibit, Measure, MeasureScale, StudyScale
+from bareline.study.checks import check_programs, check_published, check_roles, check_scales
+from bareline.study.keys import StudyKeys
+from bareline.study.measure import TRACE_BYTES, Measure
 from bareline.study.problems import (
     LISTED,
     TABLES,
@@ -28,10 +24,8 @@ from bareline.study.problems import (
     suggest,
 )
 from bareline.study.programs import declared_programs
-from bareline.study.roles import Role, cast_roles
-from bareline.study.variant import Variant
+from bareline.study.roles import Cast, cast_roles
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
-from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -41,73 +35,19 @@ from bareline.vocabulary.model import (
     format_point,
     parse_point,
 )
-from bareline.vocabulary.platform import PLATFORM_NAME, PlatformSpec
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.sources import Source
 from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
-#: Orders of the trials in a block; see `bareline.study.plan`.
-OrderKind = Literal["pairs", "shuffled"]
-#: A boot is a level above a launch: all launches in it share its effects, and then
-#: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
-BLOCKS_PER_BOOT = 1
+#: The defaults of the parameters of each probe, by its name.
+ProbeDefaults = Mapping[str, Mapping[str, Scalar]]
 
 
-class Study(Limits, BaseModel):
-    """A checked study; its limits apply to all its platforms together.
+class Study(StudyKeys):
+    """A checked study; its limits apply to all its platforms together."""
 
-    `docs/reference/study.md` defines each key. `scale` and `scale_changes` belong to a run:
-    the scale that the study was brought to, and its changes. In a run, the platform of each role
-    is the platform that took it, and `baseline` is a platform; `emulated` names platforms on which
-    no computation is measured.
-    """
-
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
-    title: str = ""
-    description: str = ""
-    question: list[str] = []
-    launches: Annotated[int, Field(ge=1, le=100_000)] = 10
-    looks: list[int] | None = None
-    min_launches: Annotated[int, Field(ge=1)] = MIN_LAUNCHES
-    precision: Annotated[float, Field(ge=0, lt=1)] | None = None
-    budget_s: Annotated[float, Field(gt=0)] | None = None
-    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
-    seed: int | None = None
-    order: OrderKind = "pairs"
-    cases_per_turn: Annotated[int, Field(ge=1, le=1000)] | None = None
-    blocks_per_boot: Annotated[int, Field(ge=0)] = BLOCKS_PER_BOOT
-    emulated_launches: Annotated[int, Field(ge=0)] = 2
-    scale: str | None = None
-    scale_changes: list[str] = []
-    emulated: list[str] = []
-    ladder: bool = False
-    control: bool = False
-    layouts: Literal["equal", "any"] = "equal"
-    platforms: list[str] = []
-    baseline: str | None = None
-    roles: dict[str, Role] = {}
-    scales: dict[str, StudyScale] = {}
-    programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")], Program] = {}
-    sources: dict[str, Source] = {}
-    variants: dict[Annotated[str, Field(pattern=PLATFORM_NAME.pattern)], Variant] = {}
-    measures: Annotated[list[Measure], Field(min_length=1)]
-    exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.
-    _defaults: Mapping[str, Mapping[str, Scalar]] | None = PrivateAttr(default=None)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_looks(cls, content: Any) -> Any:
-        """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
-        return with_looks(content) if isinstance(content, Mapping) else content
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Study:
-        if self.precision != 0 and self.launches > MIN_LAUNCHES > self.min_launches:
-            raise ValueError(
-                f"min_launches = {self.min_launches}, but no interval exists below "
-                f"{MIN_LAUNCHES} launches; raise it or set precision = 0"
-            )
-        return self
+    _defaults: ProbeDefaults | None = PrivateAttr(default=None)
 
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Yield every case with the measure it comes from.
@@ -119,23 +59,20 @@ class Study(Limits, BaseModel):
 
         Raises StudyError: a case appears twice, or a measure's request is impossible for its probe.
         """
-        on_platforms: set[tuple[Case, str]] = set()
+        listed: set[tuple[Case, str]] = set()
         first_of: dict[Case, Case] = {}
         for number, measure in enumerate(self.measures, 1):
             where = f"study '{self.name}', measure {number} ({measure.probe})"
             probe = self.find_probe(measure.probe, where=where)
             room = {spec.name: spec.capacity for spec in platforms if measure.asks(spec.name)}
             defaults = self._defaults_of(probe)
-            names = measure.platforms or [""]
-            if measure.shapes().follows_platforms:
-                names = []
             for case in measure.cases(where=where, probe=probe, room=room, defaults=defaults):
                 params = format_point({**defaults, **parse_point(case.params)})
                 first = first_of.setdefault(replace(case, params=params), case)
-                for name in names:
-                    if (first, name) in on_platforms:
+                for name in measure.listed_for:
+                    if (first, name) in listed:
                         raise StudyError(f"the case '{first.label}' appears twice", where=where)
-                    on_platforms.add((first, name))
+                    listed.add((first, name))
                 yield measure, first
 
     def params_of(self, case: Case) -> Any:
@@ -170,7 +107,23 @@ class Study(Limits, BaseModel):
                 also = {"platforms": [*measure.platforms, *names]}
                 measure = measure.model_copy(update=also)
             measures.append(measure)
-        return self.model_copy(update={"measures": measures})
+        return self.changed(measures=measures)
+
+    def changed(self, **values: Any) -> Study:
+        """Return the study with other values of some keys; values that stay are not checked again.
+
+        Raises ValidationError: a value is impossible, or contradicts another one.
+        """
+        return self._of_values(self._values() | values)
+
+    def _values(self) -> dict[str, Any]:
+        """Return the values of its keys; it caches further values in its ``__dict__``."""
+        return {key: getattr(self, key) for key in Study.model_fields}
+
+    def _of_values(self, values: Mapping[str, Any]) -> Study:
+        study = Study.model_validate(values)
+        study._defaults = self._defaults
+        return study
 
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:
@@ -185,8 +138,9 @@ class Study(Limits, BaseModel):
     @property
     def named_platforms(self) -> dict[str, str]:
         """Platforms that it names: by role, which a platform of the same name takes by default."""
-        by_role = {name: role.platform or name for name, role in self.roles.items()}
-        return by_role or {name: name for name in self.platforms}
+        if self.roles:
+            return {name: role.platform or name for name, role in self.roles.items()}
+        return {name: name for name in self.platforms}
 
     @cached_property
     def _own_probes(self) -> Mapping[str, Probe[Any]]:
@@ -209,14 +163,17 @@ class Study(Limits, BaseModel):
 
     def source_lines(self) -> list[str]:
         """Describe, a line each, the search for its programs and possible installations."""
-        sources = {name: self.source_of(name) for name in self.probes}
-        used = {name: source for name, source in sources.items() if source}
-        return [f"{name}: each platform is asked for {source}" for name, source in used.items()]
+        lines = []
+        for name in self.probes:
+            source = self.source_of(name)
+            if source:
+                lines.append(f"{name}: each platform is asked for {source}")
+        return lines
 
     @property
     def required_launches(self) -> int:
         """Number of launches that every case has, for any precision: up to the first look."""
-        return max(self.min_launches, self.looks[0] if self.looks else 1)
+        return max(self.min_launches, self.looks[0]) if self.looks else self.min_launches
 
     @cached_property
     def asked_probes(self) -> frozenset[str]:
@@ -236,17 +193,14 @@ class Study(Limits, BaseModel):
         """Return the study with another number of launches, a single look, no more required."""
         fewest = min(self.min_launches, launches)
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
-        changed = {
-            "launches": launches, "looks": None, "min_launches": fewest, "precision": precision,
-        }  # fmt: skip
-        return self.model_copy(update=changed)
+        return self.changed(launches=launches, looks=None, min_launches=fewest, precision=precision)
 
     def asking(self, question: Sequence[str]) -> Study:
         """Return the study with another question.
 
         Raises StudyError: the study measures no probe, layer or metric of the question.
         """
-        study = self.model_copy(update={"question": list(question)})
+        study = self.changed(question=list(question))
         study.check_question(where="--question")
         return study
 
@@ -265,22 +219,19 @@ class Study(Limits, BaseModel):
             names = ", ".join(self.scales)
             hint = f"it has: {names}" if names else "it has none; run it without --scale"
             raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
-        content = self.to_toml()
-        measures = []
         changes: list[str] = []
-        for measure, table in zip(self.measures, content["measure"], strict=True):
-            change = measure.scale.get(name, MeasureScale())
-            # Where it asks for nodes, another measure of the probe may not.
-            nodes = "" if measure.nodes is None else f" (nodes {measure.nodes})"
-            changes += [f"{measure.probe}{nodes}: {text}" for text in change.changes(table)]
-            table.pop("scale", None)
-            if not change.skip:
-                measures.append(change.over(table))
-        head = {**self.scales[name].over(content["study"]), "scale": name}
-        head["scale_changes"] = list(dict.fromkeys(changes))
-        scaled = {**content, "study": head, "measure": measures}
-        scaled.pop("scale")
-        return study_from_toml(scaled, where=f"{where} at scale {name}", defaults=self._defaults)
+        for measure in self.measures:
+            changes += measure.changes_at(name)
+        at_scale = [measure.values_at(name) for measure in self.measures]
+        values = self.scales[name].over(self._values())
+        values["scale"] = name
+        values["scale_changes"] = list(dict.fromkeys(changes))
+        values["measures"] = [measure for measure in at_scale if measure is not None]
+        values["scales"] = {}
+        with _study_errors(f"{where} at scale {name}"):
+            study = self._of_values(values)
+            check_study(study)
+        return study
 
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
         """Return the study with a platform for each role, as in a run directory.
@@ -293,19 +244,15 @@ class Study(Limits, BaseModel):
             return self
         if not cast.platforms:
             raise StudyError("no role has a platform", where=where, hint="add --as ROLE=PLATFORM")
-        measures = []
-        for measure in self.measures:
-            if measure.roles is not None:
-                played = [cast.roles[name] for name in measure.roles if name in cast.roles]
-                there = {"roles": None, "platforms": [*played, *cast.others]}
-                measure = measure.model_copy(update=there)
-            measures.append(measure)
         roles = {}
         for name, role in self.roles.items():
             roles[name] = role.model_copy(update={"platform": cast.roles.get(name)})
-        changed = {"roles": roles, "measures": measures, "platforms": cast.platforms}
-        baseline = cast.roles.get(self.baseline or "")
-        return self.model_copy(update={**changed, "baseline": baseline})
+        return self.changed(
+            roles=roles,
+            measures=[_on_platforms(measure, cast) for measure in self.measures],
+            platforms=cast.platforms,
+            baseline=cast.roles.get(self.baseline or ""),
+        )
 
     @property
     def publications(self) -> list[str]:
@@ -319,7 +266,7 @@ class Study(Limits, BaseModel):
 
     def without_computing_on(self, names: Sequence[str]) -> Study:
         """Return the study without computations on platforms with emulated processors."""
-        return self.model_copy(update={"emulated": list(names)})
+        return self.changed(emulated=list(names))
 
     def precision_of(self, layer: Layer) -> float:
         """Return the target for the relative half-width of a layer's intervals; 0 for none."""
@@ -340,7 +287,7 @@ def study_from_toml(
     content: Mapping[str, Any],
     *,
     where: str,
-    defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
+    defaults: ProbeDefaults | None = None,
     own_names: bool = False,
 ) -> Study:
     """Check the content of a study file.
@@ -361,25 +308,50 @@ def study_from_toml(
         empty: Any = [] if table in LISTED else {}
         tables[key] = content.get(table, empty)
     given = {**head, **tables, **declared_programs(content)}
-    try:
+    with _study_errors(where):
         study = Study.model_validate(given)
         study._defaults = defaults
-        if not own_names:
-            check_programs(study.programs)
-        for _ in study.cases():
-            pass
-        _check_sources(study)
-        check_roles(study.roles, study.measures)
-        study.check_question()
-        check_published(study.exhibits)
-        check_scales(study.scales, study.measures)
-        for name in study.scales:
-            study.at_scale(name)
+        check_study(study, own_names=own_names)
+    return study
+
+
+@contextmanager
+def _study_errors(where: str) -> Iterator[None]:
+    """Raise errors of a study's content as a StudyError with its place."""
+    try:
+        yield
     except ValidationError as error:
         raise study_error(error, Study, where=where) from error
     except BarelineError as error:
         raise StudyError(str(error), where=where) from error
-    return study
+
+
+def _on_platforms(measure: Measure, cast: Cast) -> Measure:
+    """Return a measure of roles as a measure on the platforms that took them."""
+    if measure.roles is None:
+        return measure
+    played = [cast.roles[name] for name in measure.roles if name in cast.roles]
+    return measure.model_copy(update={"roles": None, "platforms": [*played, *cast.others]})
+
+
+def check_study(study: Study, *, own_names: bool = False) -> None:
+    """Check what the keys of a study mean together, also at each of its scales.
+
+    - `own_names`: as for `study_from_toml`.
+
+    Raises BarelineError: a case, a source, a role, the question, a figure or a scale is impossible.
+    """
+    if not own_names:
+        check_programs(study.programs)
+    for _ in study.cases():
+        pass
+    _check_sources(study)
+    check_roles(study.roles, study.measures)
+    study.check_question()
+    check_published(study.exhibits)
+    check_scales(study.scales, study.measures)
+    for name in study.scales:
+        study.at_scale(name)
 
 
 def _check_sources(study: Study) -> None:

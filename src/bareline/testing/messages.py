@@ -12,10 +12,11 @@ from bareline.vocabulary.message_codes import code_of
 
 @contextmanager
 def raises(
-    error_class: type[BaseException], code: str, *values: str
+    error_class: type[BaseException], code: str | None, *values: str
 ) -> Iterator[pytest.ExceptionInfo[BaseException]]:
     """Check that a block raises an error with a code, as `pytest.raises` checks its class.
 
+    - `code`: None for an error with the words of another program.
     - `values`: names, numbers or paths of the test that the message must contain.
 
     Examples

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layout, Output, Sample
+from bareline.vocabulary.model import Layout, Output
 
 _GARBAGE = ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\n", "1\n2\n"]
 
@@ -31,14 +31,14 @@ class ProbeContract:
         stdout = "" if self.result_file else text
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)
 
-    def read(self, text: str) -> tuple[Sample, ...]:
+    def read(self, text: str) -> ProbeReading:
         """Read a text with the probe's defaults."""
         return self.probe.read(self.probe.make_params({}), self.output(text))
 
     def test_the_good_output_gives_every_declared_metric(self) -> None:
-        samples = self.read(self.captured.read_text(encoding="utf-8"))
+        reading = self.read(self.captured.read_text(encoding="utf-8"))
         promised = self.probe.delivers(self.probe.make_params({}))
-        assert set(promised) <= {sample.metric for sample in samples}
+        assert set(promised) <= {sample.metric for sample in reading.samples}
 
     def test_a_truncated_output_is_refused_wherever_it_ends(self) -> None:
         text = self.captured.read_text(encoding="utf-8").rstrip()

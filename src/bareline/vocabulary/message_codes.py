@@ -21,7 +21,7 @@ from pathlib import Path
 from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.message_sites import Site, has_words, read_sites, without_names
 from bareline.vocabulary.source_place import CODES_FILE, SourcePlace, Span, raise_place
-from bareline.vocabulary.validation_errors import problem_of
+from bareline.vocabulary.validation_errors import InvalidValue, problem_of
 
 #: The prefix of the codes of wrong keys in files, which the kind of the problem follows.
 KEY_PREFIX = "BL-KEY-"
@@ -68,6 +68,8 @@ def code_of(error: BaseException, causes: int = _MOST_CAUSES) -> str | None:
 
     - `causes`: how many causes of causes are followed.
     """
+    if hasattr(error, "errors"):
+        return _code_of_problem(problem_of(error), causes)  # type: ignore[arg-type]
     message = _message_of(error)
     passed_on = _code_of_cause(error, causes - 1) if causes else None
     if message is None or passed_on is None:
@@ -113,6 +115,11 @@ def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> s
     problem = problem_of(invalid)  # type: ignore[arg-type]
     if one_line(problem.clause) not in _words_of(error):
         return None
+    return _code_of_problem(problem, causes)
+
+
+def _code_of_problem(problem: InvalidValue, causes: int) -> str | None:
+    """Return the code of a value's problem: of the check that refused it, or of its kind."""
     if problem.error is not None:
         return code_of(problem.error, causes)
     return KEY_PREFIX + problem.kind.upper().replace("_", "-")

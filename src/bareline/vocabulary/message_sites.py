@@ -1,9 +1,10 @@
 """Places in a source file that make a message, with the words of the message.
 
-A site is a call of an error class, a call in a ``raise`` statement, or a call of ``print_error``,
-with the words as its argument. `bareline.vocabulary.message_codes` finds the site of an error that
-was raised; ``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that
-they agree about the words.
+A site is a call of an error class, a call in a ``raise`` statement, or a call of a function that
+prints or raises the words in its argument: ``print_error`` and ``require_success``.
+`bareline.vocabulary.message_codes` finds the site of an error that was raised;
+``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that they agree
+about the words.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from bareline.vocabulary.source_place import Span
 
@@ -19,7 +21,8 @@ from bareline.vocabulary.source_place import Span
 _WITHOUT_CODE = frozenset(
     {"Abort", "AssertionError", "Exit", "KeyError", "NotImplementedError", "OSError", "TypeError"}
 )
-_WARNING = "print_error"
+#: Functions that print their words or raise an error with them, and the maker in the list of codes.
+_PASSING_ON = {"print_error": "print_error", "require_success": "PlatformError"}
 _NO_WORDS = ("where", "hint")
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[^{}]*\}(?!\})")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -177,12 +180,13 @@ class _Reader(ast.NodeVisitor):
     def _read_call(
         self, call: ast.Call, *, outer: tuple[Span, ...] = (), raised: bool = False
     ) -> None:
-        maker = _called(call)
-        is_error = maker in self._classes
+        classes = self._error_classes(call)
+        is_error = bool(classes)
+        maker = " or ".join(classes) or _called(call)
         if self._class is not None and self._class.name in self._classes and _starts_base(call):
             maker = self._class.name
             is_error = True
-        if maker in _WITHOUT_CODE or not (is_error or raised or maker == _WARNING):
+        if maker in _WITHOUT_CODE or not (is_error or raised or maker in _PASSING_ON):
             return
         texts = [self._text(argument) for argument in _arguments(call)]
         worded = [text for text in texts if has_words(text)]
@@ -195,7 +199,18 @@ class _Reader(ast.NodeVisitor):
         hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
         hint = self._text(hints[0]) if hints else ""
         function = ".".join(self._names)
-        self.sites.append(Site(function, maker, text, hint, (*outer, span_of(call))))
+        self.sites.append(
+            Site(function, _PASSING_ON.get(maker, maker), text, hint, (*outer, span_of(call)))
+        )
+
+    def _error_classes(self, call: ast.Call) -> list[str]:
+        """Return the classes of errors that a call may make: itself, or the values of a name."""
+        name = _called(call)
+        if name in self._classes:
+            return [name]
+        values = self._values(name) if isinstance(call.func, ast.Name) else ()
+        names = list(chain.from_iterable(_names_in(value) for value in values))
+        return names if all(each in self._classes for each in names) else []
 
     def _text(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
         """Write an expression as words with placeholders."""
@@ -231,6 +246,12 @@ class _Reader(ast.NodeVisitor):
             if name in scope:
                 return scope[name]
         return ()
+
+
+def _names_in(value: ast.expr) -> list[str]:
+    """Return the names that an expression may be: ``x`` itself, or both forms of a condition."""
+    forms = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+    return [form.id if isinstance(form, ast.Name) else "" for form in forms]
 
 
 def _literal(value: object) -> str:

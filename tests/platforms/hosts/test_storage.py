@@ -75,8 +75,8 @@ def run(bench, name, *, timeout_s=60, **params):
         mpi=command.mpi,
         layout=layout,
     )
-    outcome, caveats = judge_output(probe, checked, output, timeout_s)
-    return outcome, (*output.caveats, *caveats)
+    judged = judge_output(probe, checked, output, timeout_s)
+    return judged.outcome, (*output.caveats, *judged.caveats)
 
 
 SMALL = {"file_bytes": MIB, "min_block_bytes": 65536, "max_block_bytes": 65536}

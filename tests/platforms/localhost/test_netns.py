@@ -197,7 +197,7 @@ def test_messages_of_every_size_need_the_time_of_the_wire(open_bench, rate):
     output = bench.allocation.run(probe.command(params, Layout(2)), Layout(2), timeout_s=150)
     one_way = {
         sample.point["size_bytes"]: sample.value
-        for sample in probe.read(params, output)
+        for sample in probe.read(params, output).samples
         if sample.metric == "latency"
     }
     assert sorted(one_way) == [1024 << power for power in range(7)]
@@ -372,7 +372,7 @@ def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch)
     def broken(switch, _hosts, _options):
         own.update(_namespaces_of_children(os.getpid()) - before)
         own.discard(Path("/proc/self/ns/net").readlink())
-        switch.check(["ip", "-batch", "-"], ["link add br0 type no-such-kind"])
+        switch.run_checked(["ip", "-batch", "-"], ["link add br0 type no-such-kind"])
 
     monkeypatch.setattr(links, "connect", broken)
     with (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 
@@ -28,7 +29,7 @@ def test_an_mpi_job_runs_on_the_nodes_of_the_job_in_its_order(ssh_cluster, open_
 
 def test_a_job_of_fewer_nodes_than_a_layout_wants_is_told(ssh_cluster, acquire, options):
     with (
-        pytest.raises(PlatformError, match="3 nodes are wanted of 2 hosts"),
+        raises(PlatformError, "BL-PLATFORMS-689", "3 ", "2 "),
         acquire("job", nodes=3, layout=Layout(3), **options),
     ):
         pass

@@ -17,6 +17,7 @@ from bareline.platforms.localhost.netns import links
 from bareline.platforms.reached.remote.native import find_there
 from bareline.platforms.reached.slurm.platform import SlurmPlatform
 from bareline.platforms.reached.ssh.platform import SshPlatform
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import Command, Layout
 
@@ -186,7 +187,7 @@ def check_modules(allocation, programs):
     brought = Command(argv=("only-here",), requires=("only-here",))
     assert allocation.run(brought, Layout(), timeout_s=60).stdout == "brought\n"
     lacking = Command(argv=("true",), requires=("no-such-tool",))
-    with pytest.raises(ToolMissing, match="'no-such-tool' is not installed"):
+    with raises(ToolMissing, "BL-HOST-246", "'no-such-tool'"):
         allocation.run(lacking, Layout(), timeout_s=60)
 
 

@@ -27,6 +27,7 @@ from bareline.session import begin, runner
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
@@ -276,7 +277,7 @@ def test_a_job_whose_time_ends_leaves_what_is_left_to_another_one(
                 return replace(real(job), left_s=20.0)
 
             monkeypatch.setattr(commands, "job_state", nearly_over)
-            with pytest.raises(TimeUp, match=f"the allocation {job} ends in 20 s, a trial may"):
+            with raises(TimeUp, "BL-PLATFORMS-516", job, "20 s"):
                 allocation.run(Command(argv=("true",)), Layout(), timeout_s=60)
         assert jobs() == [job]
     finally:
@@ -295,7 +296,7 @@ def inherited(monkeypatch):
 
 def test_nodes_that_there_are_not_are_an_error_with_a_next_step(slurm_cluster, acquire):
     with (
-        pytest.raises(PlatformError, match="no allocation") as caught,
+        raises(PlatformError, "BL-PLATFORMS-870") as caught,
         acquire("slurm", partition="none", **OPTIONS),
     ):
         pass
@@ -306,7 +307,7 @@ def test_nodes_that_there_are_not_are_an_error_with_a_next_step(slurm_cluster, a
 def test_the_queue_is_left_when_it_takes_too_long(slurm_cluster, acquire, caplog):
     with acquire("slurm", nodes=4, **OPTIONS):
         with (
-            pytest.raises(NotNow, match=r"no nodes after 6 s in the queue \(Resources\)"),
+            raises(NotNow, "BL-PLATFORMS-870", "6 s", "(Resources)"),
             acquire("slurm", queue_s=6, **OPTIONS),
         ):
             pass
@@ -323,7 +324,7 @@ def test_a_job_that_can_never_start_is_not_waited_for(slurm_cluster, acquire):
     began = time.monotonic()
     try:
         with (
-            pytest.raises(PlatformError, match=r"never starts .*: PartitionTimeLimit") as caught,
+            raises(PlatformError, "BL-PLATFORMS-494", "PartitionTimeLimit") as caught,
             acquire("slurm", partition="urgent", queue_s=100, **OPTIONS),
         ):
             pass
@@ -393,7 +394,7 @@ def test_no_more_allocations_are_asked_for_than_allowed(slurm_cluster, acquire, 
         assert len(jobs()) == 1
     until(lambda: jobs() == [])
     with (
-        pytest.raises(PlatformError, match="asked for 1 allocation, and no more are allowed"),
+        raises(PlatformError, "BL-PLATFORMS-372", "1 allocation"),
         acquire("slurm", max_jobs=1, **OPTIONS),
     ):
         pass
@@ -526,7 +527,7 @@ def test_nodes_that_say_nothing_are_asked_again(slurm_cluster, acquire, monkeypa
         allocation_module, "script", lambda name: text if name == "description" else real(name)
     )
     with (
-        pytest.raises(NotNow, match=r"the connection ended"),
+        raises(NotNow, "BL-PLATFORMS-711"),
         acquire("slurm", nodes=2, **OPTIONS),
     ):
         pass
@@ -540,7 +541,7 @@ def test_a_process_whose_job_has_ended_waits_for_its_end(slurm_cluster, acquire,
     subprocess.run(["scancel", job], check=True)
     until(lambda: not commands.job_state(job).runs)
     with (
-        pytest.raises(TimeUp, match=f"the allocation {job} was cancelled"),
+        raises(TimeUp, "BL-PLATFORMS-827", job),
         acquire("slurm", allocation="inherit", time_min=10),
     ):
         pass

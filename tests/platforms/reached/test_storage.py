@@ -40,7 +40,7 @@ def test_ranks_of_two_nodes_read_what_the_other_node_wrote(hosts):
             layout=TWO_NODES,
             timeout_s=120,
         )
-        outcome, _ = judge_output(probe, asked, output, 120)
+        outcome = judge_output(probe, asked, output, 120).outcome
         assert isinstance(outcome, Measured), outcome
         assert '"ranks":2,"nodes":2,' in output.stdout
         assert '"one_folder":true' in output.stdout and '"own_readers":0' in output.stdout

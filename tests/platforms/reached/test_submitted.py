@@ -21,6 +21,7 @@ from bareline.session.submission import (
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.bench import until
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import UsageError
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
@@ -77,7 +78,7 @@ def test_a_chain_goes_on_after_a_job_that_was_taken_back(slurm_cluster, made, sy
     state, *behind = told(made)
     assert state == "running"
     assert behind == [{"slurm": "pending (Dependency)", "torque": "queued"}[system]] * 2
-    with pytest.raises(UsageError, match=f"job {first} measures this run"):
+    with raises(UsageError, "BL-SESSION-516", first):
         see_to_jobs(made)
     subprocess.run([{"slurm": "scancel", "torque": "qdel"}[system], first], check=True)
     (tmp_path / "go").touch()

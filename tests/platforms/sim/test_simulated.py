@@ -159,11 +159,12 @@ def test_a_collective_s_headline_is_the_mean_of_its_loop(cluster, probe, ranks):
     params = found.make_params({} if probe == "barrier" else {"min_bytes": 64, "max_bytes": 1024})
     command = found.command(params, Layout(ranks))
     output = cluster.run(command, Layout(ranks), timeout_s=60)
-    samples = [(sample.metric, sample.value) for sample in found.parse(params, output)]
+    samples = [(sample.metric, sample.value) for sample in found.read(params, output).samples]
     values = [value for metric, value in samples if metric == "latency"]
     assert values == [value for metric, value in samples if metric == "latency_loop_mean"]
     if probe == "bcast":  # whose root rotates in the loop
-        wall = [s.value for s in found.parse(params, replace(output, clock="wall"))]
+        on_wall = found.read(params, replace(output, clock="wall"))
+        wall = [sample.value for sample in on_wall.samples]
         assert wall != [value for _, value in samples]
 
 
@@ -174,7 +175,7 @@ def test_no_budget_of_simulated_seconds_leaves_out_a_size(tmp_path):
     with made(slow, tmp_path / "slow") as allocation:
         output = allocation.run(probe.command(params, Layout(2)), Layout(2), timeout_s=60)
     assert points(output)[1 << 20]["time"]["median"] == pytest.approx(1.0, rel=0.01)
-    assert not list(probe.caveats(params, output))
+    assert not probe.read(params, output).caveats
 
 
 def test_facts_name_simulator_network_and_settings(cluster):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.report.content.missing_blocks import missing_blocks
-
 from bareline.report.blocks import Block, Prose, Section, Table
 from bareline.report.content.document import Document
+from bareline.report.content.missing import missing_blocks
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 

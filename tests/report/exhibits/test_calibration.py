@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bareline.report.content.document import PlatformInfo
-from bareline.report.exhibits.base import draw_figures, find_exhibit
+from bareline.report.exhibits.base import find_exhibit
+from bareline.report.exhibits.page_figures import draw_figures
 from bareline.store.header import CalibrationKeys, read_header
 from bareline.testing.exhibits import planted_document  # noqa: F401 - a fixture
 from bareline.testing.messages import raises

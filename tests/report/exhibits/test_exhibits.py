@@ -11,12 +11,11 @@ import pytest
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import (
-    default_exhibits,
-    draw_figures,
     find_exhibit,
     load_exhibits,
 )
 from bareline.report.exhibits.columns import graded
+from bareline.report.exhibits.page_figures import default_exhibits, draw_figures
 from bareline.report.exhibits.shared_axis import parameter_axis
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
 from bareline.testing.exhibits import seen_as

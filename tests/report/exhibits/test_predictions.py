@@ -26,7 +26,8 @@ from bareline.predict.validation.predictions import (
 from bareline.predict.validation.scores import Trial, Validation
 from bareline.predict.validation.wrong import WrongTerm
 from bareline.report.content.document import document_of
-from bareline.report.exhibits.base import draw_figures, find_exhibit
+from bareline.report.exhibits.base import find_exhibit
+from bareline.report.exhibits.page_figures import draw_figures
 from bareline.report.figures.svg import draw
 from bareline.report.page.files import render_markdown
 from bareline.report.page.html import render_page

@@ -14,8 +14,8 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
+from bareline.report.exhibits.efficiency import efficiencies
 from bareline.report.exhibits.rules import RULES, ruled_ratio
-from bareline.report.exhibits.scaling import efficiencies
 from bareline.report.exhibits.speeds import speeds
 from bareline.report.figures.marks import stretches
 from bareline.testing.exhibits import seen_as

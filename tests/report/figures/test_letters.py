@@ -10,7 +10,7 @@ import pytest
 from bareline.analysis.numbers.row import Estimate
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
-from bareline.report.figures.rows import Bar, bar_chart
+from bareline.report.figures.rows import Bar, PrintedMark, bar_chart
 from bareline.report.figures.scales import signed_ticks
 from bareline.report.figures.svg import draw
 from bareline.report.figures.theme import line_looks, looks
@@ -48,7 +48,7 @@ def test_eight_lines_of_a_platform_differ_in_colour_and_shape() -> None:
 def test_where_a_published_value_was_measured_is_not_written_on_the_numbers() -> None:
     elsewhere = "ranks not printed"
     bars = [
-        Bar("b", f"{value}", Estimate(value), printed=[(33.0, "published", elsewhere)])
+        Bar("b", f"{value}", Estimate(value), printed=[PrintedMark(33.0, "published", elsewhere)])
         for value in (16.5, 28.7, 44.4)
     ]
     axis = signed_ticks(end for bar in bars for end in bar.ends)

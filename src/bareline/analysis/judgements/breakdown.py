@@ -141,7 +141,9 @@ def breakdowns(
     Raises ProfileError: a profile that the run keeps is damaged.
     """
     splits = []
-    replayed = replayed_losses(records, cells[0].baseline) if cells else {}
+    if not cells:
+        return []
+    replayed = replayed_losses(records, cells[0].baseline)
     for cell in cells:
         if not _is_claimed_loss(cell) or cell.ratio is None or cell.base is None:
             continue
@@ -357,7 +359,10 @@ def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dic
     for key, paired in calls.items():
         extras = [both.extra for both in paired]
         without = [0.0] * (launches - len(paired))
-        ratios = [both.own.each_s / both.base.each_s for both in paired if both.base.each_s > 0]
+        ratios = []
+        for both in paired:
+            if both.base.each_s > 0:
+                ratios.append(both.own.each_s / both.base.each_s)
         size_bytes = median(max(both.own.size_bytes, both.base.size_bytes) for both in paired)
         call = Call(
             name=key.call,
@@ -373,11 +378,15 @@ def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dic
 
 def _group(kind: str, power: int) -> str:
     """Return the piece to which calls of a kind and of a size belong."""
-    size = "small" if power < 0 or 2**power < SMALL_BYTES else "large"
+    size = "large"
+    if power < 0 or 2**power < SMALL_BYTES:
+        size = "small"
     if kind == "collective":
         return f"{size} collectives"
     if kind in _MESSAGES:
         return f"{size} messages"
     if kind in _FILES:
         return "files"
-    return "waiting" if kind == "wait" else "other MPI"
+    if kind == "wait":
+        return "waiting"
+    return "other MPI"

@@ -177,8 +177,12 @@ class Replication:
         self, check: ClaimCheck, program: str, change: JudgedPoints, effect: Effect | None
     ) -> Vote:
         ratio = mean_loss(change.last)
-        first = mean_loss(change.first) if change.first else None
-        growth = ratio if first is None else ratio.over(first)
+        first = None
+        if change.first:
+            first = mean_loss(change.first)
+        growth = ratio
+        if first is not None:
+            growth = ratio.over(first)
         return Vote(
             program=program,
             status=self._status(check, growth, effect),
@@ -229,7 +233,10 @@ class Replication:
     ) -> list[PlaceLoss]:
         platform = self._cast[check.platform]
         other = self._cast[against]
-        rows = self._shares if other == THE_PEAK else self._rows
+        if other == THE_PEAK:
+            rows = self._shares
+        else:
+            rows = self._rows
         places: dict[Place, None] = {}
         for name, place in rows:
             if name in (platform, other) and _is_about(check, probes, place, about):
@@ -275,7 +282,9 @@ def _is_about(
         return False
     if not any(fnmatchcase(place.probe, probe) for probe in probes):
         return False
-    return about(place) if about else holds_at(check.at, place)
+    if about:
+        return about(place)
+    return holds_at(check.at, place)
 
 
 def _not_measured(reason: str) -> Outcome:
@@ -295,7 +304,10 @@ def _why_unknown(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
 def _lacking(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
     """Return which part of a claim is not judged; empty where all of it is."""
     if check.kind == "order":
-        measured = {loss.against for loss in losses if loss.ratio is not None}
+        measured = set()
+        for loss in losses:
+            if loss.ratio is not None:
+                measured.add(loss.against)
         without = sorted({*check.against} - measured)
         if without:
             return f"without {', '.join(without)}"
@@ -342,4 +354,6 @@ def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
 
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
     """Return a ratio, inverted if necessary, so that above 1 agrees with the document."""
-    return ratio.inverse() if check.expect == "better" else ratio
+    if check.expect == "better":
+        return ratio.inverse()
+    return ratio

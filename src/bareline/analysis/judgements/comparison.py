@@ -51,10 +51,19 @@ class JudgedComparison:
         before: Mapping[str, str] | None = None,
     ) -> None:
         self.records = records
-        self.margin = records.margin if margin is None else margin
+        if margin is None:
+            self.margin = records.margin
+        else:
+            self.margin = margin
         platforms = records.platforms
-        alone = platforms[0] if len(platforms) == 1 else records.baseline
-        self.baseline = alone if baseline is None else baseline
+        if len(platforms) == 1:
+            alone = platforms[0]
+        else:
+            alone = records.baseline
+        if baseline is None:
+            self.baseline = alone
+        else:
+            self.baseline = baseline
         if self.baseline not in platforms:
             raise AnalysisError(
                 f"no platform '{self.baseline}' in these records",
@@ -79,9 +88,10 @@ class JudgedComparison:
             return [self]
         parts = []
         for baseline in baselines:
-            part_before = {
-                name: before for name, before in self.before.items() if before == baseline
-            }
+            part_before = {}
+            for name, before in self.before.items():
+                if before == baseline:
+                    part_before[name] = before
             part = type(self)(self.records, baseline, self.margin, before=part_before)
             part._whole = self
             parts.append(part)
@@ -109,7 +119,11 @@ class JudgedComparison:
     def is_ladder(self) -> bool:
         """Whether the first run's study calls its platforms steps, and there are several."""
         ladder = bool(self.records.study.get("ladder"))
-        return ladder and not self.alone and self._before is None
+        if not ladder:
+            return False
+        if self.alone:
+            return False
+        return self._before is None
 
     @property
     def rungs(self) -> list[str]:
@@ -201,7 +215,9 @@ class JudgedComparison:
 
     def _concerns(self, platform: str) -> bool:
         """Whether a platform belongs to this part; every platform belongs to the whole."""
-        return self._whole is None or platform in (self.baseline, *self.others)
+        if self._whole is None:
+            return True
+        return platform in (self.baseline, *self.others)
 
     @cached_property
     def controls(self) -> list[Control]:
@@ -222,7 +238,9 @@ class JudgedComparison:
     def control_table(self) -> pl.DataFrame | None:
         """The rows of the controls, columns as of `table`; None without one."""
         tables = [comparison.table for comparison in self._against_itself]
-        return pl.concat(tables) if tables else None
+        if tables:
+            return pl.concat(tables)
+        return None
 
     @property
     def rows_with_controls(self) -> pl.DataFrame:
@@ -231,7 +249,9 @@ class JudgedComparison:
         Raises AnalysisError: the baseline is the only platform, and has no control.
         """
         again = self.control_table
-        parts = [] if self.alone and again is not None else [(self.table, False)]
+        parts = []
+        if not (self.alone and again is not None):
+            parts = [(self.table, False)]
         parts += [] if again is None else [(again, True)]
         marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
         return pl.concat(marked)

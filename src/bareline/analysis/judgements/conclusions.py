@@ -169,7 +169,9 @@ def _common_sizes(figures: _Figures) -> set[int]:
         if points:
             sizes.append(_working_sets(points, _SMALL_PAGE_BYTES))
             sizes.append(_working_sets(points, _LARGE_PAGE_BYTES))
-    return set.intersection(*sizes) if sizes else set()
+    if sizes:
+        return set.intersection(*sizes)
+    return set()
 
 
 def _working_sets(points: Iterable[Mapping[str, Scalar]], page_bytes: int) -> set[int]:

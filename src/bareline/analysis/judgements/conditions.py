@@ -141,7 +141,9 @@ class FailCondition:
         if not self.asks_no_figure and row.verdict in WITHOUT_FIGURES:
             return Match(row, How.UNJUDGED)
         if self._has_too_few(row):
-            return Match(row, How.UNJUDGED) if self.needs_certainty else None
+            if self.needs_certainty:
+                return Match(row, How.UNJUDGED)
+            return None
         return judge(row)
 
     def _has_too_few(self, row: Row) -> bool:
@@ -152,7 +154,9 @@ class FailCondition:
     def asks_no_figure(self) -> bool:
         """Whether a row meets it without launches to judge: it failed, was left out or is open."""
         figures = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT)
-        return self.sign == "fails" or (self.verdict is not None and self.verdict not in figures)
+        if self.sign == "fails":
+            return True
+        return self.verdict is not None and self.verdict not in figures
 
     @property
     def needs_certainty(self) -> bool:
@@ -164,7 +168,11 @@ class FailCondition:
         """Whether only certain rows meet it, so that a row may be undecided."""
         if self.verdict is not None:
             return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
-        return self.sign != "fails" and self.end not in _PLAIN and not self.needs_certainty
+        if self.sign == "fails":
+            return False
+        if self.end in _PLAIN:
+            return False
+        return not self.needs_certainty
 
     @property
     def looks_above(self) -> bool:
@@ -175,7 +183,9 @@ class FailCondition:
         """Return the ratio at which a row begins to meet it; for a verdict, from the margin."""
         if self.verdict is None:
             return self.limit
-        return 1 + margin if self.looks_above else 1 / (1 + margin)
+        if self.looks_above:
+            return 1 + margin
+        return 1 / (1 + margin)
 
     def _may_meet(self, row: Row, margin: float) -> bool:
         """Whether a row that does not meet the condition may do so, for all that is known."""
@@ -184,13 +194,21 @@ class FailCondition:
         if row.lost is not None and row.lost.by_loss and row.grade is Grade.CERTAIN:
             return (row.lost.by_loss > 0) is self.looks_above
         if row.ratio is None:
-            opposite = Verdict.FASTER if self.looks_above else Verdict.SLOWER
+            if self.looks_above:
+                opposite = Verdict.FASTER
+            else:
+                opposite = Verdict.SLOWER
             return row.verdict not in (Verdict.EQUIVALENT, opposite)
-        bound = row.ratio.hi if self.looks_above else row.ratio.lo
+        if self.looks_above:
+            bound = row.ratio.hi
+        else:
+            bound = row.ratio.lo
         if bound is None:
             return True
         limit = self.limit_for(margin)
-        return bound > limit if self.looks_above else bound < limit
+        if self.looks_above:
+            return bound > limit
+        return bound < limit
 
     def _judge(self, comparison: JudgedComparison) -> _Judge:
         if self.sign == "fails":
@@ -208,42 +226,55 @@ class FailCondition:
         certain = comparison.judged.beyond(self.limit, above=above)
         # A row that is farther from 1 than a limit differs, and no more certainly than its grade.
         asks_grade = not by_doubt and above is (self.limit >= 1)
-        way = How.NOT_CERTAIN if by_doubt else How.CERTAIN
+        if by_doubt:
+            way = How.NOT_CERTAIN
+        else:
+            way = How.CERTAIN
 
         def met(row: Row) -> Match | None:
             by_loss = _is_beyond_by_loss(row, self.limit, above=above)
             if by_loss is not None:
-                return None if by_loss is by_doubt else Match(row, How.LOST)
+                if by_loss is by_doubt:
+                    return None
+                return Match(row, How.LOST)
             if row.ratio is None:
                 return Match(row, way)
             beyond = (row.platform, row.baseline, row.point_row) in certain
             if asks_grade and row.grade is not Grade.CERTAIN:
                 beyond = False
-            return None if beyond is by_doubt else Match(row, way)
+            if beyond is by_doubt:
+                return None
+            return Match(row, way)
 
         return met
 
     def _by_verdict(self, comparison: JudgedComparison) -> _Judge:
         differs = self.verdict in (Verdict.SLOWER, Verdict.FASTER)
-        means = {
-            (finding.platform, finding.worst.place): finding
-            for finding in comparison.findings
-            if differs and finding.by_mean and finding.worst
-            if finding.verdict is self.verdict and finding.grade in self.grades
-        }
+        means = {}
+        for finding in comparison.findings:
+            if (differs and finding.by_mean and finding.worst) and (
+                finding.verdict is self.verdict and finding.grade in self.grades
+            ):
+                means[(finding.platform, finding.worst.place)] = finding
 
         def met(cell: Row) -> Match | None:
             if mean := means.get((cell.platform, cell.place)):
                 return Match(cell, How.VERDICT, mean)
             sure = not differs or cell.grade in self.grades
-            return Match(cell, How.VERDICT) if cell.verdict is self.verdict and sure else None
+            if cell.verdict is self.verdict and sure:
+                return Match(cell, How.VERDICT)
+            return None
 
         return met
 
     def _by_estimate(self, cell: Row) -> Match | None:
-        value = getattr(cell.ratio, _PLAIN[self.end]) if cell.ratio else None
+        value = None
+        if cell.ratio:
+            value = getattr(cell.ratio, _PLAIN[self.end])
         met = value is None or _OPERATORS[self.sign](value, self.limit)
-        return Match(cell, How.ESTIMATE, value=value) if met else None
+        if met:
+            return Match(cell, How.ESTIMATE, value=value)
+        return None
 
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
         """Return the rows that the selector names.
@@ -283,13 +314,18 @@ def _is_beyond_by_loss(row: Row, limit: float, *, above: bool) -> bool | None:
     if not lost.by_loss or lost.at_least is None:
         return None
     is_worse = lost.by_loss > 0
-    beyond = lost.at_least > limit if above else lost.at_least < limit
+    if above:
+        beyond = lost.at_least > limit
+    else:
+        beyond = lost.at_least < limit
     return beyond and is_worse is above
 
 
 def _by_failure(cell: Row) -> Match | None:
     lost = cell.lost is not None and cell.lost.ended_badly(worse=True)[0] > 0
-    return Match(cell, How.FAILS) if lost or cell.verdict is Verdict.FAILED else None
+    if lost or cell.verdict is Verdict.FAILED:
+        return Match(cell, How.FAILS)
+    return None
 
 
 def parse_condition(text: str) -> FailCondition:

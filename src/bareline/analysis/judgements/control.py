@@ -78,7 +78,10 @@ def judge_control(
     claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
     floors: dict[str, float] = {}
     for layer, ratio in different.select("layer", "ratio").iter_rows():
-        distance = max(ratio, 1 / ratio) if ratio else math.inf
+        if ratio:
+            distance = max(ratio, 1 / ratio)
+        else:
+            distance = math.inf
         floors[layer] = max(floors.get(layer, 1.0), distance)
     return Control(
         platform=platform,

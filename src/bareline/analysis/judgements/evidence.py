@@ -165,7 +165,9 @@ def _speaks(place: Place, source: GroundSource) -> bool:
     """Whether a place has the metric and the probe of a source of evidence."""
     if place.metric != source.metric or not fnmatchcase(place.probe, source.probe):
         return False
-    return source.application_class != "coupled" or place.probe not in _UNCOUPLED
+    if source.application_class != "coupled":
+        return True
+    return place.probe not in _UNCOUPLED
 
 
 def _caveats(cell: Row, emulated: Collection[str]) -> tuple[Caveat, ...]:
@@ -190,7 +192,9 @@ def _measured(
     failed_whole = without and not cell.place.point
     if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
-    span = None if without else _span(cell)
+    span = None
+    if not without:
+        span = _span(cell)
     return Evidence(
         application_class=source.application_class,
         platform=cell.platform,
@@ -220,8 +224,12 @@ def _span(cell: Row) -> Estimate | None:
     if cell.grade is not Grade.OPEN:
         return span
     # No loss is shown.
-    lo = min(span.lo, 1.0) if span.lo else span.lo
-    hi = max(span.hi, 1.0) if span.hi else span.hi
+    lo = span.lo
+    if lo:
+        lo = min(lo, 1.0)
+    hi = span.hi
+    if hi:
+        hi = max(hi, 1.0)
     return Estimate(span.value, lo, hi)
 
 
@@ -253,7 +261,9 @@ def _of_size(wanted: str, size: Scalar | None) -> bool:
         return True
     if not isinstance(size, int | float) or isinstance(size, bool):
         return False
-    return size < SMALL_BYTES if wanted == "small" else size >= LARGE_BYTES
+    if wanted == "small":
+        return size < SMALL_BYTES
+    return size >= LARGE_BYTES
 
 
 def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
@@ -261,13 +271,18 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
         metric = cell.place.metric.replace("_", " ")
         # "The rate of sequential writing" is the name of one of its probe's rates.
         named = title.startswith("the rate of ")
-        title = f"the {metric} ({cell.place.probe})" if named else f"{title} ({metric})"
+        if named:
+            title = f"the {metric} ({cell.place.probe})"
+        else:
+            title = f"{title} ({metric})"
     size = cell.place.size_bytes
     if size is not None:
         title = f"{title} of {format_size(size)}"
     others = [name for name in telling if name not in ("size_bytes", "nodes")]
     details = ", ".join(filter(None, [cell.place.words_of(others), cell.place.where]))
-    return f"{title} ({details})" if details else title
+    if details:
+        return f"{title} ({details})"
+    return title
 
 
 def published_grounds(study: PublishedStudy) -> list[Evidence]:
@@ -297,7 +312,9 @@ def _is_printed_evidence(ratio: PublishedRatio, source: GroundSource) -> bool:
     is_family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
     alike = fnmatchcase(ratio.probe, source.probe)
     alike = alike or (is_family and ratio.measured_by(source.probe))
-    return alike and _published_size(source.size, ratio.conditions.get("size_bytes"))
+    if not alike:
+        return False
+    return _published_size(source.size, ratio.conditions.get("size_bytes"))
 
 
 def _published_size(wanted: str, size: Condition | None) -> bool:
@@ -312,7 +329,9 @@ def _spread_size(wanted: str, size: Spread) -> bool:
     """Whether a printed range of sizes is of small, or of large, messages."""
     if size.label is not None:
         return size.label.startswith("smaller" if wanted == "small" else "larger")
-    low = size.low if size.low is not None else size.above
+    low = size.low
+    if low is None:
+        low = size.above
     if low is None or size.high is None:
         return False
     if wanted == "small":
@@ -323,8 +342,12 @@ def _spread_size(wanted: str, size: Spread) -> bool:
 
 def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Evidence:
     """Return the ground of a printed ratio, computed again where the trials are listed."""
-    lo = None if ratio.span.low is None else float(ratio.span.low)
-    hi = None if ratio.span.high is None else float(ratio.span.high)
+    lo = None
+    if ratio.span.low is not None:
+        lo = float(ratio.span.low)
+    hi = None
+    if ratio.span.high is not None:
+        hi = float(ratio.span.high)
     subject = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
     printed_conditions = conditions(ratio.conditions)
     if printed_conditions:
@@ -359,7 +382,9 @@ def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidenc
     times_worse = finite(result.ratio.item())
     lo = finite(result.lo.item())
     hi = finite(result.hi.item())
-    figure = None if times_worse is None else Estimate(times_worse, lo, hi)
+    figure = None
+    if times_worse is not None:
+        figure = Estimate(times_worse, lo, hi)
     return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)
 
 

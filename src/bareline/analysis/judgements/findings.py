@@ -72,13 +72,20 @@ class Finding:
     @cached_property
     def nodes(self) -> int | None:
         """The number of nodes that it ran on; None if unknown or different between points."""
-        used = {point.place.used for point in self.points if point.place.used}
-        return used.pop() if len(used) == 1 else None
+        used = set()
+        for point in self.points:
+            if point.place.used:
+                used.add(point.place.used)
+        if len(used) == 1:
+            return used.pop()
+        return None
 
     @property
     def subject(self) -> str:
         """The probe, class and layout in words."""
-        sizes = self.sizes.words if self.sizes else ""
+        sizes = ""
+        if self.sizes:
+            sizes = self.sizes.words
         return " ".join(filter(None, [self.title, sizes, self.where]))
 
     def label(self, point: Row) -> str:
@@ -142,7 +149,9 @@ class Finding:
             return False
         claims = [p for p in self.points if p.grade in (Grade.CERTAIN, Grade.LIKELY)]
         alone = any(point.grade is Grade.CERTAIN for point in claims)
-        return not alone and all(point.verdict is self.mean.verdict for point in claims)
+        if alone:
+            return False
+        return all(point.verdict is self.mean.verdict for point in claims)
 
     @property
     def grade(self) -> Grade:
@@ -156,8 +165,13 @@ class Finding:
         """
         if self.by_mean:
             return grade_of(verdict, sure=not self.few_boots)
-        side = Verdict.SLOWER if verdict is Verdict.MIXED else verdict
-        grades = {point.grade for point in self.points if point.verdict is side}
+        side = verdict
+        if verdict is Verdict.MIXED:
+            side = Verdict.SLOWER
+        grades = set()
+        for point in self.points:
+            if point.verdict is side:
+                grades.add(point.grade)
         return grade_of(verdict, sure=Grade.CERTAIN in grades)
 
     @property
@@ -189,7 +203,9 @@ class Finding:
         """The ratio of the worst point, or of the mean where only the mean is certain."""
         if self.by_mean and self.mean is not None:
             return self.mean.ratio
-        return self.worst.ratio if self.worst else None
+        if self.worst:
+            return self.worst.ratio
+        return None
 
     @property
     def n(self) -> int:
@@ -201,4 +217,6 @@ class Finding:
         """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
             return abs(math.log(self.mean.ratio.value))
-        return self.worst.size if self.worst else 0.0
+        if self.worst:
+            return self.worst.size
+        return 0.0

@@ -37,7 +37,9 @@ def is_given(row: Row) -> bool:
     """
     place = row.place
     inside_node = row.layer is Layer.MPI and 1 in (place.nodes, place.used)
-    return row.simulated and (place.metric in ("compute", "compute_mean") or inside_node)
+    if not row.simulated:
+        return False
+    return place.metric in ("compute", "compute_mean") or inside_node
 
 
 def is_disturbed(row: Row) -> bool:
@@ -49,7 +51,10 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
     """Return how many times below its peak a share is."""
     if row.value is None or row.value.value <= 0:
         return PlaceLoss(row.place, None, f"{row.platform}: no share of the peak", against)
-    share = row.value.with_ends() if row.exact else row.value
+    if row.exact:
+        share = row.value.with_ends()
+    else:
+        share = row.value
     return PlaceLoss(
         row.place,
         share.inverse(),
@@ -71,7 +76,9 @@ def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
 def without_noise(row: Row) -> Estimate:
     """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
     assert row.ratio is not None
-    return row.ratio.with_ends() if row.exact else row.ratio
+    if row.exact:
+        return row.ratio.with_ends()
+    return row.ratio
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:

@@ -100,7 +100,10 @@ def present_state(
 
 def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
     """Return the number of a run of the reference's level; None if all changes are accepted."""
-    accepted = [change.at for change in changes if change.accepted is not None]
+    accepted = []
+    for change in changes:
+        if change.accepted is not None:
+            accepted.append(change.at)
     if since is not None:
         return max([since, *accepted])
     unaccepted = [change for change in changes if change.accepted is None]
@@ -115,8 +118,14 @@ def _logs(values: Sequence[float | None]) -> np.ndarray:
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
     """Return how two levels that are not neighbours differ; None if that is not certain."""
-    lo = ratio.value if ratio.lo is None else ratio.lo
-    hi = ratio.value if ratio.hi is None else ratio.hi
+    if ratio.lo is None:
+        lo = ratio.value
+    else:
+        lo = ratio.lo
+    if ratio.hi is None:
+        hi = ratio.value
+    else:
+        hi = ratio.hi
     if lo > 1 and ratio.value > 1 + margin:
         return Verdict.SLOWER
     if hi < 1 and ratio.value < 1 / (1 + margin):

@@ -133,7 +133,9 @@ class Judgement:
     def words(self) -> str:
         """The answer with its certainty, where that is less than sure."""
         sure = self.certainty in (Certainty.SURE, Certainty.NONE)
-        return self.answer.value if sure else f"{self.answer.value} ({self.certainty.value})"
+        if sure:
+            return self.answer.value
+        return f"{self.answer.value} ({self.certainty.value})"
 
     @property
     def mostly_failed(self) -> bool:
@@ -215,7 +217,10 @@ def _without_figures(
 ) -> Judgement:
     """Return the judgement where no ground has a figure, with the reason."""
     answer = Suitability.NOT_MEASURED
-    basis = Basis.WITHOUT if usable else Basis.ABSENT
+    if usable:
+        basis = Basis.WITHOUT
+    else:
+        basis = Basis.ABSENT
     if voided:
         answer = Suitability.CANNOT_TELL
         basis = Basis.VOIDED
@@ -260,15 +265,22 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
 
 def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
     def best_of(ground: Evidence) -> float:
-        end = ground.lo if ground.varies else ground.hi
-        return inf if end is None else end
+        if ground.varies:
+            end = ground.lo
+        else:
+            end = ground.hi
+        if end is None:
+            return inf
+        return end
 
     def worst_of(ground: Evidence) -> float:
         return (ground.hi if ground.varies else ground.lo) or 0.0
 
     best = min(grounds, key=best_of)
     worst = max(grounds, key=worst_of)
-    return (best,) if best == worst else (best, worst)
+    if best == worst:
+        return (best,)
+    return (best, worst)
 
 
 def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:

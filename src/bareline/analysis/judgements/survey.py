@@ -77,7 +77,10 @@ class Survey:
     @property
     def bad_nodes(self) -> tuple[str, ...]:
         """Nodes that deviate themselves, in the fleet's order."""
-        deviating = {unit.names[0] for unit in self.deviating if unit.kind == "node"}
+        deviating = set()
+        for unit in self.deviating:
+            if unit.kind == "node":
+                deviating.add(unit.names[0])
         return tuple(name for name in self.fleet.nodes if name in deviating)
 
     @property
@@ -103,7 +106,9 @@ class ServerNode:
     @property
     def is_better(self) -> bool:
         """Whether its links are certainly better than usual, by more than healthy links differ."""
-        return self.ratio.hi is not None and self.ratio.hi * _HEALTHY_SPREAD < 1
+        if self.ratio.hi is None:
+            return False
+        return self.ratio.hi * _HEALTHY_SPREAD < 1
 
 
 def server_node(found: Survey) -> ServerNode | None:
@@ -173,7 +178,9 @@ class _Judge:
         """Judge units by a row of values each; return those that deviate whatever else does."""
         launches = (~np.isnan(values)).sum(axis=1)
         judged = np.flatnonzero(launches >= MIN_LAUNCHES)
-        fewest = 2 if kind == "switch" else _FEWEST_UNITS
+        fewest = _FEWEST_UNITS
+        if kind == "switch":
+            fewest = 2
         if len(judged) < fewest:
             return []
         result = self._deviations(values[judged])

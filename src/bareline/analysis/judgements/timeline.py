@@ -34,7 +34,9 @@ def trend_of(
     history = history_from(*read_digests(distinct_runs(paths)))
     if margin is None:
         margin = history.runs[-1].margin
-    reference = None if since is None else _reference_run(history, since)
+    reference = None
+    if since is not None:
+        reference = _reference_run(history, since)
     return Trend(history, margin, asked or Selection(), reference)
 
 

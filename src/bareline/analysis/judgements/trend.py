@@ -95,7 +95,9 @@ class TrendSeries:
         """The result of the series."""
         if self.present is not None and self.present.verdict is not None:
             return TrendVerdict(self.present.verdict.value)
-        return TrendVerdict.CHANGED if self.course is Course.STEPPED else TrendVerdict(self.course)
+        if self.course is Course.STEPPED:
+            return TrendVerdict.CHANGED
+        return TrendVerdict(self.course)
 
     @property
     def certain(self) -> tuple[ChangePoint, ...]:
@@ -204,9 +206,9 @@ class Trend:
         table, keys = self._table, self.keys
         numbered = table.join(keys.with_row_index("series"), on=_SERIES, nulls_equal=True)
         shape = (keys.height, len(self.runs))
-        columns = [
-            laid_out(numbered, name, shape, "series", "run") for name in ("value", "lo", "hi")
-        ]
+        columns = []
+        for name in ("value", "lo", "hi"):
+            columns.append(laid_out(numbered, name, shape, "series", "run"))
         courses = stats.find_changes(columns[0], margin=self.margin)
         return [
             self._series(row, course, *(column[number] for column in columns))
@@ -276,7 +278,10 @@ class Trend:
     def _change(self, change: stats.Change, platform: str, better: str) -> ChangePoint:
         ratio = _worse(change.ratio, better)
         near = [self.runs[number].path for number in range(change.first, change.last + 1)]
-        accepted = [self._accepted[path] for path in near if path in self._accepted]
+        accepted = []
+        for path in near:
+            if path in self._accepted:
+                accepted.append(self._accepted[path])
         return ChangePoint(
             at=change.at,
             first=change.first,
@@ -295,9 +300,9 @@ class Trend:
 
     def rows(self) -> list[SeriesRow]:
         """Return every series as a row for ``--json``."""
-        runs = [
-            (str(run.path), run.date.text, run.date.is_of_files, run.version) for run in self.runs
-        ]
+        runs = []
+        for run in self.runs:
+            runs.append((str(run.path), run.date.text, run.date.is_of_files, run.version))
         return [
             row_of(
                 SeriesRow,
@@ -338,7 +343,9 @@ class Trend:
 def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
     """Return a ratio so that above 1 is worse."""
     estimate = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
-    return estimate if better == "lower" else estimate.inverse()
+    if better == "lower":
+        return estimate
+    return estimate.inverse()
 
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:

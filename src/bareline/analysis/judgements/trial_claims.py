@@ -25,7 +25,9 @@ def proportion_of(check: ClaimCheck, groups: Iterable[Sequence[float]]) -> Propo
     for values in groups:
         hits += _hits(check, values)
         n += len(values)
-    return Proportion(hits, n) if n else None
+    if n:
+        return Proportion(hits, n)
+    return None
 
 
 def _hits(check: ClaimCheck, values: Sequence[float]) -> int:
@@ -44,7 +46,11 @@ def judge_proportion(here: Proportion, printed: Proportion) -> ClaimStatus:
     low, high = here.interval()
     printed_low, printed_high = printed.interval()
     if here.hits == 0:
-        return ClaimStatus.NO if high < printed.share else ClaimStatus.CANNOT_TELL
+        if high < printed.share:
+            return ClaimStatus.NO
+        return ClaimStatus.CANNOT_TELL
     if high < printed_low:
         return ClaimStatus.WEAKER
-    return ClaimStatus.STRONGER if low > printed_high else ClaimStatus.YES
+    if low > printed_high:
+        return ClaimStatus.STRONGER
+    return ClaimStatus.YES

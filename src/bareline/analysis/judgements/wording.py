@@ -64,16 +64,24 @@ class Effect:
 
     def over(self, first: Effect) -> Effect:
         """Return by how much an effect grows from a first one to this one."""
-        low = self.low / first.high if self.low and first.high else None
-        high = self.high / first.low if self.high and first.low else None
+        low = None
+        if self.low and first.high:
+            low = self.low / first.high
+        high = None
+        if self.high and first.low:
+            high = self.high / first.low
         return Effect(low, high, self.at if self.at is not PrintedFor.HERE else first.at)
 
 
 def accepted(effect: Effect) -> tuple[float | None, float | None]:
     """Return the lowest and the highest ratio that meet an effect; None for an end it lacks."""
     share = _SHARE[effect.same]
-    low = effect.low**share if effect.low and effect.low > 1 else None
-    high = effect.high ** (1 / share) if effect.high and effect.high > 1 else None
+    low = None
+    if effect.low and effect.low > 1:
+        low = effect.low**share
+    high = None
+    if effect.high and effect.high > 1:
+        high = effect.high ** (1 / share)
     return low, high
 
 
@@ -99,10 +107,14 @@ def judge(
         # A ratio that is certainly at most equal within the margin contradicts the claim.
         return ClaimStatus.NO
     if effect is None:
-        return ClaimStatus.YES if lo > 1 else ClaimStatus.CANNOT_TELL
+        if lo > 1:
+            return ClaimStatus.YES
+        return ClaimStatus.CANNOT_TELL
     contradicted = effect.low is not None and hi * equal < effect.low**_CONTRADICTED
     if lo <= 1 or (contradicted and effect.at is not PrintedFor.ELSEWHERE):
-        return ClaimStatus.NO if contradicted else ClaimStatus.CANNOT_TELL
+        if contradicted:
+            return ClaimStatus.NO
+        return ClaimStatus.CANNOT_TELL
     return _judge_amount(lo, hi, effect, equal)
 
 
@@ -112,13 +124,20 @@ def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
     if 1 / within <= lo and hi <= within:
         return ClaimStatus.YES
     apart = lo > within or hi < 1 / within
-    return ClaimStatus.NO if apart else ClaimStatus.CANNOT_TELL
+    if apart:
+        return ClaimStatus.NO
+    return ClaimStatus.CANNOT_TELL
 
 
 def _ends_of(toward: Estimate) -> tuple[float, float]:
     """Return the ends of an interval: 0 and infinity for open ends."""
-    lo = 0.0 if toward.lo is None else toward.lo
-    hi = math.inf if toward.hi is None else toward.hi
+    lo = 0.0
+    if toward.lo is not None:
+        lo = toward.lo
+    if toward.hi is None:
+        hi = math.inf
+    else:
+        hi = toward.hi
     return lo, hi
 
 
@@ -126,7 +145,9 @@ def _judge_tie(lo: float, hi: float, least: float) -> ClaimStatus:
     """Judge a ratio that must be at least `least`."""
     if hi < least:
         return ClaimStatus.NO
-    return ClaimStatus.YES if lo >= least else ClaimStatus.CANNOT_TELL
+    if lo >= least:
+        return ClaimStatus.YES
+    return ClaimStatus.CANNOT_TELL
 
 
 def _judge_amount(lo: float, hi: float, effect: Effect, equal: float) -> ClaimStatus:
@@ -143,4 +164,6 @@ def _judge_limit(lo: float, hi: float, limit: float) -> ClaimStatus:
     """Judge a ratio for which the document prints only an upper end ("at most 10 % less")."""
     if hi <= limit:
         return ClaimStatus.YES
-    return ClaimStatus.STRONGER if lo > limit else ClaimStatus.CANNOT_TELL
+    if lo > limit:
+        return ClaimStatus.STRONGER
+    return ClaimStatus.CANNOT_TELL

@@ -54,7 +54,10 @@ class Boots:
             launched = [platform.blocks & baseline.blocks]
         else:
             sides = (platform, baseline)
-            launched = [side.blocks for side in sides if _boots(cube, side.platform)]
+            launched = []
+            for side in sides:
+                if _boots(cube, side.platform):
+                    launched.append(side.blocks)
         counts = [int(np.unique(groups[blocks_of_side]).size) for blocks_of_side in launched]
         launches = [int(np.count_nonzero(blocks_of_side)) for blocks_of_side in launched]
         few = any(

@@ -35,7 +35,9 @@ class RunDate:
     def moment(self) -> datetime:
         """The date as a moment; without a zone it counts as UTC."""
         moment = datetime.fromisoformat(self.text)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if moment.tzinfo:
+            return moment
+        return moment.replace(tzinfo=UTC)
 
 
 def date_of(run: Run) -> RunDate:
@@ -55,5 +57,8 @@ def date_of(run: Run) -> RunDate:
         for source in str(facts.get(DATED_FACT, DateSource.FILE)).split("; ")
     }
     least_certain = [source for source in reversed(DateSource) if source in named]
-    source = least_certain[0] if least_certain else DateSource.FILE
+    if least_certain:
+        source = least_certain[0]
+    else:
+        source = DateSource.FILE
     return RunDate(min(texts, key=lambda text: RunDate(text).moment), source)

@@ -97,7 +97,9 @@ def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
 
 
 def _unit_words(unit: str) -> str:
-    return "no unit" if unit == "1" else unit
+    if unit == "1":
+        return "no unit"
+    return unit
 
 
 def _better(probe: str, metric: str, declared: Sequence[_Declared]) -> str:

@@ -135,11 +135,10 @@ def _content_of(run: Run) -> _Content:
         raise AnalysisError("its last record is torn: it was killed")
     records = read_runs([run])
     table = summarize(records)
-    simulated = {
-        platform
-        for platform, caveats in table.select("platform", "caveats").iter_rows()
-        if "simulated" in codes(read_caveats(caveats))
-    }
+    simulated = set()
+    for platform, caveats in table.select("platform", "caveats").iter_rows():
+        if "simulated" in codes(read_caveats(caveats)):
+            simulated.add(platform)
     headlines = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
     if headlines.is_empty():
         raise AnalysisError("every trial failed" if table.is_empty() else "nothing to compare")
@@ -188,7 +187,10 @@ def _digest(path: Path, content: _Content) -> RunDigest:
 def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:
     """Return the digests of runs, the oldest first, and the runs that have none."""
     # `nights/*` also gives the file of acceptances.
-    digests = [read_digest(path) for path in paths if path.name != ACCEPTED_FILE]
+    digests = []
+    for path in paths:
+        if path.name != ACCEPTED_FILE:
+            digests.append(read_digest(path))
     complete = [digest for digest in digests if isinstance(digest, RunDigest)]
     complete.sort(key=lambda digest: (digest.date.moment, digest.name))
     return complete, [digest for digest in digests if isinstance(digest, Incomplete)]

@@ -292,7 +292,10 @@ def _families(
 def _common_boots(boots: Sequence[Boots]) -> IntCube:
     """Return groups of blocks: blocks that share a boot in any pair are in one group."""
     blocks = boots[0].groups.size
-    binding = [part.groups for part in boots if part.count is not None and not part.few]
+    binding = []
+    for part in boots:
+        if part.count is not None and not part.few:
+            binding.append(part.groups)
     block_numbers = np.tile(np.arange(blocks), len(binding))
     labels = [np.empty(0, np.int64)]
     for number, groups in enumerate(binding):

@@ -116,7 +116,9 @@ def _measured(
     - `units`: the nodes of each point; `numbers`: of the nodes.
     """
     first = rows.row(0, named=True)
-    sign = -1.0 if first["better"] == "higher" else 1.0
+    sign = 1.0
+    if first["better"] == "higher":
+        sign = -1.0
     texts = rows.get_column("point").unique(maintain_order=True).to_list()
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = sign * np.log(rows.get_column("value").to_numpy())

@@ -70,7 +70,9 @@ def read_frames(run: Run) -> Frames:
             pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
         )
     planned = run.planned()
-    planned_cases = None if planned is None else _cases(planned)
+    planned_cases = None
+    if planned is not None:
+        planned_cases = _cases(planned)
     return Frames(trials, values, _left_out(run), planned_cases)
 
 
@@ -88,19 +90,20 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
         "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
         "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "pinning": pl.String,
     }  # fmt: skip
-    cases = [
-        {
-            "platform": platform,
-            "probe": case.probe,
-            "params": case.params,
-            "ranks": case.ranks,
-            "threads": case.threads,
-            "nodes": case.nodes,
-            "profile": case.profile,
-            "pinning": case.pinning,
-        }
-        for platform, case in rows
-    ]
+    cases = []
+    for platform, case in rows:
+        cases.append(
+            {
+                "platform": platform,
+                "probe": case.probe,
+                "params": case.params,
+                "ranks": case.ranks,
+                "threads": case.threads,
+                "nodes": case.nodes,
+                "profile": case.profile,
+                "pinning": case.pinning,
+            }
+        )
     return pl.DataFrame(cases, schema=schema).with_columns(pl.col("nodes").fill_null(0))
 
 
@@ -158,7 +161,9 @@ def unlike_text(layout: str | None, base_layout: str | None) -> str:
 
 def _layout_words(layout: Layout, *, with_pinning: bool) -> str:
     words = layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
-    return f"{words}, {layout.pinning.words}" if with_pinning else words
+    if with_pinning:
+        return f"{words}, {layout.pinning.words}"
+    return words
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
@@ -198,7 +203,9 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     parsed = [Layout.parse(text) for text in split.get_column("layout")]
     params = []
     for text, layout in zip(split.get_column("params"), parsed, strict=True):
-        pinning = "" if layout.pinning == UNBOUND else str(layout.pinning)
+        pinning = ""
+        if layout.pinning != UNBOUND:
+            pinning = str(layout.pinning)
         params.append(with_parameters(text, pinning))
     nodes = [layout.nodes for layout in parsed]
     threads = [layout.threads_per_rank for layout in parsed]

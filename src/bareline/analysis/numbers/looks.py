@@ -35,7 +35,9 @@ class Looks:
     @property
     def spent(self) -> float:
         """The error of all looks together."""
-        return sum(self.spending) if self.planned else stats.CERTAIN_ALPHA
+        if self.planned:
+            return sum(self.spending)
+        return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
@@ -82,4 +84,6 @@ def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     if last in looks:
         expected = expected.join(there.select("probe").unique(), on="probe", how="semi")
     missing = expected.join(there, on=pair, how="anti", nulls_equal=True)
-    return last if missing.height else last + 1
+    if missing.height:
+        return last
+    return last + 1

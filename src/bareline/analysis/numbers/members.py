@@ -138,8 +138,13 @@ class Members:
         interval = self._interval(points)
         if finite(interval.ratio) is None:
             return None
-        lo = 0.0 if pair.base_lost[points].any() else interval.lo
-        hi = np.inf if pair.lost[points].any() else interval.hi
+        lo = 0.0
+        if not pair.base_lost[points].any():
+            lo = interval.lo
+        if pair.lost[points].any():
+            hi = np.inf
+        else:
+            hi = interval.hi
         here, there = pair.ended
         return Mean(
             ratio=Estimate(interval.ratio, finite(lo) or None, finite(hi)),

@@ -36,7 +36,9 @@ def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> 
 
     An imported run has no facts, and a measurement of one side only has no caveats.
     """
-    return facts.get("cpu.emulated") is True or EMULATED_CPU in codes(caveats)
+    if facts.get("cpu.emulated") is True:
+        return True
+    return EMULATED_CPU in codes(caveats)
 
 
 def emulated_platforms(records: Records) -> set[str]:
@@ -93,7 +95,9 @@ class SimulatedPair(PlatformPair):
         positive = there & (worse.median > 0) & (than.median > 0)
         ratio = np.full(worse.median.shape, np.nan)
         np.divide(worse.median, than.median, out=ratio, where=positive)
-        error = 0.0 if np.isnan(self._error) else self._error
+        error = 0.0
+        if not np.isnan(self._error):
+            error = self._error
         return stats.Ratio(
             ratio=ratio,
             lo=ratio / (1 + error),

@@ -201,7 +201,10 @@ class PlatformPair:
     @cached_property
     def shift(self) -> stats.Shift:
         """The difference of every point, with its 95 % interval."""
-        shift = stats.paired_shift if self.paired else stats.unpaired_shift
+        if self.paired:
+            shift = stats.paired_shift
+        else:
+            shift = stats.unpaired_shift
         return shift(self._worse, self._than, groups=self.boots.groups)
 
     @cached_property

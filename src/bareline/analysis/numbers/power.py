@@ -52,7 +52,9 @@ def launch_need(records: Records) -> LaunchNeed | None:
             if launches.size >= _FEWEST:
                 spreads.append(float(np.std(np.log(launches), ddof=1)))
                 counts.append(launches.size)
-    spread = float(np.median(spreads)) if spreads else 0.0
+    spread = 0.0
+    if spreads:
+        spread = float(np.median(spreads))
     if spread <= 0:
         return None
     rows = int(np.count_nonzero(judged)) * max(1, len(cube.platforms) - 1)

@@ -68,7 +68,9 @@ class Records:
         theirs = pl.col("platform").is_in(sorted(names))
         trials = self.trials.filter(theirs)
         values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
-        planned = None if self.planned is None else self.planned.filter(theirs)
+        planned = None
+        if self.planned is not None:
+            planned = self.planned.filter(theirs)
         left_out = self.left_out.filter(theirs)
         return replace(self, trials=trials, values=values, left_out=left_out, planned=planned)
 
@@ -88,7 +90,9 @@ class Records:
     def name_of(self, platform: str, number: int) -> str:
         """Return the name that a platform of a run, by the run's number, has here."""
         shared = _run_name(platform, self.labels[number])
-        return shared if shared in self._present else platform
+        if shared in self._present:
+            return shared
+        return platform
 
     @property
     def study(self) -> Mapping[str, Any]:
@@ -114,11 +118,16 @@ class Records:
         for number, run in enumerate(self.runs[1:], start=1):
             for platform in run.header.platforms:
                 name = self.name_of(platform, number)
-                before = self.name_of(platform, 0) if platform in first else self.baseline
+                if platform in first:
+                    before = self.name_of(platform, 0)
+                else:
+                    before = self.baseline
                 if name in present and before in present and name != before:
                     shares |= platform in first
                     baselines[name] = before
-        return baselines if shares else {}
+        if shares:
+            return baselines
+        return {}
 
     @property
     def margin(self) -> float:
@@ -204,7 +213,9 @@ class Records:
 def margin_of(run: Run) -> float:
     """Return the equivalence margin that a run's study declares."""
     margin = run.header.study.get("study", {}).get("margin")
-    return float(margin) if margin else DEFAULT_MARGIN
+    if margin:
+        return float(margin)
+    return DEFAULT_MARGIN
 
 
 def read_runs(runs: Sequence[Run]) -> Records:

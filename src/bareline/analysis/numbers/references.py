@@ -113,7 +113,9 @@ class ReferenceCheck:
             return float("-inf")
         median = float(self.row["value"])
         lower, upper = self.ends
-        rooms = [] if lower is None else [median - lower]
+        rooms = []
+        if lower is not None:
+            rooms = [median - lower]
         rooms += [] if upper is None else [upper - median]
         return min(rooms) / (abs(median) or 1.0)
 
@@ -200,7 +202,10 @@ def _measured_instead(
     rows: Sequence[Mapping[str, Any]], entry: SystemReference
 ) -> dict[str, list[Any]]:
     """Return, for each parameter whose value no row of the metric has, the values of the rows."""
-    near = [row["params"] for row in rows if _has_metric(row, entry)]
+    near = []
+    for row in rows:
+        if _has_metric(row, entry):
+            near.append(row["params"])
     measured = {}
     for name, wanted in entry.reference.params.items():
         values = [params.get(name) for params in near]

@@ -49,12 +49,18 @@ class Estimate:
 
     def with_ends(self) -> Estimate:
         """Return the figure with the value as both ends where they are not known: it is exact."""
-        return self if self.bounded else Estimate(self.value, self.value, self.value)
+        if self.bounded:
+            return self
+        return Estimate(self.value, self.value, self.value)
 
     def times(self, factor: float) -> Estimate:
         """Return the figure in another unit, `factor` times as large."""
-        lo = None if self.lo is None else self.lo * factor
-        hi = None if self.hi is None else self.hi * factor
+        lo = None
+        if self.lo is not None:
+            lo = self.lo * factor
+        hi = None
+        if self.hi is not None:
+            hi = self.hi * factor
         return Estimate(self.value * factor, lo, hi)
 
     @property
@@ -65,14 +71,22 @@ class Estimate:
 
     def over(self, below: Estimate) -> Estimate:
         """Divide two ratios; half-widths add, so the interval is valid whatever they share."""
-        lo = self.lo / below.hi if self.lo is not None and below.hi else None
-        hi = self.hi / below.lo if self.hi is not None and below.lo else None
+        lo = None
+        if self.lo is not None and below.hi:
+            lo = self.lo / below.hi
+        hi = None
+        if self.hi is not None and below.lo:
+            hi = self.hi / below.lo
         return Estimate(self.value / below.value, lo, hi)
 
     def inverse(self) -> Estimate:
         """Return the reciprocal, which expresses a ratio below 1 as times better."""
-        lo = 1 / self.hi if self.hi else None
-        hi = 1 / self.lo if self.lo else None
+        lo = None
+        if self.hi:
+            lo = 1 / self.hi
+        hi = None
+        if self.lo:
+            hi = 1 / self.lo
         return Estimate(1 / self.value, lo, hi)
 
 
@@ -85,7 +99,9 @@ def bounds(ratio: Estimate | None) -> Bounds:
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
     """Format a figure for tables; a dash where there is none."""
-    return "–" if value is None else write(value)
+    if value is None:
+        return "–"
+    return write(value)
 
 
 def between(interval: Estimate | None, write: Callable[[float], str] = plain) -> str:
@@ -97,7 +113,9 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
     """Format a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
     text = f"{write(value.value)} {unit}".rstrip()
     ends = _ends(value, write, ", ")
-    return f"{text} [{ends}]" if ends else text
+    if ends:
+        return f"{text} [{ends}]"
+    return text
 
 
 def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> str:
@@ -107,7 +125,9 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
     lo = interval.lo
     hi = interval.hi
     if lo is None:
-        return "" if hi is None else f"≤ {write(hi)}"
+        if hi is None:
+            return ""
+        return f"≤ {write(hi)}"
     if hi is None:
         return f"≥ {write(lo)}"
     if lo == hi:
@@ -205,7 +225,9 @@ class Row:
     @property
     def median(self) -> float | None:
         """Median over its launches; None where there is none."""
-        return None if self.value is None else self.value.value
+        if self.value is None:
+            return None
+        return self.value.value
 
     @property
     def rate(self) -> bool:
@@ -215,7 +237,9 @@ class Row:
     @property
     def n_both(self) -> int:
         """Launches on the side that has fewer, as they were compared."""
-        return min(self.n, self.n_baseline) if self.n_used is None else self.n_used
+        if self.n_used is None:
+            return min(self.n, self.n_baseline)
+        return self.n_used
 
     @property
     def sure_words(self) -> str:
@@ -237,12 +261,16 @@ class Row:
         """Distance from a ratio of 1, for sorting; infinite for a verdict without ratio."""
         if self.ratio is not None:
             return abs(math.log(self.ratio.value))
-        return math.inf if self.verdict is not None and self.verdict.decided else 0.0
+        if self.verdict is not None and self.verdict.decided:
+            return math.inf
+        return 0.0
 
 
 def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Row, ...]:
     """Read a summary, a comparison or both, joined; the baseline has rows in the first alone."""
-    rows = [] if comparison is None else list(comparison.iter_rows(named=True))
+    rows = []
+    if comparison is not None:
+        rows = list(comparison.iter_rows(named=True))
     if summary is None:
         return tuple(_row(None, row) for row in rows)
     compared = {_key(row): row for row in rows}
@@ -324,7 +352,9 @@ def reason_of(row: _Fields) -> str:
         case Verdict.NOT_COMPARABLE:
             return str(row.get("refused") or "")
         case Verdict.FAILED:
-            return f"every trial failed on {row['baseline']}" if row["n"] else "every trial failed"
+            if row["n"]:
+                return f"every trial failed on {row['baseline']}"
+            return "every trial failed"
         case Verdict.SKIPPED:
             return str(row.get("absent") or "")
         case Verdict.DOES_NOT_FIT:
@@ -332,7 +362,10 @@ def reason_of(row: _Fields) -> str:
         case Verdict.MISSING if row.get("other_ranks"):
             return str(row["other_ranks"])
         case Verdict.MISSING:
-            platform = row["baseline"] if row["n"] else row["platform"]
+            if row["n"]:
+                platform = row["baseline"]
+            else:
+                platform = row["platform"]
             return f"{platform} has no figure"
         case _:
             return ""

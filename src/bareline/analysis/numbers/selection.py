@@ -26,7 +26,9 @@ def selector_filter(selector: str) -> pl.Expr:
     short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".") == name
     plain = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
     chosen = (full | short | plain).fill_null(value=False)
-    return (pl.col("platform") == platform) & chosen if colon else chosen
+    if colon:
+        return (pl.col("platform") == platform) & chosen
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,10 @@ class Selection:
             return table
         platforms = pl.DataFrame({"platform": records.with_controls.platforms})
         chosen = self.among(records.declarations.join(platforms, how="cross"))
-        on = [field.name for field in fields(self) if field.name in table.columns]
+        on = []
+        for field in fields(self):
+            if field.name in table.columns:
+                on.append(field.name)
         return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
 
     def among(self, known: pl.DataFrame) -> pl.DataFrame:

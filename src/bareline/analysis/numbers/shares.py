@@ -52,7 +52,9 @@ class PeakShare:
 
 def _wire_bytes(facts: Facts) -> float | None:
     bits = wire_bps(facts)
-    return None if bits is None else bits / _BITS
+    if bits is None:
+        return None
+    return bits / _BITS
 
 
 WIRE = "share_of_wire"
@@ -99,7 +101,10 @@ def share_values(
         with_peak = trials.filter(pl.col("probe") == share.probe, on_known)
         if with_peak.is_empty():
             continue
-        cores = pl.col("ranks") * pl.col("threads") if share.per_core else pl.lit(1)
+        if share.per_core:
+            cores = pl.col("ranks") * pl.col("threads")
+        else:
+            cores = pl.lit(1)
         each = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
         peaks_of_trials = with_peak.select("row", peak=each * cores)
         rates = values.filter(pl.col("metric") == share.of)

@@ -39,7 +39,9 @@ class SizeClass:
 
     def holds(self, size: object) -> bool:
         """Whether a size is of this class."""
-        return isinstance(size, int) and self.low <= size < self.high
+        if not isinstance(size, int):
+            return False
+        return self.low <= size < self.high
 
     @property
     def of_messages(self) -> bool:
@@ -62,7 +64,10 @@ def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]
 
     Points are texts as `format_point` makes them; empty where nothing was delivered.
     """
-    delivered = {point: parse_point(point) for point in points if point}
+    delivered = {}
+    for point in points:
+        if point:
+            delivered[point] = parse_point(point)
     parameter = _common_parameter(list(delivered.values()))
     if parameter is None:
         yield None, list(range(len(points)))

@@ -142,9 +142,10 @@ def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
         nodes = row.pop("nodes")
         if nodes:
             params["nodes"] = nodes
-        first: dict[str, Any] = {
-            key: row.pop(key) for key in ("platform", "baseline", "probe") if key in row
-        }
+        first: dict[str, Any] = {}
+        for key in ("platform", "baseline", "probe"):
+            if key in row:
+                first[key] = row.pop(key)
         rows.append({**first, "params": params, **row})
     return rows
 
@@ -200,14 +201,20 @@ def _precisions(records: Records) -> pl.DataFrame:
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
     """Return a list of one caveat, a code or text, where a condition is true, else an empty one."""
-    caveats = pl.lit([caveat]) if isinstance(caveat, str) else pl.concat_list(caveat)
+    if isinstance(caveat, str):
+        caveats = pl.lit([caveat])
+    else:
+        caveats = pl.concat_list(caveat)
     return pl.when(condition).then(caveats).otherwise(pl.lit([], dtype=pl.List(pl.String)))
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
     """Return the caveats of cases, or of points, with how many of their trials have each."""
     of_point = [column for column in key if column not in CASE]
-    rows = records.values if of_point else records.trials
+    if of_point:
+        rows = records.values
+    else:
+        rows = records.trials
     measured = records.trials.filter(pl.col("status") == "measured")
     measured = measured.select("row", "platform", *CASE)
     trials = measured.group_by("platform", *CASE).agg(pl.len().alias("every"))

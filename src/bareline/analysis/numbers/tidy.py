@@ -93,7 +93,9 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
         rows.append(params)
     columns = []
     for name in sorted(set().union(*rows)):
-        title = f"param_{name}" if name in _OWN else name
+        title = name
+        if name in _OWN:
+            title = f"param_{name}"
         columns.append(_column(title, [row.get(name) for row in rows]))
     return pl.DataFrame(columns)
 
@@ -112,10 +114,14 @@ def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
 
 
 def _as_float(value: Scalar | None) -> float | None:
-    return None if value is None else float(value)
+    if value is None:
+        return None
+    return float(value)
 
 
 def _as_text(value: Scalar | None) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    return str(value)

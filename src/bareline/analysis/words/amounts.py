@@ -48,14 +48,20 @@ class Form:
     def unit(self) -> str:
         """The words after the number: ``times slower`` or ``% lower``."""
         direction = word(self.rate, worse=self.worse)
-        return f"% {direction}" if self.in_percent else f"times {direction}"
+        if self.in_percent:
+            return f"% {direction}"
+        return f"times {direction}"
 
     def write(self, ratio: float) -> str:
         """Write a ratio without its unit: ``2.34``."""
         if self.in_percent and self.rate and self.worse:
             return _percent(1 - 1 / ratio)
-        times = ratio if self.worse else 1 / ratio
-        return _percent(times - 1) if self.in_percent else significant(times)
+        times = ratio
+        if not self.worse:
+            times = 1 / ratio
+        if self.in_percent:
+            return _percent(times - 1)
+        return significant(times)
 
     def text(self, ratio: float) -> str:
         """Write a ratio with its unit: ``2.34 times slower``."""
@@ -65,8 +71,12 @@ class Form:
         """Write its interval, the smaller figure first; a bound may be open."""
         if ratio.lo is None and ratio.hi is None:
             return []
-        low = self.write(ratio.lo) if ratio.lo else None
-        high = self.write(ratio.hi) if ratio.hi else None
+        low = None
+        if ratio.lo:
+            low = self.write(ratio.lo)
+        high = None
+        if ratio.hi:
+            high = self.write(ratio.hi)
         if self.unit == "% lower":
             return [" ", Interval(low or "-", high or "100")]
         if worse:
@@ -87,8 +97,12 @@ def _percent(share: float) -> str:
 def word(rate: bool, *, worse: bool) -> str:
     """Describe worse or better of a rate or a time."""
     if rate:
-        return "lower" if worse else "higher"
-    return "slower" if worse else "faster"
+        if worse:
+            return "lower"
+        return "higher"
+    if worse:
+        return "slower"
+    return "faster"
 
 
 def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
@@ -156,7 +170,10 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
         others = ratio_pieces(first.ratio, rate)
         return [direction, f" ({lost_words(first)}; the others ", *others, ")"]
     form = Form.of(first.ratio.value, rate)
-    ratios = [point.ratio.value for point in points if point.ratio is not None]
+    ratios = []
+    for point in points:
+        if point.ratio is not None:
+            ratios.append(point.ratio.value)
     largest = form.write(max(ratios))
     smallest = form.write(min(ratios))
     if first.ratio.value <= 1:  # better: the smallest ratio is the largest gain
@@ -174,7 +191,9 @@ def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> lis
     if not direction:
         text = text.rpartition(" ")[0]
     amount = Amount(text)
-    return ["up to ", amount] if of_several else [amount]
+    if of_several:
+        return ["up to ", amount]
+    return [amount]
 
 
 def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
@@ -210,7 +229,9 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
     """Format the range of an open point, as a bound where one side hardly matters."""
     if point.ratio is None:
         return _reach_of_difference(point)
-    model = ", by the error of the model" if point.exact else ""
+    model = ""
+    if point.exact:
+        model = ", by the error of the model"
     lo = point.ratio.lo
     hi = point.ratio.hi
     if lo and hi and lo <= 1 < hi:
@@ -262,8 +283,12 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
     if needed.likely > MOST_LAUNCHES:
         return f"between {low} and {high} more launches {effect}"
     more = _rounded(needed.likely - middle.launches)
-    noun = "launch" if more == "1" else "launches"
-    ends = "" if low == high else f" ({low} to {high})"
+    noun = "launches"
+    if more == "1":
+        noun = "launch"
+    ends = ""
+    if low != high:
+        ends = f" ({low} to {high})"
     return f"about {more} more {noun}{ends} {effect}"
 
 
@@ -295,7 +320,9 @@ def _off_scale(point: Row, rate: bool) -> list[Piece]:
     if difference is None:
         return _beyond_limit(point, rate)
     unit = point.metric.unit
-    direction = "worse" if difference.value > 0 else "better"
+    direction = "better"
+    if difference.value > 0:
+        direction = "worse"
     amount = Amount(f"{format_value(abs(difference.value), unit)} {direction}")
     if difference.lo is None or difference.hi is None:
         return [amount]
@@ -323,7 +350,10 @@ def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
     distance = max(value, base) / min(value, base)
     if distance <= 1 + DEFAULT_MARGIN:
         return "equal"
-    worse = base / value if rate else value / base
+    if rate:
+        worse = base / value
+    else:
+        worse = value / base
     return Form.of(worse, rate).text(worse)
 
 
@@ -354,7 +384,9 @@ def _limit_words(lost: LostLaunches) -> str:
     if not lost.limit_s:
         return "within its limit"
     limit = f"within {format_value(lost.limit_s, 's')}"
-    return f"{limit} a size" if lost.by_points else limit
+    if lost.by_points:
+        return f"{limit} a size"
+    return limit
 
 
 def width(point: Row) -> float:

@@ -123,8 +123,12 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     if rate or not form.unit.startswith("times") or ratio.value < 1:
         return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
     amount = Amount(f"takes {significant(ratio.value)} times as long")
-    low = significant(ratio.lo) if ratio.lo else "-"
-    high = significant(ratio.hi) if ratio.hi else "unlimited"
+    low = "-"
+    if ratio.lo:
+        low = significant(ratio.lo)
+    high = "unlimited"
+    if ratio.hi:
+        high = significant(ratio.hi)
     return [sure, amount, " ", Interval(low, high)]
 
 
@@ -167,7 +171,9 @@ def clauses_of_layers(
         Whether the cells that the question names have differed in the same way.
     """
     findings = _largest_changes(scope, verdict, described)
-    direction = "worse" if verdict is Verdict.SLOWER else "better"
+    direction = "better"
+    if verdict is Verdict.SLOWER:
+        direction = "worse"
     if not scope.cells:
         if verdict is Verdict.FASTER:
             findings = [part for part in findings if not _is_described_as_mixed(scope, part)]
@@ -178,7 +184,9 @@ def clauses_of_layers(
     for finding in findings:
         amount = _amount(finding, verdict, with_direction=False)
         pieces.append([f"{layer_name(finding.layer)} ", *amount])
-    head = f"also {direction}" if also else direction
+    head = direction
+    if also:
+        head = f"also {direction}"
     return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
@@ -189,7 +197,9 @@ def _changes_without_question(
     clauses = [change_clause(scope, finding, verdict) for finding in findings[:_MOST_LOSSES]]
     further = findings[_MOST_LOSSES:]
     if further:
-        noun = "layer" if len(further) == 1 else "layers"
+        noun = "layers"
+        if len(further) == 1:
+            noun = "layer"
         names = listing([layer_name(finding.layer) for finding in further])
         clauses.append([f"{len(further)} more {noun} {direction} ({names})"])
     return clauses

@@ -70,7 +70,9 @@ def clauses_of_crashes(scope: AnswerScope) -> list[_Clause]:
             lost = point.lost
             if lost is None or lost.by_loss:
                 continue
-            counts = in_part if lost.by_points and not lost.crashed else whole
+            counts = whole
+            if lost.by_points and not lost.crashed:
+                counts = in_part
             failed, launches = lost.ended_badly(worse=True)
             most, _ = counts.get(finding.title, (0, 0))
             if failed > most:
@@ -107,7 +109,9 @@ def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
     equal_cells = _equal_cells(scope)
     if equal_cells:
         return [equal_cells]
-    return _open_and_equal(scope, points) if whole else []
+    if whole:
+        return _open_and_equal(scope, points)
+    return []
 
 
 def _equal_cells(scope: AnswerScope) -> _Clause:
@@ -135,7 +139,9 @@ def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
     equal = sum(point.grade is Grade.EQUAL for point in points)
     if equal:
         counts.append(f"{equal} {_equal_words(scope)}")
-    return [[", ".join(counts)]] if counts else []
+    if counts:
+        return [[", ".join(counts)]]
+    return []
 
 
 def _not_judged(findings: Sequence[Finding]) -> _Clause:
@@ -159,7 +165,9 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
         return []
     widest = max(cells, key=_upper_end)
     beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
-    head = "not certain" if beyond else "no loss shown"
+    head = "no loss shown"
+    if beyond:
+        head = "not certain"
     if len(cells) > 1:
         head += f" of {len(cells)}, most {scope.name(widest)}"
     elif len(scope.cells) > 1:

@@ -26,7 +26,10 @@ class AnswerScope:
 
     def of(self, platform: str) -> AnswerScope:
         """Return the part of one platform."""
-        node_counts = {finding.nodes for finding in self.findings if finding.compared}
+        node_counts = set()
+        for finding in self.findings:
+            if finding.compared:
+                node_counts.add(finding.nodes)
         return replace(
             self,
             findings=[finding for finding in self.findings if finding.platform == platform],

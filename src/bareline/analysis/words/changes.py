@@ -49,7 +49,10 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
 def _details_of_mean(finding: Finding) -> list[_Clause]:
     """Describe the points of a finding that changes in the mean alone."""
     details: list[_Clause] = [["no point is certain by itself"]]
-    ratios = [point.ratio.value for point in finding.compared if point.ratio]
+    ratios = []
+    for point in finding.compared:
+        if point.ratio:
+            ratios.append(point.ratio.value)
     if ratios:
         details.append([f"estimates {span(min(ratios), max(ratios), finding.rate)}"])
     return details
@@ -90,7 +93,9 @@ def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
     worst = worst_pieces(finding, points)
     if worst:
         details.append(worst)
-    base_value = first.base.value if first.base else None
+    base_value = None
+    if first.base:
+        base_value = first.base.value
     details.append([f"{finding.baseline} {format_value(base_value, first.metric.unit)}"])
     # Among points with a ratio, points without one are named with their lost launches.
     without_ratio = [point for point in points if point.ratio is None]

@@ -60,7 +60,9 @@ def command_rows(comparison: Comparison, probe: str, titles: Mapping[str, str]) 
     ratios = {row["platform"]: row for row in compared.iter_rows(named=True)}
     failed = _failed(comparison, probe)
     measured = [*summaries.values(), *ratios.values()]
-    metric: Mapping[str, Any] = measured[0] if measured else {}
+    metric: Mapping[str, Any] = {}
+    if measured:
+        metric = measured[0]
     rows = []
     for name, command in titles.items():
         figures = summaries.get(name, {})
@@ -96,11 +98,15 @@ def _failed(comparison: Comparison, probe: str) -> dict[str, int]:
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict | None:
-    return Verdict(row["verdict"]) if row.get("verdict") else None
+    if row.get("verdict"):
+        return Verdict(row["verdict"])
+    return None
 
 
 def _grade(row: Mapping[str, Any]) -> Grade | None:
-    return Grade(row["grade"]) if row.get("grade") else None
+    if row.get("grade"):
+        return Grade(row["grade"])
+    return None
 
 
 def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
@@ -121,7 +127,9 @@ def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
     if row["grade"] is Grade.OPEN:
         differs = f"{command} differs from {base_command}"
         return f"cannot tell whether {differs}: ratio {times}, {launches}"
-    sure = "certain" if row["grade"] is Grade.CERTAIN else "likely, not certain"
+    sure = "likely, not certain"
+    if row["grade"] is Grade.CERTAIN:
+        sure = "certain"
     worse = ratio.value > 1
     if not worse:
         times = with_interval(ratio.inverse(), write=_digits)
@@ -131,7 +139,9 @@ def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
 
 def _why_not(row: CommandRow, base: CommandRow) -> str:
     """Describe why two commands cannot be compared: failures, or too few launches."""
-    broken = row if row["n_failed"] >= base["n_failed"] else base
+    broken = base
+    if row["n_failed"] >= base["n_failed"]:
+        broken = row
     if broken["n_failed"]:
         tried = count(broken["n"] + broken["n_failed"], "launch", "launches")
         return f"{broken['n_failed']} of {tried} of {quoted(broken['command'])} failed"
@@ -140,8 +150,12 @@ def _why_not(row: CommandRow, base: CommandRow) -> str:
 
 def _direction(row: CommandRow, *, worse: bool) -> str:
     if row["metric"] == "time":
-        return "slower" if worse else "faster"
-    return "higher" if worse == (row["better"] == "lower") else "lower"
+        if worse:
+            return "slower"
+        return "faster"
+    if worse == (row["better"] == "lower"):
+        return "higher"
+    return "lower"
 
 
 def quoted(command: str) -> str:
@@ -154,5 +168,7 @@ def quoted(command: str) -> str:
 
 def _digits(value: float) -> str:
     """Write a ratio, with more digits where it is close to 1."""
-    digits = 4 if abs(value - 1) < _CLOSE else 3
+    digits = 3
+    if abs(value - 1) < _CLOSE:
+        digits = 4
     return significant(value, digits)

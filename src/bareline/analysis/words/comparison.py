@@ -40,7 +40,9 @@ class Comparison(JudgedComparison):
 
         Raises AnalysisError: the baseline is not one of the platforms.
         """
-        before = records.earlier if baseline is None else {}
+        before = {}
+        if baseline is None:
+            before = records.earlier
         return cls(records, baseline, margin, before=before or None)
 
     @cached_property
@@ -53,7 +55,10 @@ class Comparison(JudgedComparison):
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
         scope = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
-        exact = [pair.platform for pair in self.pairs if pair.exact]
+        exact = []
+        for pair in self.pairs:
+            if pair.exact:
+                exact.append(pair.platform)
         rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
         sure = promise(self.judged, self.pairs, rows, self.controls)
         return glance(scope, self.others, self.baseline, promise=sure)
@@ -65,9 +70,10 @@ class Comparison(JudgedComparison):
             return []
         sentences = []
         for before, name in pairwise(self.rungs[:-1]):
-            findings = [
-                f for f in self.judged.findings if (f.baseline, f.platform) == (before, name)
-            ]
+            findings = []
+            for f in self.judged.findings:
+                if (f.baseline, f.platform) == (before, name):
+                    findings.append(f)
             if findings:
                 sentences.append(step_sentence(before, name, findings, self.margin))
         return sentences

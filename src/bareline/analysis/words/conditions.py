@@ -19,7 +19,7 @@ from bareline.analysis.judgements.conditions import (
 )
 from bareline.analysis.judgements.present import Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
-from bareline.analysis.numbers.row import Row, with_interval
+from bareline.analysis.numbers.row import LostLaunches, Row, with_interval
 from bareline.analysis.words.amounts import MOST_LAUNCHES, lost_words, mean_pieces
 from bareline.analysis.words.history import present_words
 from bareline.analysis.words.parts import sentence
@@ -65,7 +65,9 @@ class ConditionOutcome:
         """Whether any row meets it, else whether any may."""
         if self.violations:
             return GateResult.MET
-        return GateResult.UNDECIDED if self.undecided else GateResult.NOT_MET
+        if self.undecided:
+            return GateResult.UNDECIDED
+        return GateResult.NOT_MET
 
 
 def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOutcome:
@@ -97,7 +99,9 @@ def _distance(condition: FailCondition, row: Row) -> float:
     if row.ratio is None:
         return math.inf
     apart = math.log(row.ratio.value)
-    return apart if condition.looks_above else -apart
+    if condition.looks_above:
+        return apart
+    return -apart
 
 
 def _open_words(row: Row) -> str:
@@ -113,9 +117,13 @@ def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> 
     bounded = [(bound, row) for row in passed if (bound := _bound(condition, row)) is not None]
     if not bounded or not condition.is_certain:
         return ""
-    pick = max if condition.looks_above else min
+    pick = min
+    if condition.looks_above:
+        pick = max
     bound, row = pick(bounded, key=lambda pair: pair[0])
-    side = "at most" if condition.looks_above else "at least"
+    side = "at least"
+    if condition.looks_above:
+        side = "at most"
     limit = _hundredths(condition.limit_for(margin))
     return f"{_name(row)}: {side} {_hundredths(bound)} (limit {limit})"
 
@@ -123,12 +131,16 @@ def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> 
 def _bound(condition: FailCondition, row: Row) -> float | None:
     if row.ratio is None:
         return None
-    return row.ratio.hi if condition.looks_above else row.ratio.lo
+    if condition.looks_above:
+        return row.ratio.hi
+    return row.ratio.lo
 
 
 def _hundredths(ratio: float) -> str:
     """Write a ratio with two digits after the point, so that it compares with its limit."""
-    return f"{ratio:.2f}" if 0.1 <= ratio < 100 else significant(ratio)
+    if 0.1 <= ratio < 100:
+        return f"{ratio:.2f}"
+    return significant(ratio)
 
 
 def _remedy(
@@ -138,7 +150,9 @@ def _remedy(
     if not undecided:
         return ""
     judged = comparison.judged
-    fewest = MIN_LAUNCHES if any(map(has_few, undecided)) else 0
+    fewest = 0
+    if any(map(has_few, undecided)):
+        fewest = MIN_LAUNCHES
     if any(row.platform in judged.short for row in undecided):
         fewest = max(fewest, judged.needed)
     if fewest:
@@ -158,11 +172,14 @@ def _launches(row: Row, limit: float) -> float | None:
         return None
     beside = row.ratio.times(1 / limit)
     outlook = launches_to_decide(beside.value, beside.lo, beside.hi, row.n_both, margin=0.0)
-    return None if outlook is None else outlook.likely
+    if outlook is None:
+        return None
+    return outlook.likely
 
 
 def _words(condition: FailCondition, met: Match) -> str:
-    cell, ratio, lost = met.cell, met.cell.ratio, met.cell.lost
+    cell = met.cell
+    lost = cell.lost
     sign = condition.sign
     match met.how:
         case How.UNJUDGED if cell.verdict in WITHOUT_FIGURES:
@@ -181,19 +198,28 @@ def _words(condition: FailCondition, met: Match) -> str:
             return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
         case How.LOST if lost is not None:
             some, launches = lost.ended_badly(worse=lost.by_loss > 0)
-            end = "least" if lost.by_loss > 0 else "most"
-            bound = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
-            return f"{some} of {launches} launches did not finish{bound}"
+            return f"{some} of {launches} launches did not finish{_bound_of_losses(lost)}"
         case How.ESTIMATE if met.value is not None:
             return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
         case How.ESTIMATE:
             return f"has no {condition.end}: {cell.verdict}"
-    if ratio is None:
+    if cell.ratio is None:
         return f"has no ratio: {_without_ratio(cell)}"
-    turned = met.how is How.NOT_CERTAIN
-    phrase = "is not certainly" if turned else "is certainly"
-    sign = {">": "<=", "<": ">="}[sign[0]] if turned else sign[0]
-    return f"ratio {with_interval(ratio, write=_digits)} {phrase} {sign} {condition.limit:g}"
+    ratio = with_interval(cell.ratio, write=_digits)
+    if met.how is How.NOT_CERTAIN:
+        opposite = {">": "<=", "<": ">="}[sign[0]]
+        return f"ratio {ratio} is not certainly {opposite} {condition.limit:g}"
+    return f"ratio {ratio} is certainly {sign[0]} {condition.limit:g}"
+
+
+def _bound_of_losses(lost: LostLaunches) -> str:
+    """Return the bound that lost launches set on the ratio; empty without one."""
+    if not lost.at_least:
+        return ""
+    end = "most"
+    if lost.by_loss > 0:
+        end = "least"
+    return f", ratio at {end} {significant(lost.at_least)}"
 
 
 def _without_ratio(cell: Row) -> str:

@@ -23,7 +23,9 @@ def exclusion_words(seen: Disturbed) -> str:
     if not words:
         return ""
     used = seen.disturbed - seen.left_out
-    parts = [f"{seen.left_out} left out"] if seen.left_out else []
+    parts = []
+    if seen.left_out:
+        parts = [f"{seen.left_out} left out"]
     if used:
         parts.append(
             f"{used} used, since fewer than six launches of their cases are left without them: "

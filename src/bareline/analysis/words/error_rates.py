@@ -18,7 +18,9 @@ _TIMES_FROM = 1.5
 
 def control_text(control: Control) -> str:
     """Describe how often the baseline differs from itself, and the consequence."""
-    who = "the baseline" if control.of_baseline else control.platform
+    who = "the baseline"
+    if not control.of_baseline:
+        who = control.platform
     if not control.tested:
         return f"{who} against itself: not decided, below {MIN_LAUNCHES} launches"
     rows = f"{control.differ} of {control.tested} rows"
@@ -27,7 +29,9 @@ def control_text(control: Control) -> str:
         if control.equal:
             text += f", {control.equal} are equal within {percent(control.margin)}"
         return text
-    noun = "claim" if control.claims == 1 else "claims"
+    noun = "claims"
+    if control.claims == 1:
+        noun = "claim"
     if control.claims:
         rows += f" and the sentences would make {control.claims} false {noun}"
     amount = f"{significant(control.floor)} times"
@@ -60,7 +64,10 @@ def promise(
 
 
 def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> str:
-    exact = [pair.platform for pair in pairs if pair.exact]
+    exact = []
+    for pair in pairs:
+        if pair.exact:
+            exact.append(pair.platform)
     apart = ""
     if exact:
         apart = (
@@ -85,15 +92,23 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
             f"{judged.needed} could decide."
         )
     text += _separate(pairs)
-    few_boots = [pair.platform for pair in pairs if pair.boots.few]
+    few_boots = []
+    for pair in pairs:
+        if pair.boots.few:
+            few_boots.append(pair.platform)
     if few_boots:
         text += f" Of {listing(few_boots)} all holds for the boots measured alone."
-    return f"{text} {apart}" if apart else text
+    if apart:
+        return f"{text} {apart}"
+    return text
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
     """Describe the difference that is certain where a platform and its baseline share no blocks."""
-    separate = [pair.platform for pair in pairs if not (pair.paired or pair.exact)]
+    separate = []
+    for pair in pairs:
+        if not (pair.paired or pair.exact):
+            separate.append(pair.platform)
     if not separate:
         return ""
     return (

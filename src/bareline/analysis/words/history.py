@@ -27,7 +27,9 @@ COURSES = {
 def change_words(trend: Trend, change: ChangePoint) -> str:
     """Return a change in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
     way = _WAYS[change.verdict]
-    sure = "likely " if change.grade is Grade.LIKELY else ""
+    sure = ""
+    if change.grade is Grade.LIKELY:
+        sure = "likely "
     amount = with_interval(change.ratio, write=significant)
     words = f"{sure}{way} since {run_words(trend, change.at)}{_position(trend, change)}"
     words += f", ratio {amount}"
@@ -63,7 +65,9 @@ def drift_words(series: TrendSeries) -> str:
     ends = ""
     if slope.lo is not None and slope.hi is not None:
         ends = f" [{_signed(slope.lo)}, {_signed(slope.hi)}]"
-    steps = ", between its changes" if series.changes else ", without a step"
+    steps = ", without a step"
+    if series.changes:
+        steps = ", between its changes"
     return f"drifts by {_signed(slope.value)}{ends} per run (+ is worse){steps}"
 
 
@@ -76,7 +80,10 @@ def undated_words(trend: Trend) -> str:
     names = trend.dated_by_files
     if not names:
         return ""
-    listed = listing(names[:_NAMED]) if len(names) <= _NAMED else f"{len(names)} runs"
+    if len(names) <= _NAMED:
+        listed = listing(names[:_NAMED])
+    else:
+        listed = f"{len(names)} runs"
     return (
         f"The outputs of {listed} give no date: the order is that of their files' times, which "
         "copying may change; `bareline import --date` gives the date of the measurement."

@@ -76,7 +76,9 @@ class Link:
         if not self.n:
             return ""
         several = self.n_most is not None and self.n_most > self.n
-        return f"n = {self.n} to {self.n_most}" if several else f"n = {self.n}"
+        if several:
+            return f"n = {self.n} to {self.n_most}"
+        return f"n = {self.n}"
 
     @property
     def text(self) -> str:

@@ -10,17 +10,23 @@ from bareline.vocabulary.units import count, percent
 def launches_words(records: Records) -> str:
     """Return how many launches would show a difference of 5 % as certain; empty if not known."""
     need = launch_need(records)
-    return "" if need is None else _words(need)
+    if need is None:
+        return ""
+    return _words(need)
 
 
 def missing_launches(records: Records) -> str:
     """Return the same where the records have fewer launches; empty where they have enough."""
     need = launch_need(records)
-    return "" if need is None or need.measured >= need.launches else _words(need)
+    if need is None or need.measured >= need.launches:
+        return ""
+    return _words(need)
 
 
 def _words(need: LaunchNeed) -> str:
-    vary = "varies" if need.rows == 1 else "vary"
+    vary = "vary"
+    if need.rows == 1:
+        vary = "varies"
     return (
         f"{count(need.rows, 'row')} {vary} by {percent(need.spread, 2)} between launches (median): "
         f"to show a difference of {percent(DIFFERENCE)} in one row as certain takes about "

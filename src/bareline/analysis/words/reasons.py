@@ -66,7 +66,9 @@ def _explained_parts(explanations: Sequence[Explanation]) -> str:
     parts = [round(100 * explained.explained_part) for explained in explanations]
     least = min(parts)
     most = max(parts)
-    return f"{least} %" if least == most else f"{least} to {most} %"
+    if least == most:
+        return f"{least} %"
+    return f"{least} to {most} %"
 
 
 def _several(explanations: Sequence[Explanation], named: _Named) -> str:
@@ -83,7 +85,10 @@ def _differing_reason(
     losses_by_words: dict[str, list[Explanation]] = {}
     for explained in explanations:
         for cause in explained.differing:
-            words = f"{cause.name}, as above" if cause.repeated else cause.words
+            if cause.repeated:
+                words = f"{cause.name}, as above"
+            else:
+                words = cause.words
             losses_by_words.setdefault(words, []).append(explained)
     clauses = []
     for words, explained_losses in losses_by_words.items():
@@ -105,7 +110,9 @@ class _Unknown(NamedTuple):
     @classmethod
     def of(cls, explained: Explanation) -> _Unknown:
         probes = explained.probes_to_run
-        words = probes_words(explained, probes) if probes else ""
+        words = ""
+        if probes:
+            words = probes_words(explained, probes)
         return cls(explained.finding.platform, explained.withdrawn, words)
 
 

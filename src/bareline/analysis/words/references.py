@@ -51,10 +51,16 @@ def reference_outcomes(
 
 def _words(check: ReferenceCheck) -> str:
     reference, row = check.reference, check.row
-    params = reference.params if row is None else row["params"]
+    if row is None:
+        params = reference.params
+    else:
+        params = row["params"]
     hidden = {"threads": 1}
     case = [coordinate(name, value) for name, value in params.items() if hidden.get(name) != value]
-    where = check.system if row is None else row["platform"]
+    if row is None:
+        where = check.system
+    else:
+        where = row["platform"]
     name = f"{reference.probe} {reference.metric}, {', '.join(case)} on {where}"
     if row is None:
         return f"{name}: not measured{_measured_instead(check)}"
@@ -77,14 +83,29 @@ def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
     assert check.row is not None
     median = check.row["value"]
     lower, upper = check.ends
-    to_lower = float("inf") if lower is None else median - lower
-    to_upper = float("inf") if upper is None else upper - median
+    if lower is None:
+        to_lower = float("inf")
+    else:
+        to_lower = median - lower
+    if upper is None:
+        to_upper = float("inf")
+    else:
+        to_upper = upper - median
     below = to_lower < to_upper
-    end = lower if below else upper
-    share = check.reference.lower if below else check.reference.upper
+    end = upper
+    if below:
+        end = lower
+    if below:
+        share = check.reference.lower
+    else:
+        share = check.reference.upper
     assert end is not None and share is not None
-    word = "at least" if below else "at most"
-    sign = "-" if below else "+"
+    word = "at most"
+    if below:
+        word = "at least"
+    sign = "+"
+    if below:
+        sign = "-"
     return (
         f"{word} {significant(end * factor)} {unit} "
         f"({significant(check.value * factor)} {unit} {sign}{percent(abs(share))})"

@@ -46,7 +46,9 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 def _has_no_value(point: Row, *, baseline: bool) -> bool:
     """Whether no launch of a failed point ended, here or on the baseline."""
     if baseline:
-        return bool(point.n_failed_baseline) and not point.n_baseline
+        if not point.n_failed_baseline:
+            return False
+        return not point.n_baseline
     return not point.n
 
 
@@ -71,7 +73,10 @@ def seen_range(finding: Finding) -> str:
     points = [point for point in finding.compared if point.ratio is not None]
     if not points:
         return ""
-    ratios = [point.ratio.value for point in points if point.ratio]
+    ratios = []
+    for point in points:
+        if point.ratio:
+            ratios.append(point.ratio.value)
     farthest = max(points, key=lambda point: point.size)
     label = finding.label(farthest)
     place = ""
@@ -82,7 +87,9 @@ def seen_range(finding: Finding) -> str:
         return f"{finding.subject} {amount} than {finding.baseline}{place}"
     low = significant(min(ratios))
     high = significant(max(ratios))
-    times = high if low == high else f"{low} to {high}"
+    times = high
+    if low != high:
+        times = f"{low} to {high}"
     return f"{finding.subject} {times} times as long as {finding.baseline}{place}"
 
 
@@ -114,7 +121,10 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
     unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
     layouts = {finding.reason for finding in unlike} - {EMULATED}
     several = len(layouts) > 1 or any("; " in layout for layout in layouts)
-    compared_layers = {finding.layer for finding in findings if finding.compared}
+    compared_layers = set()
+    for finding in findings:
+        if finding.compared:
+            compared_layers.add(finding.layer)
     by_reason: dict[str, list[str]] = {}
     for finding in unlike:
         name = layer_name(finding.layer)
@@ -145,7 +155,10 @@ def disturbances(findings: Sequence[Finding]) -> list[str]:
 
 def _largest_share(finding: Finding, code: str) -> float:
     """Return the largest share of trials with a caveat; 0 without it."""
-    shares = [caveat.share for caveat in finding.caveats if caveat.code == code]
+    shares = []
+    for caveat in finding.caveats:
+        if caveat.code == code:
+            shares.append(caveat.share)
     return max(shares, default=0.0)
 
 
@@ -170,7 +183,9 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
 def layer_name(layer: Layer) -> str:
     """Name a layer within a sentence."""
     words = layer.words
-    return words if words.isupper() or " " in words else words.lower()
+    if words.isupper() or " " in words:
+        return words
+    return words.lower()
 
 
 def survey_gaps(survey: Survey) -> Iterator[str]:

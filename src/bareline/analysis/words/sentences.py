@@ -131,7 +131,9 @@ def _with(verdict: Verdict, findings: Sequence[Finding]) -> list[Finding]:
 def _partly_undelivered(finding: Finding, wording: Wording) -> _Clause:
     """Count the points of a finding that failed or are missing, then the rest of its points."""
     lost = len(finding.undelivered)
-    verb = "failed" if finding.of(Verdict.FAILED) else "are missing"
+    verb = "are missing"
+    if finding.of(Verdict.FAILED):
+        verb = "failed"
     text = f"{lost} of {len(finding.points)} points of {finding.subject} {verb}"
     rest = joined(other_points(finding, wording.margin), last=", ")
     return [text, *wording.on([finding]), " (", *rest, ")"]
@@ -169,7 +171,9 @@ def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     parts: list[_Clause] = []
     for (subjects, reason), examples in by_words.items():
         parts.append([subjects, *wording.on(examples), " (", *reason.parts, ")"])
-    return [["cannot tell: ", *joined(parts)]] if parts else []
+    if parts:
+        return [["cannot tell: ", *joined(parts)]]
+    return []
 
 
 class _OpenPoint(NamedTuple):
@@ -202,7 +206,9 @@ def _too_few_launches(group: Sequence[Finding]) -> str:
     ranges = [seen_range(finding) for finding in group[:_MOST_SEEN]]
     ranges = [text for text in ranges if text]
     text = f"{launches_words(group)}, not judged"
-    return f"{text}: {'; '.join(ranges)}" if ranges else text
+    if ranges:
+        return f"{text}: {'; '.join(ranges)}"
+    return text
 
 
 def _place_of_widest(
@@ -213,7 +219,9 @@ def _place_of_widest(
     if len(widest.finding.points) > 1:
         label = widest.finding.label(widest.point)
     if open_points == 1:
-        return f"at {label} " if label else ""
+        if label:
+            return f"at {label} "
+        return ""
     compared = sum(len(finding.compared) for finding in group)
     counted = f"{open_points} points"
     if open_points < compared:
@@ -221,7 +229,9 @@ def _place_of_widest(
     place = label
     if len(group) > 1:
         place = _subject_and_point(widest.finding, widest.point)
-    return f"{counted}; widest: {place}, " if place else f"{counted}; widest: "
+    if place:
+        return f"{counted}; widest: {place}, "
+    return f"{counted}; widest: "
 
 
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
@@ -232,7 +242,9 @@ def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_
         if reason:
             part.append(f" ({reason})")
         parts.append(part)
-    return [[f"{head}: ", *joined(parts)]] if parts else []
+    if parts:
+        return [[f"{head}: ", *joined(parts)]]
+    return []
 
 
 def _doubts(
@@ -247,7 +259,9 @@ def _doubts(
             text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
             by_text.setdefault(text, []).append(finding)
     parts: list[_Clause] = [[text, *wording.on(group)] for text, group in by_text.items()]
-    return [["caveats: ", *joined(parts)]] if parts else []
+    if parts:
+        return [["caveats: ", *joined(parts)]]
+    return []
 
 
 def _doubted_by_caveat(

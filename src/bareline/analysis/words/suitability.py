@@ -47,7 +47,9 @@ def reason_of(judgement: Judgement) -> str:
         lost, launches = ground.crashed
         if lost:
             crashed[f"{lost} of {launches} launches of {ground.probe} did not finish"] = None
-    return f"{reason}; {listing(list(crashed))}" if crashed else reason
+    if crashed:
+        return f"{reason}; {listing(list(crashed))}"
+    return reason
 
 
 def _by_basis(judgement: Judgement) -> str:
@@ -63,7 +65,9 @@ def _by_basis(judgement: Judgement) -> str:
             return "the study measures nothing of this kind here"
         case Basis.ENDS:
             text = ", to ".join(map(_words, grounds))
-            return f"from {text}" if len(grounds) > 1 else text
+            if len(grounds) > 1:
+                return f"from {text}"
+            return text
         case Basis.OPEN:
             return f"{_limits(grounds)}{_words(grounds[0])}"
         case Basis.FEW:
@@ -91,7 +95,9 @@ def _limits(grounds: Sequence[Evidence]) -> str:
         limits.append(f"at least {significant(low)}")
     if high < inf:
         limits.append(f"at most {significant(high)}")
-    return f"{' and '.join(limits)} times worse, inconclusive: " if limits else ""
+    if limits:
+        return f"{' and '.join(limits)} times worse, inconclusive: "
+    return ""
 
 
 def _probes(grounds: Iterable[Evidence]) -> str:

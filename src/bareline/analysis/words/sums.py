@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bareline.analysis.judgements.causes.cause import Cause, Term
+from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.explanation import Explanation
-from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
@@ -52,11 +52,15 @@ def _operation(explanation: Explanation) -> str:
     """Name the operation: ``a message of 6 KiB``."""
     place = explanation.point.place
     finding = explanation.finding
-    title = "a message" if place.probe == PINGPONG else finding.title
+    title = "a message"
+    if place.probe != PINGPONG:
+        title = finding.title
     if place.size_bytes is not None:
         return f"{title} of {format_size(place.size_bytes)}"
     label = finding.label(explanation.point)
-    return f"{title} ({label})" if label else title
+    if label:
+        return f"{title} ({label})"
+    return title
 
 
 def _cause_piece(explanation: Explanation, cause: Cause) -> str:
@@ -74,7 +78,9 @@ def _cause_piece(explanation: Explanation, cause: Cause) -> str:
 def _rest_piece(explanation: Explanation, term: TermShare) -> str:
     """Describe the part of a term that its facts leave."""
     piece = f"{explanation.amount(term.rest)} are {_NOUNS[term.term]}"
-    return f"{piece} ({term.words})" if term.words else piece
+    if term.words:
+        return f"{piece} ({term.words})"
+    return piece
 
 
 def _left(explanation: Explanation) -> str:

@@ -97,7 +97,9 @@ def _changed_square(
     """Describe the surest and largest of the findings that change in one direction."""
     largest = max(changed, key=lambda part: (part.grade is Grade.CERTAIN, part.weight))
     more = sum(finding.verdict.decided for finding in group) - 1
-    point = None if largest.by_mean else largest.worst
+    point = None
+    if not largest.by_mean:
+        point = largest.worst
     subject = largest.subject
     if point:
         subject = ", ".join(filter(None, [subject, largest.label(point)]))
@@ -172,7 +174,9 @@ def layer_line(
         if square.note:
             clause.append(f" ({square.note})")
         clauses.append(clause)
-    end = "." if clauses else ""
+    end = ""
+    if clauses:
+        end = "."
     return sentence(*joined(clauses, between="; ", last="; "), end)
 
 
@@ -212,7 +216,9 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
 
 def _likely_words(findings: Sequence[Finding], verdict: Verdict) -> str:
     likely = sum(finding.grade_toward(verdict) is Grade.LIKELY for finding in findings)
-    return f" ({likely} likely)" if likely else ""
+    if likely:
+        return f" ({likely} likely)"
+    return ""
 
 
 def _is_largest(described: Finding, findings: Sequence[Finding]) -> bool:
@@ -248,13 +254,19 @@ def _undecided(group: Sequence[Finding], margin: float) -> str:
     compared = [finding for finding in group if finding.compared]
     if len(few) == len(compared):
         text = f"{launches_words(few)}, not judged"
-        seen = seen_range(few[0]) if len(few) == 1 else ""
-        return f"{text}: {seen}" if seen else text
+        seen = ""
+        if len(few) == 1:
+            seen = seen_range(few[0])
+        if seen:
+            return f"{text}: {seen}"
+        return text
     ranges = []
     for finding in group:
         for point in finding.of(Verdict.INCONCLUSIVE):
             ranges.append(reach(point, finding.rate, margin))
-    return ranges[0] if len(ranges) == 1 else _MARKS[Verdict.INCONCLUSIVE]
+    if len(ranges) == 1:
+        return ranges[0]
+    return _MARKS[Verdict.INCONCLUSIVE]
 
 
 def _failed(group: Sequence[Finding]) -> tuple[int, int]:

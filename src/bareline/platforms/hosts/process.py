@@ -10,6 +10,7 @@ import selectors
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from bareline.host.owner import has_ended
 from bareline.platforms.hosts.output_limit import HeadAndTail
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Output
+from bareline.vocabulary.source_place import place_of
 
 _GRACE_S = 2.0
 #: How often it is looked whether a process is lost.
@@ -64,10 +66,15 @@ class Finished:
         ]
         return lines[-1] if lines else f"exit code {self.exit_code}"
 
-    def check(self, failed: str, *, where: str | None = None, hint: str | None = None) -> Finished:
-        """Raise an error if it failed or took too long: its name, and its last error line."""
+    def require_success(
+        self, failed: str, *, where: str | None = None, hint: str | None = None
+    ) -> Finished:
+        """Raise an error if it failed or took too long: `failed`, and its last error line."""
         if self.exit_code or self.timed_out:
-            raise PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
+            error = PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
+            # The words are the caller's, and so is their code.
+            error.made_at = place_of(sys._getframe(1))
+            raise error
         return self
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from bareline.probes._kernel import KERNEL_METRICS, Kernel, squarest
-from bareline.probes._native import kernels_of_header
+from bareline.probes._native import Report, kernels_of_header
 from bareline.probes.base import declared
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,19 @@ class Ocean(MiniProgram):
         variant = () if params.variant == _OCEAN_VARIANT else ("-v", params.variant)
         return replace(command, argv=(*command.argv, *variant))
 
-    def parse(self, params: OceanParams, output: Output) -> Iterable[Sample]:
+    def check_header(self, params: OceanParams, header: Mapping[str, Any]) -> None:
         """Refuse another variant; programs without variants do not print one."""
-        reported = self.report(output).header.get("variant", params.variant)
+        reported = header.get("variant", params.variant)
         if reported != params.variant:
             raise ParseError(f"variant {reported} instead of {params.variant}")
-        return super().parse(params, output)
+        super().check_header(params, header)
 
 
 class Planewave(MiniProgram):
     """The program that calls BLAS."""
 
-    def facts(self, params: MiniAppParams, output: Output) -> Mapping[str, Scalar]:
-        return kernels_of_header(self.report(output).header)
+    def facts_of(self, report: Report) -> Mapping[str, Scalar]:
+        return kernels_of_header(report.header)
 
 
 Rule = Callable[[str, int], str]

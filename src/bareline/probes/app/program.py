@@ -6,7 +6,7 @@ A study's ``[app.NAME]`` describes one. No shell command is built from a descrip
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, field, make_dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from bareline.probes._native import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
 from bareline.probes.app.value import FigureOfMerit, Value, compiled
-from bareline.probes.base import Probe, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 from bareline.vocabulary.platform import REPLAY
@@ -250,7 +250,7 @@ class ProgramProbe(Probe[Any]):
             requires=("sh", *program.requires),
         )
 
-    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         program = self.program
         source = next(iter(program.metrics.values())).file
         text = output.files.get(source, "") if source else output.stdout
@@ -271,12 +271,12 @@ class ProgramProbe(Probe[Any]):
             if not condition.holds(measured):
                 values = [f"{name} = {measured[name]:g}" for name in sorted(condition.names)]
                 raise ParseError(f"the result is wrong: {text} is false ({listing(values)})")
-        yield from (Sample(name, value) for name, value in figures.items())
-        yield Sample("launch_time", output.duration_s)
-
-    def facts(self, params: Any, output: Output) -> Mapping[str, Scalar]:
-        """Return the processor whose kernels its BLAS ran, if it prints that."""
-        return kernels_printed(output) if TELL_KERNELS in self.program.env.items() else {}
+        measurements = (Sample(name, value) for name, value in figures.items())
+        prints_kernels = TELL_KERNELS in program.env.items()
+        return ProbeReading(
+            samples=(*measurements, Sample("launch_time", output.duration_s)),
+            facts=kernels_printed(output) if prints_kernels else {},
+        )
 
 
 def _known(params: Any, layout: Layout) -> dict[str, Scalar]:

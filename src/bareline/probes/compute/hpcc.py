@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -22,10 +22,10 @@ from pydantic import Field
 
 from bareline.formats import hpcc
 from bareline.probes._native import TELL_KERNELS, kernels_printed
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.probes.compute import linpack_mpi as hpl
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Scalar
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
 
 _INPUT = "hpccinf.txt"
 _OUTPUT = "hpccoutf.txt"
@@ -36,6 +36,8 @@ _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
 #: Imports take these for details of the star figures; here each is a metric of its own.
 _SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
 _DOUBLE_BYTES = 8
+#: The parameter with the number of 8-byte words of a rank's array, by benchmark.
+_ARRAY_WORDS = {"stream": "vector", "randomaccess": "n"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +97,26 @@ class Hpcc(Probe[HpccParams]):
             requires=("hpcc",),
         )
 
-    def parse(self, params: HpccParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: HpccParams, output: Output) -> ProbeReading:
         text = output.files.get(_OUTPUT, "")
         ranks = _check_whole(text)
         values: dict[str, float] = {}
-        for reading in hpcc.read(text):
-            benchmark = reading.probe.removeprefix("hpcc.")
-            if benchmark == "hpl" and reading.params.get("n") != params.order(ranks):
+        arrays: dict[str, int] = {}
+        for benchmark in hpcc.read(text):
+            name = benchmark.probe.removeprefix("hpcc.")
+            if name == "hpl" and benchmark.params.get("n") != params.order(ranks):
                 raise ParseError(f"HPL_N is not the {params.order(ranks)} that was asked for")
-            if isinstance(reading.outcome, Failed):
-                raise ParseError(f"{benchmark}: {reading.outcome.reason}")
-            for sample in reading.outcome.samples:
-                values[f"{benchmark}_{sample.metric}"] = sample.value
-        yield from (Sample(*pair) for pair in values.items())
+            if isinstance(benchmark.outcome, Failed):
+                raise ParseError(f"{name}: {benchmark.outcome.reason}")
+            for sample in benchmark.outcome.samples:
+                values[f"{name}_{sample.metric}"] = sample.value
+            key = _ARRAY_WORDS.get(name)
+            if key is not None and key in benchmark.params:
+                arrays[f"{name}_"] = int(benchmark.params[key]) * _DOUBLE_BYTES
         single = ranks * values["dgemm_rate_single"]
-        yield Sample("hpl_efficiency", values["hpl_rate"] / single)
-
-    def arrays(self, params: HpccParams, output: Output) -> Mapping[str, int]:
-        """Return the arrays of STREAM, and RandomAccess's table of one rank, of 8-byte words."""
-        params_by_probe = {
-            reading.probe: reading.params for reading in hpcc.read(output.files.get(_OUTPUT, ""))
-        }
-        words = {"stream": "vector", "randomaccess": "n"}
-        return {
-            f"{name}_": int(params_by_probe[f"hpcc.{name}"][key]) * _DOUBLE_BYTES
-            for name, key in words.items()
-            if key in params_by_probe.get(f"hpcc.{name}", {})
-        }
-
-    def facts(self, params: HpccParams, output: Output) -> Mapping[str, Scalar]:
-        return kernels_printed(output)
+        values["hpl_efficiency"] = values["hpl_rate"] / single
+        samples = tuple(Sample(metric, value) for metric, value in values.items())
+        return ProbeReading(samples, facts=kernels_printed(output), arrays=arrays)
 
 
 def _check_whole(text: str) -> int:

@@ -12,7 +12,7 @@ High-Performance Linpack benchmark", https://www.netlib.org/benchmark/hpl.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -28,10 +28,10 @@ from bareline.probes._native import (
     options,
     read_report,
 )
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.probes.compute.rates import solved_order
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
 _BY_XHPL = "solved by the xhpl on the platform's path, not by ScaLAPACK"
 
@@ -136,10 +136,13 @@ class LinpackMpi(Probe[LinpackMpiParams]):
             requires=("xhpl",) if params.program == "xhpl" else (),
         )
 
-    def parse(self, params: LinpackMpiParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: LinpackMpiParams, output: Output) -> ProbeReading:
         if params.program != "scalapack" and hpl.TITLE.search(output.stdout):
-            yield from _hpl_samples(params, output.stdout)
-            return
+            return ProbeReading(
+                samples=_hpl_samples(params, output.stdout),
+                caveats=(_BY_XHPL,) if params.program == "auto" else (),
+                facts=kernels_printed(output),
+            )
         if params.program == "xhpl":
             raise ParseError("the output is not of HPL")
         report = read_report(output, "linpack_mpi", "linpack")
@@ -148,21 +151,14 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         if solved_order(point) != params.n:
             raise ParseError(f"the order of the matrix is not the requested {params.n}")
         rate = point.positive("rate", "median")
-        yield Sample("rate", rate)
-        yield Sample("time", hpl.operations(params.n) / rate)
-
-    def caveats(self, params: LinpackMpiParams, output: Output) -> Iterable[str]:
-        if params.program == "auto" and hpl.TITLE.search(output.stdout):
-            return (_BY_XHPL,)
-        return ()
-
-    def facts(self, params: LinpackMpiParams, output: Output) -> Mapping[str, Scalar]:
-        if hpl.TITLE.search(output.stdout):
-            return kernels_printed(output)
-        return kernels_of_header(read_report(output, "linpack_mpi", "linpack").header)
+        time_s = hpl.operations(params.n) / rate
+        return ProbeReading(
+            samples=(Sample("rate", rate), Sample("time", time_s)),
+            facts=kernels_of_header(report.header),
+        )
 
 
-def _hpl_samples(params: LinpackMpiParams, text: str) -> Iterable[Sample]:
+def _hpl_samples(params: LinpackMpiParams, text: str) -> tuple[Sample, ...]:
     trials = [trial for launch in split_before(hpl.TITLE, text) for trial in hpl.read(launch)]
     if len(trials) != 1:
         raise ParseError(

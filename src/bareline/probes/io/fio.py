@@ -10,7 +10,7 @@ J. Axboe, "fio", https://fio.readthedocs.io.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from pydantic import Field
 from bareline.formats import fio
 from bareline.formats.damage import lost_only
 from bareline.formats.document import split_documents
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.units import listing
@@ -87,12 +87,13 @@ class Fio(Probe[FioParams]):
             storage_bytes=params.size,
         )
 
-    def parse(self, params: FioParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: FioParams, output: Output) -> ProbeReading:
         requested: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
         requested |= {"direct": int(params.direct), "ioengine": params.ioengine}
         readings = [item for text in split_documents(output.stdout) for item in fio.read(text)]
+        samples: list[Sample] = []
         for item in readings:
-            samples = item.samples
+            measured = item.samples
             for lost in lost_only(item.left_out):
                 raise ParseError(str(lost))
             for key, value in requested.items():
@@ -100,11 +101,12 @@ class Fio(Probe[FioParams]):
                     reported = item.params.get(key)
                     raise ParseError(f"the output is of another job: {key} = {reported}")
             way = item.probe.removeprefix("fio.")
-            for sample in samples:
-                yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
+            for sample in measured:
+                samples.append(Sample(sample.metric, sample.value, {"way": way}, item.caveats))
         ways = tuple(item.probe.removeprefix("fio.") for item in readings)
         if ways != params.ways:
             raise ParseError(f"fio did {', '.join(ways) or 'nothing'}, not {listing(params.ways)}")
+        return ProbeReading(tuple(samples))
 
 
 PROBE = Fio()

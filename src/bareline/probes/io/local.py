@@ -9,7 +9,7 @@ files is the job of fs_mark: N files of a size, made by T threads in S directori
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import Annotated, ClassVar, Literal
@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import MeasuredPoint, native, options, read_report
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -86,13 +86,15 @@ class Sequential(Probe[SequentialParams]):
             storage_bytes=params.file_bytes,
         )
 
-    def parse(self, params: SequentialParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: SequentialParams, output: Output) -> ProbeReading:
         points = read_report(output, "iobench", "sequential").points
         sizes = [point.at.get("block_bytes") for point in points]
         if sizes != params.blocks_bytes:
             raise ParseError(f"blocks of {sizes} B instead of {params.blocks_bytes}")
+        samples: list[Sample] = []
         for point in points:
-            yield from _samples(params, point)
+            samples += _samples(params, point)
+        return ProbeReading(tuple(samples))
 
 
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
@@ -211,7 +213,7 @@ class Create(Probe[CreateParams]):
             storage_bytes=params.files * pages * _PAGE_BYTES,
         )
 
-    def parse(self, params: CreateParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: CreateParams, output: Output) -> ProbeReading:
         """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
         points = read_report(output, "iobench", "create").points
         phases = [point.at.get("phase") for point in points]
@@ -219,19 +221,20 @@ class Create(Probe[CreateParams]):
         if phases != requested:
             raise ParseError(f"phases {phases} instead of {requested}")
         by_phase = dict(zip(requested, points, strict=True))
+        samples: list[Sample] = []
         for phase, point in by_phase.items():
             expected = params.calls[phase]
             if point.number("iterations") != expected:
                 raise ParseError(f"the phase {phase} is not of {expected} calls")
             median_s = point.positive("time", "median")
-            yield Sample("phase_time", median_s, point.at)
-            yield Sample("phase_time_p99", point.quantile("time", "p99"), point.at)
+            samples.append(Sample("phase_time", median_s, point.at))
+            samples.append(Sample("phase_time_p99", point.quantile("time", "p99"), point.at))
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
             point = by_phase[phase]
-            yield Sample(metric, point.positive("loop_rate"))
-
-    def caveats(self, params: CreateParams, output: Output) -> Iterable[str]:
-        return ("not-synced",) if params.sync == "none" else ()
+            samples.append(Sample(metric, point.positive("loop_rate")))
+        return ProbeReading(
+            tuple(samples), caveats=("not-synced",) if params.sync == "none" else ()
+        )
 
 
 PROBES = (Sequential(), Create())

@@ -25,7 +25,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import MeasuredPoint, Report, native, options, read_report
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -180,7 +180,7 @@ class Parallel(Probe[ParallelParams]):
             storage_bytes=params.rank_bytes * layout.ranks,
         )
 
-    def parse(self, params: ParallelParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: ParallelParams, output: Output) -> ProbeReading:
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].at:
             raise ParseError("one point without parameters was expected")
@@ -199,12 +199,16 @@ class Parallel(Probe[ParallelParams]):
         doubts = ["not-synced"] if params.sync == "none" else []
         if params.mode == "direct" and point.number("cached_after_write_bytes") > 0:
             doubts.append("not-direct")
-        yield from _phase_samples(report, point, "write_rate", each_bytes, doubts)
         cached = _reading_caveats(report, point, written_bytes)
-        yield from _phase_samples(report, point, "read_rate", each_bytes, cached)
-        yield Sample("open_time", point.number("open_s"))
-        yield Sample("close_time", point.number("close_s"))
-        yield Sample("sync_share", point.number("sync_s") / point.number("write_time_s"))
+        samples = [
+            *_phase_samples(report, point, "write_rate", each_bytes, doubts),
+            *_phase_samples(report, point, "read_rate", each_bytes, cached),
+            Sample("open_time", point.number("open_s")),
+            Sample("close_time", point.number("close_s")),
+        ]
+        sync_share = point.number("sync_s") / point.number("write_time_s")
+        samples.append(Sample("sync_share", sync_share))
+        return ProbeReading(tuple(samples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +258,7 @@ class Metadata(Probe[MetadataParams]):
             storage_bytes=params.items * layout.ranks * pages * _PAGE_BYTES,
         )
 
-    def parse(self, params: MetadataParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: MetadataParams, output: Output) -> ProbeReading:
         requested = asdict(params)
         requested["size_bytes"] = requested.pop("file_bytes")
         report = _read_job(output, "metadata", requested)
@@ -262,6 +266,7 @@ class Metadata(Probe[MetadataParams]):
         if phases != _PHASES:
             raise ParseError(f"phases {list(phases)} instead of {list(_PHASES)}")
         calls = params.items * report.count("ranks")
+        samples: list[Sample] = []
         for name, point in zip(_PHASES, report.points, strict=True):
             if point.number("iterations") != calls:
                 raise ParseError(f"the phase {name} is not of {calls} calls")
@@ -270,7 +275,9 @@ class Metadata(Probe[MetadataParams]):
                 doubts = ("not-synced",)
             if name in ("stat", "read"):
                 doubts = _reading_caveats(report, point, calls * params.file_bytes)
-            yield from _phase_samples(report, point, f"{name}_rate", params.items, doubts, name)
+            metric = f"{name}_rate"
+            samples += _phase_samples(report, point, metric, params.items, doubts, name)
+        return ProbeReading(tuple(samples))
 
 
 PROBES = (Parallel(), Metadata())

@@ -23,15 +23,13 @@ from pydantic import Field
 from bareline.probes._native import (
     Nodebench,
     Report,
-    asked_size,
-    cut_caveats,
     native,
     options,
     spread_metrics,
     spread_samples,
 )
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Sample
 
 _KERNELS = ("copy", "scale", "add", "triad")
 #: RandomAccess's own limit of wrong words.
@@ -89,8 +87,8 @@ class Stream(Nodebench[StreamParams]):
             per_core = point.quantile("rate", "median") / threads
             yield Sample("bandwidth_per_core", per_core, point.at)
 
-    def arrays(self, params: StreamParams, output: Output) -> Mapping[str, int]:
-        return {"": asked_size(output)}
+    def arrays_of(self, report: Report) -> Mapping[str, int]:
+        return {"": report.requested_bytes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +134,8 @@ class RandomAccess(Nodebench[RandomAccessParams]):
         yield from spread_samples(point, "rate", "rate", {})
         yield Sample("rate_loop_mean", point.positive("loop_rate"))
 
-    def arrays(self, params: RandomAccessParams, output: Output) -> Mapping[str, int]:
-        return {"": asked_size(output)}
+    def arrays_of(self, report: Report) -> Mapping[str, int]:
+        return {"": report.requested_bytes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +204,8 @@ class MemoryLatency(Nodebench[LatencyParams]):
             mean = point.positive("loop_mean")
             yield Sample("latency_loop_mean", mean, point.at)
 
-    def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:
-        return ("pages-not-given",) if any(cut_caveats(output)) else ()
+    def caveats_of(self, report: Report) -> tuple[str, ...]:
+        return ("pages-not-given",) if report.cut else ()
 
 
 def _key(point: object) -> str:

@@ -12,13 +12,12 @@ from bareline.probes._native import (
     MeasuredPoint,
     Report,
     counted,
-    cut_caveats,
     native,
     read_report,
     spread_metrics,
     spread_samples,
 )
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -170,13 +169,15 @@ class MpiFunction(Probe[Any]):
         benchmark = self.benchmark or self.name.removeprefix("mpi.")
         return benchmark.format_map(asdict(params))
 
-    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         report = read_report(output, "mpibench", self._benchmark(params))
         self.check_points(params, report)
+        looped = self.collective and output.clock == "simulated"
+        samples: list[Sample] = []
         for point in report.points:
-            samples = self.point_samples(point)
-            looped = self.collective and output.clock == "simulated"
-            yield from mean_of_loop(samples) if looped else samples
+            measured = self.point_samples(point)
+            samples += mean_of_loop(measured) if looped else measured
+        return ProbeReading(tuple(samples), caveats=("cut",) if report.cut else ())
 
     def check_points(self, params: Any, report: Report) -> None:
         cut: Iterable[Any] = (cut.get("point") for cut in report.cut)
@@ -193,6 +194,3 @@ class MpiFunction(Probe[Any]):
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
         """Turn one point into samples; a row may have another way."""
         return latency_samples(point)
-
-    def caveats(self, params: Any, output: Output) -> Iterable[str]:
-        return cut_caveats(output)

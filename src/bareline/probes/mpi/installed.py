@@ -23,7 +23,7 @@ from pydantic import Field
 from bareline.formats import imb, osu
 from bareline.formats.reading import Reading
 from bareline.probes._native import counted
-from bareline.probes.base import Probe, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -88,7 +88,7 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 
 def only_samples(
     readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
-) -> Iterable[Sample]:
+) -> tuple[Sample, ...]:
     """Return the wanted metrics of the one reading that was asked for.
 
     Its sizes have to end at `largest_bytes`; 0 where the program's own was left.
@@ -104,9 +104,9 @@ def only_samples(
     if largest_bytes and last_bytes != largest_bytes:
         raise ParseError(f"the sizes end at {last_bytes} instead of {largest_bytes}")
     # An output that ends at the requested size has no caveat.
-    return [
+    return tuple(
         Sample(each.metric, each.value, each.point) for each in samples if each.metric in wanted
-    ]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +180,11 @@ class Osu(Probe[Any]):
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
 
-    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Any, output: Output) -> ProbeReading:
         largest_bytes = 0 if params.program == "barrier" else params.max_bytes
         readings = osu.read(output.stdout)
-        return only_samples(readings, f"osu.{params.program}", self.metrics, largest_bytes)
+        probe = f"osu.{params.program}"
+        return ProbeReading(only_samples(readings, probe, self.metrics, largest_bytes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ class Imb(Probe[ImbParams]):
             return {"latency": self.metrics["latency"]}
         return self.metrics
 
-    def parse(self, params: ImbParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: ImbParams, output: Output) -> ProbeReading:
         """Read IMB's table; in a ping-pong of many ranks all but two wait."""
         if imb.END not in output.stdout:
             raise ParseError("the output is truncated: IMB's last line is missing")
@@ -273,7 +274,7 @@ class Imb(Probe[ImbParams]):
         if params.benchmark in _REDUCTIONS and data_type != params.red_data_type:
             raise ParseError(f"IMB reports red_data_type = {data_type}, not {params.red_data_type}")
         largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
-        return only_samples(readings, probe, self.metrics, largest_bytes)
+        return ProbeReading(only_samples(readings, probe, self.metrics, largest_bytes))
 
 
 PROBES = (

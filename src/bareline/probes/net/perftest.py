@@ -6,7 +6,6 @@ they say so and the trial is a failed record with that reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -14,9 +13,9 @@ from pydantic import Field
 
 from bareline.formats import perftest as format_
 from bareline.probes._native import counted
-from bareline.probes.base import Probe, declared
+from bareline.probes.base import Probe, ProbeReading, declared
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,12 @@ class Perftest(Probe[PerftestParams]):
             requires=(self._program,),
         )
 
-    def parse(self, params: PerftestParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: PerftestParams, output: Output) -> ProbeReading:
         readings = list(format_.read(output.stdout))
         if len(readings) != 1 or readings[0].probe != f"perftest.{self._program}":
             raise ParseError(f"this is not the output of exactly one run of {self._program}")
-        return [sample for sample in readings[0].samples if sample.metric in self.metrics]
+        samples = (sample for sample in readings[0].samples if sample.metric in self.metrics)
+        return ProbeReading(tuple(samples))
 
 
 PROBES = (

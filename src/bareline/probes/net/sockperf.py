@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
 
@@ -79,7 +79,7 @@ class Sockperf(Probe[SockperfParams]):
             requires=("sockperf",),
         )
 
-    def parse(self, params: SockperfParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: SockperfParams, output: Output) -> ProbeReading:
         text = _COLOURS.sub("", output.stdout)
         if failed := _ERROR.search(text):
             raise ParseError(f"sockperf says: {failed[1]}")
@@ -93,14 +93,14 @@ class Sockperf(Probe[SockperfParams]):
         if not int(received) or int(sent) - int(received) > lost + 1:
             raise ParseError("the messages sent, received and lost contradict each other")
         values = dict(_latencies(lines))
-        yield from (Sample(name, value) for name, value in values.items())
-        yield Sample("messages_lost", lost)
         order = [f"latency{part}" for part in ("_min", "_q1", "", "_q3", "_p99", "_p99_9", "_max")]
         figures = [values[name] for name in order if name in values]
         low = values["latency_min"]
         high = values["latency_max"]
         if figures != sorted(figures) or not low <= values["latency_mean"] <= high:
             raise ParseError("the percentiles are not in their order")
+        latencies = (Sample(name, value) for name, value in values.items())
+        return ProbeReading((*latencies, Sample("messages_lost", lost)))
 
 
 def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:

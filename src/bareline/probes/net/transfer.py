@@ -7,7 +7,7 @@ shows TCP's slow start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -16,7 +16,7 @@ from pydantic import Field
 from bareline.formats import iperf3, nuttcp
 from bareline.formats.transfer import METRICS
 from bareline.probes._native import counted
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
 
@@ -60,11 +60,18 @@ class Nuttcp(Probe[NuttcpParams]):
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}
 
-    def parse(self, params: NuttcpParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: NuttcpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if transfer.udp:
             raise ParseError("not the TCP stream that was asked for")
-        yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
+        return ProbeReading(_declared_samples(transfer.values, self.metrics))
+
+
+def _declared_samples(
+    values: Mapping[str, float], metrics: Mapping[str, Metric]
+) -> tuple[Sample, ...]:
+    """Return the values of the probe's metrics; the tool prints more."""
+    return tuple(Sample(name, value) for name, value in values.items() if name in metrics)
 
 
 def _nuttcp(*options: str) -> Command:
@@ -111,11 +118,11 @@ class NuttcpUdp(Probe[NuttcpUdpParams]):
         chosen = counted(T=params.duration_s, l=params.datagram_bytes)
         return _nuttcp("-u", "-fparse", *chosen, limit)
 
-    def parse(self, params: NuttcpUdpParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: NuttcpUdpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if not transfer.udp:
             raise ParseError("not the datagrams that were asked for")
-        yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
+        return ProbeReading(_declared_samples(transfer.values, self.metrics))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +168,20 @@ class Iperf3(Probe[Iperf3Params]):
             requires=("iperf3",),
         )
 
-    def parse(self, params: Iperf3Params, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Iperf3Params, output: Output) -> ProbeReading:
         transfer = iperf3.read(output.stdout)
         if transfer.udp or transfer.params["streams"] != params.streams:
             raise ParseError(f"not the {params.streams} TCP streams that were asked for")
         values = transfer.values
         if "retransmissions" not in values:
             raise ParseError("the kernel does not count retransmissions")
-        yield Sample("rate_stream_min", min(transfer.stream_rates_bps))
-        yield Sample("rate_stream_max", max(transfer.stream_rates_bps))
-        yield Sample("slow_start", _slow_start(transfer.interval_rates_bps, params.duration_s))
-        yield from (Sample(*pair) for pair in values.items() if pair[0] in self.metrics)
+        slow_start = _slow_start(transfer.interval_rates_bps, params.duration_s)
+        samples = (
+            Sample("rate_stream_min", min(transfer.stream_rates_bps)),
+            Sample("rate_stream_max", max(transfer.stream_rates_bps)),
+            Sample("slow_start", slow_start),
+        )
+        return ProbeReading(samples + _declared_samples(values, self.metrics))
 
 
 def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:

@@ -13,15 +13,16 @@ doi:10.1177/109434209100500306.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from bareline.probes._kernel import KERNEL_METRICS, Kernel
+from bareline.probes._native import MeasuredPoint
 from bareline.probes.base import declared
-from bareline.vocabulary.model import Layer, Metric, Output, Sample
+from bareline.vocabulary.model import Layer, Metric, Sample
 
 #: Floating-point operations that ours do for each counted one, which were counted instruction by
 #: instruction. EP counts random numbers; IS counts keys and does none.
@@ -136,13 +137,15 @@ class NpbProgram(Kernel):
         absent = {"arithmetic", "traffic"} - self._amounts(params).keys()
         return {name: metric for name, metric in self.metrics.items() if name not in absent}
 
-    def parse(self, params: ClassParams, output: Output) -> Iterable[Sample]:
+    def samples(self, params: ClassParams, point: MeasuredPoint) -> list[Sample]:
         """Add the rate in arithmetic and in bytes to the samples of every kernel."""
-        for sample in super().parse(params, output):
-            yield sample
+        samples: list[Sample] = []
+        for sample in super().samples(params, point):
+            samples.append(sample)
             if sample.metric == "rate":
                 for metric, each in self._amounts(params).items():
-                    yield Sample(metric, each * sample.value)
+                    samples.append(Sample(metric, each * sample.value))
+        return samples
 
     def _amounts(self, params: ClassParams) -> Mapping[str, float]:
         kernel = self.name.removeprefix("npb.")

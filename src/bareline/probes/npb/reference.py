@@ -9,13 +9,13 @@ on, and mean the same.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from bareline.formats.npb import HALF_DIGIT, NpbSummary, read_summary
 from bareline.formats.table import integer
-from bareline.probes.base import Probe, find_probe
+from bareline.probes.base import Probe, ProbeReading, find_probe
 from bareline.probes.mpi.installed import check_folder
 from bareline.probes.npb.kernels import ProblemClass, operation_count
 from bareline.vocabulary.errors import ParseError
@@ -108,7 +108,7 @@ class Reference(Probe[ReferenceParams]):
             kernel.make_params({"problem_class": params.problem_class}), ranks, where=where
         )
 
-    def parse(self, params: ReferenceParams, output: Output) -> Iterable[Sample]:
+    def parse(self, params: ReferenceParams, output: Output) -> ProbeReading:
         summary = read_summary(output.stdout)
         ranks = _checked_ranks(summary, params)
         time_s = summary.decimal("Time in seconds")
@@ -125,8 +125,7 @@ class Reference(Probe[ReferenceParams]):
                 f"{time_s} s and {rate / 1e6} Mop/s contradict each other for NPB 3.4's count of "
                 "operations"
             )
-        yield Sample("time", precise_s)
-        yield Sample("rate", rate)
+        return ProbeReading((Sample("time", precise_s), Sample("rate", rate)))
 
 
 def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:

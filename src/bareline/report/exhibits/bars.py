@@ -11,16 +11,11 @@ from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot
 from bareline.report.content.published import PublishedPoint, points_of
-from bareline.report.content.wording import (
-    sentence_case,
-    summed_up,
-    value_words,
-    verdict_word,
-)
-from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_unit, select
+from bareline.report.content.wording import sentence_case, summed_up, value_words, verdict_word
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_unit, cells_of, select
 from bareline.report.exhibits.columns import cells_table, in_table_order
 from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
-from bareline.report.figures.rows import Bar, bar_chart
+from bareline.report.figures.rows import Bar, Groups, Part, PrintedMark, bar_chart
 from bareline.report.figures.scales import Scale, Ticks, zero_ticks
 from bareline.report.figures.theme import looks
 from bareline.report.figures.vega import Drawing
@@ -45,31 +40,37 @@ MOST_LOSSES = 12
 
 
 def drawing(
-    document: Document, groups: Mapping[str, Sequence[Bar]], title: str,
-    ticks: Callable[[Iterable[float]], Ticks], most: int = 0,
-) -> Drawing:  # fmt: skip
+    document: Document,
+    groups: Groups,
+    title: str,
+    ticks: Callable[[Iterable[float]], Ticks],
+    most: int = 0,
+) -> Drawing:
     """Draw groups of bars, at most so many groups in a panel, all on one axis."""
-    axis = ticks(end for bars in groups.values() for bar in bars for end in bar.ends)
+    ends: list[float] = []
+    for bars in groups.values():
+        for bar in bars:
+            ends += bar.ends
+    axis = ticks(ends)
     longest = max(map(len, document.names))
     labels_px = min(170.0, max(76.0, 26 + 6.3 * longest))
+    plot_px = _WIDTH_PX - labels_px
     styles = looks(document.names)
-    panels = [
-        bar_chart(panel, title, axis, styles, _WIDTH_PX - labels_px, labels_px)
-        for panel in _divided_evenly(groups, most)
-    ]
+    panels = []
+    for panel in _divided_evenly(groups, most):
+        panels.append(bar_chart(panel, title, axis, styles, plot_px, labels_px))
     return Drawing(panels)
 
 
-def _divided_evenly(
-    groups: Mapping[str, Sequence[Bar]], most: int
-) -> list[dict[str, Sequence[Bar]]]:
+def _divided_evenly(groups: Groups, most: int) -> Iterator[Groups]:
     """Divide groups into panels of one height, rather than a last one with the rest."""
     items = list(groups.items())
     size = len(items)
     if most:
         panels = math.ceil(len(items) / most)
         size = math.ceil(len(items) / panels)
-    return [dict(items[start : start + size]) for start in range(0, len(items), size)]
+    for start in range(0, len(items), size):
+        yield dict(items[start : start + size])
 
 
 #: Writes the number at the end of a bar.
@@ -93,11 +94,17 @@ class _Bars:
     parts: Parts = field(default_factory=dict)
     dots: Mapping[Row, Sequence[Dot]] = field(default_factory=dict)
 
+    @property
+    def unit(self) -> Scale:
+        return self.chosen.unit
+
     def drawing(self) -> Drawing:
         names = self._names()
-        groups = {label: self._group(rows, names) for label, rows in self.chosen.groups.items()}
+        groups = {}
+        for label, rows in self.chosen.groups.items():
+            groups[label] = self._group(rows, names)
         most = max(1, _MOST_BARS // len(names))
-        return drawing(self.chosen.document, groups, self.chosen.unit.unit, zero_ticks, most)
+        return drawing(self.chosen.document, groups, self.unit.unit, zero_ticks, most)
 
     def _names(self) -> Sequence[str]:
         """Return the platforms that were to measure any of it.
@@ -108,73 +115,81 @@ class _Bars:
         return [name for name in self.chosen.document.names if name in planned]
 
     def _group(self, rows: Sequence[TableRow], names: Sequence[str]) -> list[Bar]:
-        cells = {row.cell.platform: row.cell for row in rows}
-        base = cells.get(self.chosen.document.baseline)
-        return [
-            self._bar(cells[name], base) if name in cells else Bar(name, "missing")
-            for name in names
-        ]
+        cells = {row.platform: row.cell for row in rows}
+        base = cells.get(self.chosen.baseline)
+        bars = []
+        for name in names:
+            if name in cells:
+                bars.append(self._bar(cells[name], base))
+            else:
+                bars.append(Bar(name, "missing"))
+        return bars
 
     def _bar(self, cell: Row, base: Row | None) -> Bar:
-        unit = self.chosen.unit
         printed = self._printed(cell, base)
         if cell.value is None:
-            return Bar(cell.platform, verdict_word(cell.verdict) or "missing", printed=printed)
-        parts = [*zip(self.parts.get((cell.platform, cell.place), ()), PARTS, strict=False)]
-        words = [f"{name} {self._amount(value)}" for value, (_, name, _) in parts]
+            reason = verdict_word(cell.verdict) or "missing"
+            return Bar(cell.platform, reason, printed=printed)
+        parts: list[Part] = []
+        words = [f"{cell.platform}: {value_words(cell, self.unit)}"]
+        for value, (_, name, strength) in zip(self._parts_of(cell), PARTS, strict=False):
+            parts.append((value * self.unit.factor, strength))
+            words.append(f"{name} {self._amount(value)}")
         return Bar(
             cell.platform,
-            self.write(cell, unit),
-            cell.value.times(unit.factor),
-            "; ".join([f"{cell.platform}: {value_words(cell, unit)}", *words]),
+            self.write(cell, self.unit),
+            cell.value.times(self.unit.factor),
+            "; ".join(words),
             cell.simulated,
             self._trials(cell),
             printed,
-            [(value * unit.factor, strength) for value, (_, _, strength) in parts],
+            parts,
         )
 
+    def _parts_of(self, cell: Row) -> Sequence[float]:
+        return self.parts.get((cell.platform, cell.place), ())
+
     def _amount(self, value: float) -> str:
-        unit = self.chosen.unit
-        return f"{unit.show(value)} {unit.unit}"
+        return f"{self.unit.show(value)} {self.unit.unit}"
 
     def _trials(self, cell: Row) -> list[tuple[float, str]]:
         """Return the trials in their order, each with its tip."""
-        dots = sorted(self.dots.get(cell, ()), key=lambda dot: dot.trial)
-        factor = self.chosen.unit.factor
-        name = cell.platform
-        return [
-            (dot.value * factor, f"{name}, trial {dot.trial}: {self._amount(dot.value)}")
-            for dot in dots
-        ]
+        trials = []
+        for dot in sorted(self.dots.get(cell, ()), key=lambda dot: dot.trial):
+            tip = f"{cell.platform}, trial {dot.trial}: {self._amount(dot.value)}"
+            trials.append((dot.value * self.unit.factor, tip))
+        return trials
 
-    def _printed(self, cell: Row, base: Row | None) -> list[tuple[float, str, str]]:
-        """Return the platform's value by each published ratio to the baseline, tip and place."""
+    def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
+        """Return the platform's value by each published ratio to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
-        factor = self.chosen.unit.factor
-        whole = [
-            (factor * _changed(base.median, point, cell), point.tip, point.elsewhere(cell.place))
-            for point in points_of(self.chosen.published, cell)
-        ]
-        return [*whole, *self._printed_parts(cell, base)]
+        marks = []
+        for point in points_of(self.chosen.published, cell):
+            value = self.unit.factor * _changed(base.median, point, cell)
+            marks.append(PrintedMark(value, point.tip, point.elsewhere(cell.place)))
+        marks += self._printed_parts(cell, base)
+        return marks
 
-    def _printed_parts(self, cell: Row, base: Row) -> Iterator[tuple[float, str, str]]:
+    def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
         """Yield where each part of a bar would end with a published ratio of that part."""
-        parts = self.parts.get((cell.platform, cell.place), ())
-        bases = self.parts.get((base.platform, base.place), ())
+        bases = self._parts_of(base)
         start = 0.0
-        for value, base_value, (metric, _, _) in zip(parts, bases, PARTS, strict=False):
-            part = replace(cell, place=replace(cell.place, metric=metric))
+        for index, value in enumerate(self._parts_of(cell)[: len(bases)]):
+            metric, _, _ = PARTS[index]
+            place = replace(cell.place, metric=metric)
+            part = replace(cell, place=place)
             for point in points_of(self.chosen.published, part):
-                end = start + base_value * point.middle
-                where = point.elsewhere(cell.place)
-                yield end * self.chosen.unit.factor, point.tip, where
+                end = start + bases[index] * point.middle
+                yield PrintedMark(end * self.unit.factor, point.tip, point.elsewhere(cell.place))
             start += value
 
 
 def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
     """Return the baseline's value, worse by a published ratio."""
-    return value / point.middle if cell.rate else value * point.middle
+    if cell.rate:
+        return value / point.middle
+    return value * point.middle
 
 
 def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None = None) -> Drawing:
@@ -185,16 +200,18 @@ def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None
 
 def trial_notes(chosen: Panel) -> tuple[str, ...]:
     """Return the notes on trials and diamonds."""
-    return chosen.trials.note, _EXPECTED if chosen.published else ""
+    diamonds = _EXPECTED if chosen.published else ""
+    return chosen.trials.note, diamonds
 
 
 def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose the figures in which anything has a value."""
     for chosen in by_unit(document, spec):
-        if any(cell.value is not None for cell in chosen.cells):
-            metric = chosen.rows[0].cell.place.metric
-            rows = in_table_order(chosen.rows)
-            yield replace(chosen, rows=rows, what=(chosen.probe, metric))
+        if all(cell.value is None for cell in chosen.cells):
+            continue
+        metric = chosen.rows[0].cell.place.metric
+        rows = in_table_order(chosen.rows)
+        yield replace(chosen, rows=rows, what=(chosen.probe, metric))
 
 
 def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -211,46 +228,53 @@ def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def amount_words(cell: Row, unit: Scale) -> str:
     """Format a platform and its median, or why it has none."""
     if cell.value is None:
-        return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
+        reason = verdict_word(cell.verdict) or "missing"
+        return f"{cell.platform} {reason}"
     return f"{cell.platform} {unit.show(cell.median)} {unit.unit}"
 
 
 def _medians_summary(chosen: Panel) -> str:
     words = {}
     for label, rows in chosen.groups.items():
-        words[label] = [amount_words(row.cell, chosen.unit) for row in rows]
+        words[label] = [amount_words(cell, chosen.unit) for cell in cells_of(rows)]
     return f"{chosen.probe}, medians. {summed_up(words)}"
 
 
 def _pairs(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for chosen in _ruled(document, spec):
+        rule = rule_text(spec.rule, document.baseline)
         yield chosen.figure(
             title=f"{sentence_case(chosen.metric)}, and the loss",
             table=cells_table(chosen),
             drawing=medians(chosen, _with_loss),
-            notes=(rule_text(spec.rule, document.baseline), *trial_notes(chosen)),
+            notes=(rule, *trial_notes(chosen)),
             summary=_losses_summary(chosen),
         )
 
 
 def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     """Choose cells as a rule reports them: their values, without the intervals of the medians."""
-    cells = select(document, spec)
-    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
-
-    def ruled(row: TableRow) -> TableRow:
-        cell = row.cell
-        base = bases.get(cell.place)
-        value = ruled_value(document, cell, spec.rule, is_base=cell is base)
-        ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
-        estimate = None if value is None else Estimate(value)
-        return replace(row, cell=replace(cell, value=estimate, ratio=ratio))
-
+    bases: dict[Place, Row] = {}
+    for cell in select(document, spec):
+        if cell.platform == document.baseline:
+            bases[cell.place] = cell
     for chosen in _valued(document, spec):
         rows = chosen.rows
         if spec.rule in RULES:
-            rows = [ruled(row) for row in rows]
+            rows = [_by_rule(chosen, row, bases.get(row.cell.place)) for row in rows]
         yield replace(chosen, rows=rows)
+
+
+def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
+    """Return a row with its value and its ratio by the rule of the exhibit."""
+    document = chosen.document
+    rule = chosen.spec.rule
+    cell = row.cell
+    is_base = cell is base
+    value = ruled_value(document, cell, rule, is_base=is_base)
+    estimate = None if value is None else Estimate(value)
+    ratio = None if is_base else ruled_ratio(document, cell, base, rule)
+    return replace(row, cell=replace(cell, value=estimate, ratio=ratio))
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
@@ -272,7 +296,8 @@ def _with_loss(cell: Row, unit: Scale) -> str:
 def _losses_summary(chosen: Panel) -> str:
     losses: list[str] = []
     for rows in chosen.groups.values():
-        losses += filter(None, (_loss_summary(row.cell) for row in rows))
+        words = map(_loss_summary, cells_of(rows))
+        losses += filter(None, words)
     text = "; ".join(losses[:MOST_LOSSES]) or "nothing to compare"
     return f"{chosen.probe}: {text}."
 

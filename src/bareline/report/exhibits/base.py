@@ -11,17 +11,16 @@ together.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure, Table
-from bareline.report.content.cells import headline_first, numeric_axis, tidy
+from bareline.report.content.cells import headline_first, position, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, points_for
@@ -35,8 +34,10 @@ from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.plugins import brought, checked, named, own
 
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
+#: Texts that distinguish the figures of one kind.
+Words = tuple[str, ...]
+#: A probe, and one of its metrics or units.
+Subject = tuple[str, str]
 
 #: Yields the figures that a specification asks for; none where the run has no data for it.
 Draw = Callable[[Document, ExhibitSpec], Iterable[Figure]]
@@ -66,16 +67,20 @@ class Exhibit:
 
     def figure(self, spec: ExhibitSpec, *distinction: str, **given: Any) -> Figure:
         """Return `figure_of`; the fields of `Drawing` may be given by themselves."""
-        names = [field.name for field in fields(Drawing)]
-        drawn = {name: given.pop(name) for name in names if name in given}
-        return figure_of(spec, what=distinction, drawing=Drawing(**drawn), **given)
+        drawn = {}
+        for drawn_field in fields(Drawing):
+            name = drawn_field.name
+            if name in given:
+                drawn[name] = given.pop(name)
+        drawing = Drawing(**drawn)
+        return figure_of(spec, what=distinction, drawing=drawing, **given)
 
 
 def figure_of(
     spec: ExhibitSpec,
     *,
     title: str,
-    what: tuple[str, ...] = (),
+    what: Words = (),
     label: str = "",
     notes: Iterable[str] = (),
     summary: str = "",
@@ -96,16 +101,17 @@ def figure_of(
     - `cells`: the shown cells: they give the layer, the caveats and the data, unless given.
     - `published`: the published ratios that are drawn, for the sources.
     """
-    has_drawing = bool(drawing.panels)
-    caption = [spec.caption, *notes]
-    titles = [spec.title or title, label]
+    if layer is None:
+        layer = _layer_of(cells)
+    rows = tidy(cells) if data is None else tuple(data)
+    caveats = caveat_notes(cells) if drawing.panels else ()
     sources = dict.fromkeys((point.anchor, point.source) for point in published)
     return Figure(
         id=slug(spec.kind, *what, label, spec.title),
-        title=", ".join(filter(None, titles)),
-        caption=" ".join(filter(None, caption)),
+        title=_joined(", ", spec.title or title, label),
+        caption=_joined(" ", spec.caption, *notes),
         probe=probe,
-        layer=_layer_of(cells) if layer is None else layer,
+        layer=layer,
         panels=tuple(drawing.panels),
         names=tuple(drawing.names),
         large=drawing.large,
@@ -113,17 +119,24 @@ def figure_of(
         wide=drawing.wide,
         folded=folded,
         text_summary=summary,
-        caveats=caveat_notes(cells) if has_drawing else (),
+        caveats=caveats,
         sources=tuple(sources),
         data_table=table,
-        data=tidy(cells) if data is None else tuple(data),
+        data=rows,
     )
+
+
+def _joined(separator: str, *texts: str) -> str:
+    """Join the texts that are not empty."""
+    return separator.join(filter(None, texts))
 
 
 def _layer_of(cells: Iterable[Row]) -> str:
     """Return the layer of all cells; empty where they are of several."""
     layers = {cell.layer for cell in cells}
-    return layers.pop() if len(layers) == 1 else ""
+    if len(layers) != 1:
+        return ""
+    return layers.pop()
 
 
 @cache
@@ -151,11 +164,11 @@ def select(document: Document, spec: ExhibitSpec) -> list[Row]:
 
     Without a metric that is every metric that is not a detail.
     """
-    return [
-        cell
-        for cell in document.cells
-        if _is_of_metric(spec, cell) and meant(spec, cell.platform, cell.place)
-    ]
+    cells = []
+    for cell in document.cells:
+        if _is_of_metric(spec, cell) and meant(spec, cell.platform, cell.place):
+            cells.append(cell)
+    return cells
 
 
 def _is_of_metric(spec: ExhibitSpec, cell: Row) -> bool:
@@ -171,7 +184,9 @@ def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
         return False
     coordinates = {**place.coordinates, "platform": platform}
     for name, wanted in spec.where.items():
-        allowed = (wanted,) if isinstance(wanted, str | int | float) else wanted
+        allowed = wanted
+        if isinstance(wanted, str | int | float):
+            allowed = (wanted,)
         if coordinates.get(name) not in allowed:
             return False
     return True
@@ -183,16 +198,17 @@ def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool 
     Also name a metric that its probe is not judged by, unless all are of one metric.
     """
     probe = cell.place.probe
-    parts = [sentence_case(document.probe_titles.get(probe, probe))]
+    title = document.probe_titles.get(probe, probe)
+    name = ""
     if metric and not cell.headline:
-        parts.append(metric_name(cell.place.metric))
-    parts.append(cell.place.words_of(names))
-    return ", ".join(filter(None, parts))
+        name = metric_name(cell.place.metric)
+    return _joined(", ", sentence_case(title), name, cell.place.words_of(names))
 
 
-def by_metric(cells: Sequence[Row]) -> Iterator[tuple[tuple[str, str], list[Row]]]:
+def by_metric(cells: Sequence[Row]) -> Iterator[tuple[Subject, list[Row]]]:
     """Group cells by probe and metric, in the order in which they come."""
-    yield from grouped_by(cells, lambda cell: (cell.place.probe, cell.place.metric)).items()
+    groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.place.metric))
+    yield from groups.items()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +226,16 @@ class TableRow:
     base: float | None = None
     value: float | None = None
 
+    @property
+    def platform(self) -> str:
+        """The platform of the cell."""
+        return self.cell.platform
+
+
+def cells_of(rows: Iterable[TableRow]) -> list[Row]:
+    """Return the cells of rows."""
+    return [row.cell for row in rows]
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -223,10 +249,19 @@ class Panel:
     cells: Sequence[Row]
     rows: Sequence[TableRow] = ()
     x: str = ""
-    what: tuple[str, ...] = ()
+    what: Words = ()
     probe: str = ""
     label: str = ""
     places: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def baseline(self) -> str:
+        """The platform that the others are compared with."""
+        return self.document.baseline
+
+    def at(self, cell: Row) -> float:
+        """Return a cell's place on the axis."""
+        return position(cell, self.x)
 
     def figure(
         self,
@@ -237,53 +272,55 @@ class Panel:
         summary: str = "",
     ) -> Figure:
         """Return the figure of the cells; sources are named only where something is drawn."""
+        published = self.published
+        incomplete = uncompleted_words(published, self.cells)
         return figure_of(
             self.spec,
             title=title,
             what=self.what,
             label=self.label,
-            notes=[*notes, uncompleted_words(self.published, self.cells)],
+            notes=[*notes, incomplete],
             summary=summary,
             drawing=drawing,
             table=table,
             folded=bool(self.label),
             cells=self.cells,
-            published=self.published if drawing.panels else (),
+            published=published if drawing.panels else (),
             probe=self.probe,
         )
 
     @cached_property
     def published(self) -> Sequence[PublishedPoint]:
         """The published ratios that belong to the cells."""
-        return points_for(self.document.published, self.spec, self.cells, self.document.baseline)
+        return points_for(self.document.published, self.spec, self.cells, self.baseline)
 
     @cached_property
     def planned(self) -> frozenset[str]:
         """The platforms with a row, or with a case of the probe that was planned."""
-        probes = {row.cell.place.probe for row in self.rows}
-        platforms = {row.cell.platform for row in self.rows}
-        return frozenset(platforms) | self.document.planned_on(probes)
+        cells = cells_of(self.rows)
+        probes = {cell.place.probe for cell in cells}
+        platforms = {cell.platform for cell in cells}
+        return self.document.planned_on(probes) | platforms
 
     @cached_property
     def scale(self) -> Scale:
         """The unit of the cells' values."""
-        medians = (cell.median for cell in self.cells)
-        return unit_scale(medians, self.cells[0].metric.unit)
+        return _scale_of(self.cells)
 
     @cached_property
     def unit(self) -> Scale:
         """The unit of the values that the rows draw."""
-        medians = (row.cell.median for row in self.rows)
-        return unit_scale(medians, self.rows[0].cell.metric.unit)
+        return _scale_of(cells_of(self.rows))
 
     @cached_property
     def trials(self) -> Dots:
         """The trials that bars of the rows draw."""
-        cells = [row.cell for row in self.rows]
-        return Dots.together(self._trials_of(group) for _, group in by_metric(cells))
-
-    def _trials_of(self, cells: Sequence[Row]) -> Dots:
-        return trial_dots(self.document, cells, len(cells) * self.document.dots_per_bar)
+        most_per_bar = self.document.dots_per_bar
+        trials = []
+        for _, cells in by_metric(cells_of(self.rows)):
+            most = most_per_bar * len(cells)
+            trials.append(trial_dots(self.document, cells, most))
+        return Dots.together(trials)
 
     @cached_property
     def groups(self) -> dict[str, list[TableRow]]:
@@ -295,6 +332,12 @@ class Panel:
         """The metric in words; several, the headline first."""
         metrics = dict.fromkeys(cell.place.metric for cell in headline_first(self.cells))
         return ", ".join(map(metric_name, metrics))
+
+
+def _scale_of(cells: Sequence[Row]) -> Scale:
+    """Return the unit in which the medians of cells read best."""
+    medians = [cell.median for cell in cells]
+    return unit_scale(medians, cells[0].metric.unit)
 
 
 def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
@@ -311,82 +354,11 @@ def labelled(cells: Sequence[Row]) -> list[TableRow]:
     names = varying(cell.place for cell in cells)
     metrics = {cell.place.metric for cell in cells}
 
-    def label(cell: Row) -> str:
-        parts = [cell.place.words_of(names)]
+    rows = []
+    for cell in cells:
+        metric = ""
         if len(metrics) > 1:
-            parts.insert(0, metric_name(cell.place.metric))
-        return ", ".join(filter(None, parts))
-
-    return [TableRow(cell, label(cell), cell.value, cell.ratio) for cell in cells]
-
-
-#: Every page of a run with a calibration or predictions shows them, in this order.
-_WHERE_THERE = (
-    "calibration",
-    "predicted",
-    "worst-predictions",
-    "upgrades",
-    "waterfall",
-    "coverage",
-)
-#: Kinds that every page begins with.
-_HEADS = ("overview", "suitability")
-
-
-def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
-    """Choose exhibits for a study that asks for none.
-
-    The overview; then each metric that is not a detail as a curve when a numeric parameter varies
-    in it, else as bars together with the probe's other single numbers.
-    """
-    specs = [ExhibitSpec(kind="overview")]
-    cells = [cell for cell in document.cells if not cell.metric.detail]
-    for (probe, metric), group in by_metric(cells):
-        bars = ExhibitSpec(kind="bars", probe=probe)
-        if x := numeric_axis(group):
-            specs.append(ExhibitSpec(kind="curve", probe=probe, metric=metric, x=x))
-        elif bars not in specs:
-            specs.append(bars)
-    return tuple(specs)
-
-
-def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
-    """Draw all figures, with unique ids; also return the exhibits that the run has no data for.
-
-    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
-    """
-    drawn: list[Figure] = []
-    empty: list[ExhibitSpec] = []
-    used: Counter[str] = Counter()
-    for spec in _page_exhibits(document):
-        figures = find_exhibit(spec.kind).figures(document, spec)
-        if not figures and spec in document.exhibits:
-            empty.append(spec)
-        for figure in figures:
-            used[figure.id] += 1
-            drawn.append(_on_page(document, figure, used[figure.id]))
-    return drawn, empty
-
-
-def _page_exhibits(document: Document) -> list[ExhibitSpec]:
-    """Return the exhibits of a page in its order: those that every page has, and the study's."""
-    wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
-    kinds = {spec.kind for spec in wanted}
-    heads: list[ExhibitSpec] = []
-    for kind in _HEADS:
-        heads += [spec for spec in wanted if spec.kind == kind] or [ExhibitSpec(kind=kind)]
-    if document.history_runs and "trend" not in kinds:
-        heads.append(ExhibitSpec(kind="trend"))
-    middle = [spec for spec in wanted if spec.kind not in _HEADS]
-    last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in kinds]
-    return [*heads, *middle, *last]
-
-
-def _on_page(document: Document, figure: Figure, number: int) -> Figure:
-    """Return a figure with an id of its own, and with a note on the values that the page omits."""
-    note = document.shown.notes.get(figure.probe, "")
-    return replace(
-        figure,
-        id=f"{figure.id}-{number}" if number > 1 else figure.id,
-        caption=f"{figure.caption} {note}".strip() if note else figure.caption,
-    )
+            metric = metric_name(cell.place.metric)
+        label = _joined(", ", metric, cell.place.words_of(names))
+        rows.append(TableRow(cell, label, cell.value, cell.ratio))
+    return rows

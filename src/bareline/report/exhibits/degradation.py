@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bareline.analysis.numbers.row import Estimate, Row, with_interval
+from bareline.analysis.numbers.row import Estimate, with_interval
 from bareline.report.blocks import Figure
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, points_of
@@ -13,7 +13,7 @@ from bareline.report.exhibits.bars import MOST_LOSSES, PALE, drawing
 from bareline.report.exhibits.base import Exhibit, Panel, TableRow, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.rules import lost, rule_text, ruled_ratio
-from bareline.report.figures.rows import Bar
+from bareline.report.figures.rows import Bar, PrintedMark
 from bareline.report.figures.scales import signed_ticks
 from bareline.report.figures.vega import Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -45,25 +45,25 @@ def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _degraded(document: Document, spec: ExhibitSpec) -> Panel | None:
     """Choose the losses of all probes; of the headline metric of each without another."""
-    cells = [
-        cell
-        for cell in select(document, spec)
-        if cell.metric.directed and (spec.metric or cell.headline)
-    ]
+    cells = []
+    for cell in select(document, spec):
+        if cell.metric.directed and (spec.metric or cell.headline):
+            cells.append(cell)
     bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
     names = varying(cell.place for cell in cells)
-
-    def row(cell: Row) -> TableRow:
-        ratio = ruled_ratio(document, cell, bases.get(cell.place), spec.rule)
-        return TableRow(cell, titled(document, cell, names, metric=False), lost(ratio))
-
-    rows = [row(cell) for cell in cells if cell.platform != document.baseline]
+    rows = []
+    for cell in cells:
+        if cell.platform != document.baseline:
+            ratio = ruled_ratio(document, cell, bases.get(cell.place), spec.rule)
+            title = titled(document, cell, names, metric=False)
+            rows.append(TableRow(cell, title, lost(ratio)))
     if not any(row.shown for row in rows):
         return None
     together: list[TableRow] = []
     for group in grouped_by(rows, lambda row: row.title).values():
         together += group
-    return Panel(document, spec, cells, together, what=(spec.probe or "all", spec.metric or ""))
+    subject = (spec.probe or "all", spec.metric or "")
+    return Panel(document, spec, cells, together, what=subject)
 
 
 def _losses(chosen: Panel) -> Drawing:
@@ -80,7 +80,7 @@ def _loss_bar(published: Sequence[PublishedPoint], row: TableRow) -> Bar:
     for point in points_of(published, cell):
         loss = lost(Estimate(point.middle))
         if loss:
-            printed.append((loss.value, point.tip, point.elsewhere(cell.place)))
+            printed.append(PrintedMark(loss.value, point.tip, point.elsewhere(cell.place)))
     share = row.shown
     if share is None:
         return Bar(cell.platform, _loss_words(row), printed=printed)
@@ -96,14 +96,16 @@ def _loss_words(row: TableRow) -> str:
 
 
 def _degradation_title(chosen: Panel) -> str:
-    title = f"Performance lost against {chosen.document.baseline}"
+    title = f"Performance lost against {chosen.baseline}"
     metrics = {metric_name(row.cell.place.metric) for row in chosen.rows}
-    return f"{title}, {metrics.pop()}" if len(metrics) == 1 else title
+    if len(metrics) != 1:
+        return title
+    return f"{title}, {metrics.pop()}"
 
 
 def _degradation_summary(chosen: Panel) -> str:
     rows = chosen.rows[:MOST_LOSSES]
-    losses = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in rows]
+    losses = [f"{row.title} on {row.platform} {_loss_words(row)}" for row in rows]
     return f"Performance lost: {'; '.join(losses)}."
 
 

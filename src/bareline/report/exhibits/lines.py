@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from bareline.analysis.numbers.row import Row
 from bareline.report.blocks import Figure, Table
 from bareline.report.content.cells import numeric_axis, position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot, Dots, trial_dots
-from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
@@ -22,23 +20,33 @@ from bareline.report.content.wording import (
     summed_up,
     value_words,
 )
-from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_metric, select, titled
+from bareline.report.exhibits.base import (
+    Exhibit,
+    Panel,
+    TableRow,
+    by_metric,
+    cells_of,
+    select,
+    titled,
+)
 from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.diamonds import diamonds_note
 from bareline.report.exhibits.jumps import jumps_note, printed_jumps
 from bareline.report.exhibits.shared_axis import (
     ALL_LARGE,
     SharedAxis,
-    diamonds_note,
     largest,
     parameter_words,
     placed,
 )
 from bareline.report.figures.marks import dots
 from bareline.report.figures.theme import MarkLook, line_looks
-from bareline.report.figures.vega import Channel, Chart, Drawing
+from bareline.report.figures.vega import Channel, Chart, Datum, Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, listing
+
+_Rows = Sequence[TableRow]
 
 
 def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -59,17 +67,19 @@ def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
         if not x:
             continue
         on_axis = placed(cells, x)
-        if any(cell.value is not None for cell in on_axis):
-            names = varying_without(on_axis, x)
-            rows = [TableRow(cell, cell.place.words_of(names)) for cell in on_axis]
-            yield Panel(document, spec, on_axis, rows, x, subject, subject[0])
+        if all(cell.value is None for cell in on_axis):
+            continue
+        probe, _ = subject
+        names = varying_without(on_axis, x)
+        rows = [TableRow(cell, cell.place.words_of(names)) for cell in on_axis]
+        yield Panel(document, spec, on_axis, rows, x, subject, probe)
 
 
-def _trials(chosen: Panel, rows: Sequence[TableRow]) -> Dots:
+def _trials(chosen: Panel, rows: _Rows) -> Dots:
     document = chosen.document
-    measured = [row.cell for row in rows if row.cell.value is not None]
-    most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
-    return trial_dots(document, measured, most)
+    measured = [cell for cell in cells_of(rows) if cell.value is not None]
+    most = document.dots_per_value * len(measured)
+    return trial_dots(document, measured, min(document.dots_per_panel, most))
 
 
 class _Curves:
@@ -77,45 +87,53 @@ class _Curves:
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
-        self.trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
+        self.trials: dict[str, Sequence[Dot]] = {}
         values: list[float] = []
-        for trials in self.trials.values():
-            values += [dot.value for dot in trials.dots]
+        for title, rows in chosen.groups.items():
+            trials = _trials(chosen, rows).dots
+            self.trials[title] = trials
+            values += [dot.value for dot in trials]
         self.along = SharedAxis(chosen, others=values)
 
     def drawing(self) -> Drawing:
-        panels = [self._panel(title, rows) for title, rows in self.chosen.groups.items()]
+        panels = []
+        for title, rows in self.chosen.groups.items():
+            panels.append(self._panel(title, cells_of(rows)))
         return panels_of(self.chosen, panels)
 
-    def _panel(self, title: str, rows: Sequence[TableRow]) -> Chart:
-        cells = [row.cell for row in rows]
-        spots = [self._spot(dot) for dot in self.trials[title].dots if dot.value > 0]
+    def _panel(self, title: str, cells: Sequence[Row]) -> Chart:
+        spots = [self._spot(dot) for dot in self.trials[title] if dot.value > 0]
         jumps = printed_jumps(self.chosen, self.along)
 
         def under(x: Channel, y: Channel) -> Iterable[Chart]:
-            return [*jumps(x, y), dots(spots, x, y)]
+            yield from jumps(x, y)
+            yield dots(spots, x, y)
 
         words = partial(value_words, scale=self.chosen.unit)
         strips = [self.along.value_strip(cells, title, under, words)]
         if any(cell.ratio is not None for cell in cells):
             strips.append(self.along.ratio_strip(cells))
-        return self.along.panel(strips, [position(cell, self.chosen.x) for cell in cells])
+        places = map(self.chosen.at, cells)
+        return self.along.panel(strips, list(places))
 
-    def _spot(self, dot: Dot) -> dict[str, Any]:
+    def _spot(self, dot: Dot) -> Datum:
+        along = self.along
         scale = self.chosen.unit
-        where = self.along.where(dot.cell)
+        where = along.where(dot.cell)
+        amount = f"{scale.show(dot.value)} {scale.unit}"
         return {
-            "x": self.along.at(position(dot.cell, self.chosen.x)),
+            "x": along.place_of(dot.cell),
             "y": dot.value * scale.factor,
-            "colour": self.along.looks[dot.cell.platform].colour,
-            "tip": f"{where}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
+            "colour": along.looks[dot.cell.platform].colour,
+            "tip": f"{where}, trial {dot.trial}: {amount}",
         }
 
 
 def panels_of(chosen: Panel, panels: Sequence[Chart]) -> Drawing:
     """Return the panels of a figure's groups, of which a reader may choose the large one."""
-    large = largest(chosen.groups, chosen.published)
-    return Drawing(panels, chosen.groups, large, wide=len(chosen.groups) > 1)
+    titles = chosen.groups
+    large = largest(titles, chosen.published)
+    return Drawing(panels, titles, large, wide=len(titles) > 1)
 
 
 def _curve_notes(chosen: Panel) -> Iterable[str]:
@@ -126,27 +144,29 @@ def _curve_notes(chosen: Panel) -> Iterable[str]:
 
 
 def _curve_words(chosen: Panel) -> str:
-    names = [name for name in chosen.document.names if name in chosen.planned]
     cells = _in_order(chosen, chosen.rows)
     first = parameter_words(chosen, cells[0])
     last = parameter_words(chosen, cells[-1])
+    panels = count(len(chosen.groups), "panel")
+    names = [name for name in chosen.document.names if name in chosen.planned]
     head = (
         f"{chosen.metric} of {chosen.probe} by {axis_name(chosen.x)} from {first} to {last}, "
-        f"{count(len(chosen.groups), 'panel')}, on {listing(names)}."
+        f"{panels}, on {listing(names)}."
     )
+    others = [name for name in names if name != chosen.baseline]
+    if not others:
+        return head
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
         ordered = _in_order(chosen, rows)
-        for name in names:
-            if name == chosen.document.baseline:
-                continue
+        for name in others:
             label = f"{name} ({title})" if title else name
             ends[label] = _end_words(chosen, name, ordered)
-    return f"{head} {summed_up(ends, 4 * len(names))}" if ends else head
+    return f"{head} {summed_up(ends, 4 * len(names))}"
 
 
-def _in_order(chosen: Panel, rows: Iterable[TableRow]) -> list[Row]:
-    return sorted((row.cell for row in rows), key=lambda cell: position(cell, chosen.x))
+def _in_order(chosen: Panel, rows: _Rows) -> list[Row]:
+    return sorted(cells_of(rows), key=chosen.at)
 
 
 def _end_words(chosen: Panel, platform: str, cells: Sequence[Row]) -> list[str]:
@@ -154,15 +174,21 @@ def _end_words(chosen: Panel, platform: str, cells: Sequence[Row]) -> list[str]:
     compared = [cell for cell in cells if cell.platform == platform and cell.ratio]
     if not compared:
         return ["nothing to compare"]
-    ends = compared if len(compared) == 1 else [compared[0], compared[-1]]
-    return [f"{compared_words(cell)} at {parameter_words(chosen, cell)}" for cell in ends]
+    ends = compared[:1]
+    if len(compared) > 1:
+        ends.append(compared[-1])
+    return [_words_at(chosen, cell) for cell in ends]
+
+
+def _words_at(chosen: Panel, cell: Row) -> str:
+    return f"{compared_words(cell)} at {parameter_words(chosen, cell)}"
 
 
 def _relatives(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for chosen in _chosen_relatives(document, spec):
-        title = _relative_title(chosen)
+        title = sentence_case(_relative_title(chosen))
         yield chosen.figure(
-            title=f"{sentence_case(title)}, by {axis_name(chosen.x)}",
+            title=f"{title}, by {axis_name(chosen.x)}",
             table=_relative_columns(chosen),
             drawing=_relative_panels(chosen),
             notes=("Above 1 is worse; bands are 95 % intervals.", diamonds_note(chosen)),
@@ -177,76 +203,84 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
     groups = grouped_by(cells, lambda cell: (cell.layer, cell.place.metric))
     for subject, group in groups.items():
         compared_at = {position(cell, x) for cell in group if cell.ratio is not None}
-        if len(compared_at) < 2:
-            continue
-        lines = _named_lines(document, group, x)
-        rows: list[TableRow] = []
-        for line in lines.values():
-            rows += [row for row in line if row.cell.ratio]
-        cells_of_rows = [row.cell for row in rows]
-        places = _places(lines, x)
-        yield Panel(document, spec, cells_of_rows, rows, x, subject, places=places)
+        if len(compared_at) >= 2:
+            planned = Panel(document, spec, group, x=x, what=subject)
+            yield _with_lines(planned)
 
 
-def _named_lines(document: Document, cells: Sequence[Row], x: str) -> dict[str, list[TableRow]]:
-    """Return the cells of each line by its title: the probe and the parameters that differ."""
-    names = varying_without(cells, x)
-    rows = [TableRow(cell, titled(document, cell, names, metric=False)) for cell in cells]
-    return grouped_by(rows, lambda row: row.title)
+def _with_lines(planned: Panel) -> Panel:
+    """Name the line of each cell by the probe and the parameters that differ.
 
-
-def _places(lines: Mapping[str, Sequence[TableRow]], x: str) -> dict[str, list[float]]:
-    """Return where each line was to be measured."""
+    The rows are those that are compared; no line crosses a place where its probe has no value.
+    """
+    names = varying_without(planned.cells, planned.x)
+    rows = []
     places: dict[str, list[float]] = {}
-    for title, line in lines.items():
-        places[title] = [position(row.cell, x) for row in line]
-    return places
+    for cell in planned.cells:
+        title = titled(planned.document, cell, names, metric=False)
+        places.setdefault(title, []).append(planned.at(cell))
+        if cell.ratio:
+            rows.append(TableRow(cell, title))
+    titles = list(places)
+    rows.sort(key=lambda row: titles.index(row.title))
+    return replace(planned, cells=cells_of(rows), rows=rows, places=places)
 
 
 def _relative_panels(chosen: Panel) -> Drawing:
-    """Draw a panel for each platform; no line crosses a place where its probe has no value."""
-    along = SharedAxis(chosen)
+    """Draw a panel for each platform."""
     measured = {cell.platform for cell in chosen.cells}
     platforms = [name for name in chosen.document.names if name in measured]
-    shorts = dict(zip(chosen.groups, distinct_parts(list(chosen.groups)), strict=True))
-    styles = line_looks(sorted(shorts.values()))
-    # Colours are the lines': published values of the platform have none of them.
-    along.looks = dict.fromkeys(along.looks, MarkLook("soft", "circle"))
+    relatives = _Relatives(chosen)
+    panels = [relatives.panel(platform) for platform in platforms]
+    return Drawing(panels, platforms, _most_published(chosen, platforms))
 
-    def panel(platform: str) -> Chart:
-        rows = [row for row in chosen.rows if row.cell.platform == platform]
+
+class _Relatives:
+    """Draws the lines of a platform, each with a short name and a look of its own."""
+
+    def __init__(self, chosen: Panel) -> None:
+        self.chosen = chosen
+        self.along = SharedAxis(chosen)
+        # Colours are the lines': published values of the platform have none of them.
+        self.along.looks = dict.fromkeys(self.along.looks, MarkLook("soft", "circle"))
+        titles = list(chosen.groups)
+        self.names = dict(zip(titles, distinct_parts(titles), strict=True))
+        self.looks = line_looks(sorted(self.names.values()))
+
+    def panel(self, platform: str) -> Chart:
+        """Draw a platform; no line crosses a place where its probe has no value."""
+        rows = [row for row in self.chosen.rows if row.platform == platform]
         lines: dict[str, list[Row]] = {}
         places: dict[str, Sequence[float]] = {}
         for title, line in grouped_by(rows, lambda row: row.title).items():
-            lines[shorts[title]] = [row.cell for row in line]
-            places[shorts[title]] = chosen.places[title]
-        title = f"{platform}, ratio to {chosen.document.baseline}"
-        return along.panel([along.lines_strip(title, lines, styles)], places)
+            name = self.names[title]
+            lines[name] = cells_of(line)
+            places[name] = self.chosen.places[title]
+        head = f"{platform}, ratio to {self.chosen.baseline}"
+        strip = self.along.lines_strip(head, lines, self.looks)
+        return self.along.panel([strip], places)
 
-    panels = [panel(platform) for platform in platforms]
-    return Drawing(panels, platforms, _most_published(chosen.published, platforms))
 
-
-def _most_published(published: Sequence[PublishedPoint], platforms: Sequence[str]) -> int | None:
+def _most_published(chosen: Panel, platforms: Sequence[str]) -> int | None:
     """Return the place of the platform that most is published of; None where all have room."""
     if len(platforms) <= ALL_LARGE:
         return None
-    counts = Counter(point.platform for point in published)
+    counts = Counter(point.platform for point in chosen.published)
     most = max(platforms, key=lambda name: counts[name])
     return platforms.index(most)
 
 
 def _relative_title(chosen: Panel) -> str:
-    return f"{chosen.metric} relative to {chosen.document.baseline}"
+    return f"{chosen.metric} relative to {chosen.baseline}"
 
 
 def _relative_words(chosen: Panel) -> str:
     ratios = {}
     for title, rows in chosen.groups.items():
-        places = grouped_by((row.cell for row in rows), lambda cell: position(cell, chosen.x))
+        places = grouped_by(cells_of(rows), chosen.at)
         last = places[max(places)]
-        words = [f"{cell.platform} {compared_words(cell)}" for cell in last]
-        ratios[f"{title} at {parameter_words(chosen, last[0])}"] = words
+        place = parameter_words(chosen, last[0])
+        ratios[f"{title} at {place}"] = [f"{cell.platform} {compared_words(cell)}" for cell in last]
     lines = count(len(chosen.groups), "line")
     head = f"{_relative_title(chosen)} by {axis_name(chosen.x)}, {lines}."
     return f"{head} {summed_up(ratios, len(ratios))}"
@@ -256,9 +290,10 @@ def _relative_columns(chosen: Panel) -> Table:
     titles = list(chosen.groups)
 
     def order(row: TableRow) -> tuple[int, float, str]:
-        return titles.index(row.title), position(row.cell, chosen.x), row.cell.platform
+        return titles.index(row.title), chosen.at(row.cell), row.platform
 
-    ordered = replace(chosen, rows=sorted(chosen.rows, key=order))
+    rows = sorted(chosen.rows, key=order)
+    ordered = replace(chosen, rows=rows)
     return columns(ordered, "benchmark x platforms ratio printed n", lambda row: row.title)
 
 

@@ -1,153 +1,39 @@
-"""A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio.
-
-With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
-that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
-case with the fewest ranks that the platform measured.
-
-References
-----------
-G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing
-capabilities", AFIPS 1967, doi:10.1145/1465482.1465560.
-J. L. Gustafson, "Reevaluating Amdahl's law", Communications of the ACM 31(5), 1988,
-doi:10.1145/42411.42415.
-"""
+"""A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
-import polars as pl
 
 from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.blocks import Figure
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_name, sentence_case, summed_up, value_words
-from bareline.report.exhibits.base import Exhibit, Panel, TableRow, by_metric, select
+from bareline.report.exhibits.base import Exhibit, Panel, Subject, TableRow, by_metric, select
 from bareline.report.exhibits.columns import columns
+from bareline.report.exhibits.diamonds import diamonds_note
+from bareline.report.exhibits.efficiency import (
+    EfficiencyPoint,
+    Line,
+    each_rank,
+    efficiencies,
+)
 from bareline.report.exhibits.lines import panels_of
-from bareline.report.exhibits.shared_axis import RATIO_HEIGHT_PX, SharedAxis, diamonds_note, placed
+from bareline.report.exhibits.shared_axis import RATIO_HEIGHT_PX, SharedAxis, placed
 from bareline.report.figures.marks import AxesStrip, dashes
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
-from bareline.report.figures.vega import Channel, Chart, Drawing, layer
-from bareline.stats import paired_ratio
+from bareline.report.figures.vega import Channel, Chart, Datum, Drawing, layer
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
-from bareline.vocabulary.model import Layer, Scalar, format_point, parse_point
+from bareline.vocabulary.model import Layer, parse_point
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
-
-#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
-Launches = Mapping[tuple[int, int], float]
-
-
-@dataclass(frozen=True, slots=True)
-class EfficiencyPoint:
-    """A cell by ranks.
-
-    - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
-      interval is that of the ratio of both within blocks; none below six common blocks, for
-      simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
-      definition.
-    """
-
-    cell: Row
-    ranks: float
-    efficiency: Estimate
-
-
-def efficiencies(
-    cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
-) -> list[EfficiencyPoint]:
-    """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
-
-    Simulated and wall times are never divided by each other.
-
-    - `samples`: of the cells' metric, as of `Records`; no intervals without.
-    """
-    measured = [cell for cell in cells if cell.median]
-    measured.sort(key=lambda cell: position(cell, x))
-    bases: dict[bool, Row] = {}
-    for cell in measured:
-        bases.setdefault(cell.simulated, cell)
-    launches = {cell.place: _launches(cell, samples) for cell in measured}
-    points = []
-    for cell in measured:
-        base = bases[cell.simulated]
-        ranks = position(cell, x)
-        # A time measures the work that was done only if that is the same; a rate counts it itself.
-        is_same_work = weak and cell.metric.better == "lower"
-        ideal = 1.0 if is_same_work else ranks / position(base, x)
-        interval = None
-        if cell is not base and not cell.simulated:
-            interval = _slower(launches[cell.place], launches[base.place], cell.rate)
-        points.append(EfficiencyPoint(cell, ranks, _efficiency(cell, base, ideal, interval)))
-    return points
-
-
-def _efficiency(
-    cell: Row, base: Row, ideal: float, interval: tuple[float, float] | None
-) -> Estimate:
-    """Return a cell's efficiency in percent, where it should be `ideal` times as fast.
-
-    - `interval`: how many times slower it is than the base.
-    """
-    slower = cell.metric.worse(cell.median, base.median)
-    assert slower is not None
-    value = 100 / (slower * ideal)
-    if interval is None:
-        return Estimate(value, None, None)
-    low, high = interval
-    return Estimate(value, 100 / (high * ideal), 100 / (low * ideal))
-
-
-def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
-    """Return the interval of how many times slower a cell is than the base, from common blocks.
-
-    None without an interval: too few common blocks, or values that are not positive.
-    """
-    shared = sorted(launches.keys() & base.keys())
-    values = np.array([launches[block] for block in shared])
-    bases = np.array([base[block] for block in shared])
-    if not shared or (values <= 0).any() or (bases <= 0).any():
-        return None
-    ratio = paired_ratio(bases, values) if rate else paired_ratio(values, bases)
-    ends = (float(ratio.lo), float(ratio.hi))
-    return ends if np.isfinite(ends).all() else None
-
-
-def _launches(cell: Row, samples: pl.DataFrame | None) -> Launches:
-    if samples is None:
-        return {}
-    place = cell.place
-    rows = samples.filter(
-        platform=cell.platform, params=place.params, ranks=place.ranks, threads=place.threads,
-        nodes=place.nodes, point=place.point,
-    )  # fmt: skip
-    return {
-        (int(run), int(block)): float(value)
-        for run, block, value in rows.select("run", "block", "value").iter_rows()
-    }
-
-
-def each_rank(cell: Row, growing: Collection[str]) -> Row:
-    """Divide a cell's growing parameters by its ranks: weak scaling's cases belong on one line."""
-    if not growing:
-        return cell
-    shares: dict[str, Scalar] = {}
-    for name, value in parse_point(cell.place.params).items():
-        if name in growing and isinstance(value, int | float) and not isinstance(value, bool):
-            shares[f"{name}_per_rank"] = value / cell.place.ranks
-        else:
-            shares[name] = value
-    return replace(cell, place=replace(cell.place, params=format_point(shares)))
 
 
 @dataclass(frozen=True)
@@ -155,7 +41,7 @@ class _Scaled(Panel):
     """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    lines: Mapping[str, Mapping[str, Sequence[EfficiencyPoint]]] = field(default_factory=dict)
+    lines: Mapping[str, Mapping[str, Line]] = field(default_factory=dict)
 
     @property
     def is_program(self) -> bool:
@@ -166,7 +52,7 @@ class _Scaled(Panel):
         return self.spec.scaling == "weak"
 
     @property
-    def all_lines(self) -> Iterator[tuple[str, Sequence[EfficiencyPoint]]]:
+    def all_lines(self) -> Iterator[tuple[str, Line]]:
         """Yield the lines of all panels, each with its platform."""
         for panel in self.lines.values():
             yield from panel.items()
@@ -178,10 +64,13 @@ class _Scaled(Panel):
             power = 1.0
         elif self.is_weak:
             power = 0.0
-        return float((first.cell.median or 0.0) * (ranks / first.ranks) ** power)
+        value = first.cell.median or 0.0
+        growth = ranks / first.ranks
+        return float(value * growth**power)
 
     def whole(self, ranks: float) -> str:
-        return count(math.floor(ranks), axis_name(self.x).removesuffix("s"))
+        name = axis_name(self.x)
+        return count(math.floor(ranks), name.removesuffix("s"))
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -200,70 +89,88 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
     x = spec.x or "ranks"
     for subject, group in by_metric(select(document, spec)):
         cells = [cell for cell in placed(group, x) if cell.metric.directed]
-        if len({position(cell, x) for cell in cells if cell.median}) < 2:
-            continue
-        growing: Collection[str] = ()
-        if spec.scaling == "weak":
-            growing = document.records.growing.get(subject[0], ())
-        yield _of_metric(document, spec, subject, cells, growing)
+        measured_at = {position(cell, x) for cell in cells if cell.median}
+        if len(measured_at) >= 2:
+            yield _Chooser(document, spec, subject, cells).chosen()
 
 
-def _of_metric(
-    document: Document,
-    spec: ExhibitSpec,
-    subject: tuple[str, str],
-    cells: Sequence[Row],
-    growing: Collection[str],
-) -> _Scaled:
-    x = spec.x or "ranks"
-    shares = {cell: each_rank(cell, growing) for cell in cells}
-    names = varying_without(list(shares.values()), x)
-    panels = grouped_by(cells, lambda cell: shares[cell].place.words_of(names))
-    samples = document.metric_samples.get(subject)
-    lines: dict[str, dict[str, Sequence[EfficiencyPoint]]] = {}
-    places: dict[str, list[float]] = {}
-    rows: list[TableRow] = []
-    for title, panel in panels.items():
-        lines[title] = {}
-        for name in document.names:
-            of_platform = [cell for cell in panel if cell.platform == name]
-            line = efficiencies(of_platform, x, weak=spec.scaling == "weak", samples=samples)
-            lines[title][name] = line
-            rows += [TableRow(point.cell, title, point.efficiency) for point in line]
-        places[title] = _places(document, panel, x, names, growing)
-    return _Scaled(
-        document, spec, cells, rows, x, subject, subject[0],
-        places=places, panels=panels, lines=lines,
-    )  # fmt: skip
+class _Chooser:
+    """Divides the cells of one metric into panels, and these into lines."""
 
+    def __init__(
+        self, document: Document, spec: ExhibitSpec, subject: Subject, cells: Sequence[Row]
+    ) -> None:
+        self.document = document
+        self.spec = spec
+        self.subject = subject
+        self.cells = cells
+        self.x = spec.x or "ranks"
+        self.is_weak = spec.scaling == "weak"
+        self.growing: Collection[str] = ()
+        if self.is_weak:
+            probe, _ = subject
+            self.growing = document.records.growing.get(probe, ())
+        shares = [replace(cell, place=each_rank(cell.place, self.growing)) for cell in cells]
+        #: The parameters by which panels differ.
+        self.names = varying_without(shares, self.x)
 
-def _places(
-    document: Document,
-    cells: Sequence[Row],
-    x: str,
-    names: Sequence[str],
-    growing: Collection[str],
-) -> list[float]:
-    """Return all places of a panel on the axis: a case that failed everywhere is a gap."""
+    def chosen(self) -> _Scaled:
+        lines: dict[str, dict[str, Line]] = {}
+        places: dict[str, list[float]] = {}
+        rows: list[TableRow] = []
+        panels = grouped_by(self.cells, self._title)
+        for title, panel in panels.items():
+            lines[title] = self._lines(panel)
+            places[title] = self._places(panel)
+            for line in lines[title].values():
+                rows += [TableRow(point.cell, title, point.efficiency) for point in line]
+        probe, _ = self.subject
+        return _Scaled(
+            self.document,
+            self.spec,
+            self.cells,
+            rows,
+            self.x,
+            self.subject,
+            probe,
+            places=places,
+            panels=panels,
+            lines=lines,
+        )
 
-    def line(cell: Row) -> tuple[object, ...]:
-        # The values by which lines of a panel differ, without parameters that vary inside a trial.
-        place = each_rank(cell, growing).place
-        coordinates = place.coordinates
-        inside = parse_point(place.point)
-        outside = [(name, coordinates.get(name)) for name in names if name not in inside]
-        return (place.params, place.threads, *outside)
+    def _title(self, cell: Row) -> str:
+        return each_rank(cell.place, self.growing).words_of(self.names)
 
-    places = {position(cell, x) for cell in cells}
-    if x not in ("ranks", "nodes", "threads"):
+    def _lines(self, panel: Sequence[Row]) -> dict[str, Line]:
+        """Return the line of each platform."""
+        samples = self.document.metric_samples.get(self.subject)
+        lines: dict[str, Line] = {}
+        for name in self.document.names:
+            cells = [cell for cell in panel if cell.platform == name]
+            lines[name] = efficiencies(cells, self.x, weak=self.is_weak, samples=samples)
+        return lines
+
+    def _places(self, panel: Sequence[Row]) -> list[float]:
+        """Return all places of a panel on the axis: a case that failed everywhere is a gap."""
+        places = {position(cell, self.x) for cell in panel}
+        if self.x not in ("ranks", "nodes", "threads"):
+            return sorted(places)
+        cases = {self._case(cell.place) for cell in panel}
+        first = panel[0].place
+        planned = self.document.planned.filter(probe=first.probe)
+        for row in planned.iter_rows(named=True):
+            place = replace(first, **row)
+            if row[self.x] and self._case(place) in cases:
+                places.add(float(row[self.x]))
         return sorted(places)
-    lines = {line(cell) for cell in cells}
-    first = cells[0]
-    for row in document.planned.filter(probe=first.place.probe).iter_rows(named=True):
-        planned = replace(first, place=replace(first.place, **row))
-        if row[x] and line(planned) in lines:
-            places.add(float(row[x]))
-    return sorted(places)
+
+    def _case(self, place: Place) -> tuple[object, ...]:
+        """Return the values by which panels differ, without those that vary inside a trial."""
+        share = each_rank(place, self.growing)
+        coordinates = share.coordinates
+        inside = parse_point(share.point)
+        outside = [coordinates.get(name) for name in self.names if name not in inside]
+        return (share.params, share.threads, *outside)
 
 
 class _Panels:
@@ -272,35 +179,32 @@ class _Panels:
     def __init__(self, chosen: _Scaled) -> None:
         self.chosen = chosen
         ideals = []
+        shares = [100.0]
+        self.efficiency: dict[Row, Estimate] = {}
         for _, line in chosen.all_lines:
             if chosen.is_program and len(line) > 1:
                 ideals.append(chosen.ideal(line[0], line[-1].ranks))
-        self.along = SharedAxis(chosen, others=ideals)
-        shares = [100.0]
-        for row in chosen.rows:
-            if row.shown:
-                shares += row.shown.known
-        self.shares = log_ticks(shares)
-        self.efficiency: dict[Row, Estimate] = {}
-        for _, line in chosen.all_lines:
             for point in line:
                 self.efficiency[point.cell] = point.efficiency
+                shares += point.efficiency.known
+        self.along = SharedAxis(chosen, others=ideals)
+        self.shares = log_ticks(shares)
 
     def drawing(self) -> Drawing:
         panels = [self._panel(title, cells) for title, cells in self.chosen.panels.items()]
         return panels_of(self.chosen, panels)
 
     def _panel(self, title: str, cells: Sequence[Row]) -> Chart:
-        lines = self.chosen.lines[title]
         drawn: list[Row] = []
-        ideal: list[dict[str, Any]] = []
-        for name, line in lines.items():
+        ideal: list[Datum] = []
+        for name, line in self.chosen.lines[title].items():
             drawn += [point.cell for point in line]
             ideal += self._ideal(name, line)
+        is_program = self.chosen.is_program
         strips = [self.along.value_strip(drawn, title, dashes(ideal), self._tooltip)]
-        if self.chosen.is_program:
+        if is_program:
             strips.append(self._efficiency_strip(drawn))
-        if any(cell.ratio is not None for cell in cells) or not self.chosen.is_program:
+        if not is_program or any(cell.ratio is not None for cell in cells):
             strips.append(self.along.ratio_strip(cells))
         return self.along.panel(strips, self.chosen.places[title])
 
@@ -311,29 +215,30 @@ class _Panels:
         return f"{text}; efficiency {self.efficiency[cell].value:.0f} %"
 
     def _efficiency_strip(self, cells: Sequence[Row]) -> AxesStrip:
-        rows = []
+        marks = []
         for cell in cells:
             share = self.efficiency[cell]
             if share.value > 0:
-                rows.append(self.along.mark(cell, _closed(share), self._tooltip(cell)))
+                marks.append(self.along.mark(cell, _closed(share), self._tooltip(cell)))
 
         def whole(_: Channel, up: Channel) -> list[Chart]:
             return [layer("rule", [{"y": 100}], y=up, color=colour("baseline"), strokeDash=[4, 3])]
 
         name = "Parallel efficiency (%)"
-        return AxesStrip(name, rows, self.shares, RATIO_HEIGHT_PX, under=whole)
+        return AxesStrip(name, marks, self.shares, RATIO_HEIGHT_PX, under=whole)
 
-    def _ideal(self, name: str, line: Sequence[EfficiencyPoint]) -> Iterator[dict[str, Any]]:
+    def _ideal(self, name: str, line: Line) -> Iterator[Datum]:
         """Yield the dashed line of a platform, as far as the axis has room."""
         if len(line) < 2 or not self.chosen.is_program:
             return
         low, high = self.along.values.domain
-        growth = line[-1].ranks / line[0].ranks
+        ink = self.along.looks[name].colour
+        first = line[0]
+        growth = line[-1].ranks / first.ranks
         for step in range(_IDEAL_STEPS + 1):
-            ranks = line[0].ranks * growth ** (step / _IDEAL_STEPS)
-            value = self.chosen.ideal(line[0], ranks) * self.along.scale.factor
+            ranks = first.ranks * growth ** (step / _IDEAL_STEPS)
+            value = self.chosen.ideal(first, ranks) * self.along.scale.factor
             if low <= value <= high:
-                ink = self.along.looks[name].colour
                 yield {"x": ranks, "y": value, "colour": ink, "stretch": name}
 
 
@@ -354,20 +259,31 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
         if chosen.is_weak:
             ideal = "the problem grows with the ranks"
         yield f"Dashed: ideal from each platform's own fewest {axis_name(chosen.x)} ({ideal})."
-        starts = sorted({(name, line[0].ranks) for name, line in chosen.all_lines if line})
-        if len({ranks for _, ranks in starts}) > 1:
-            places = [f"{name} {chosen.whole(ranks)}" for name, ranks in starts]
-            yield f"Efficiency is 100 % at different places: {listing(places)}."
+        yield _starts_note(chosen)
     yield diamonds_note(chosen)
+
+
+def _starts_note(chosen: _Scaled) -> str:
+    """Name the fewest ranks of each platform; empty where they are the same everywhere."""
+    starts = {(name, line[0].ranks) for name, line in chosen.all_lines if line}
+    different = {ranks for _, ranks in starts}
+    if len(different) < 2:
+        return ""
+    places = [f"{name} {chosen.whole(ranks)}" for name, ranks in sorted(starts)]
+    return f"Efficiency is 100 % at different places: {listing(places)}."
 
 
 def _words(chosen: _Scaled) -> str:
     ends = {}
     for title, lines in chosen.lines.items():
-        long = {name: line for name, line in lines.items() if len(line) > 1}
-        words = [_end_words(chosen, name, line[-1]) for name, line in long.items()]
+        words = []
+        for name, line in lines.items():
+            if len(line) > 1:
+                words.append(_end_words(chosen, name, line[-1]))
         ends[title] = words or ["one place only"]
-    metric = "Parallel efficiency" if chosen.is_program else sentence_case(chosen.metric)
+    metric = sentence_case(chosen.metric)
+    if chosen.is_program:
+        metric = "Parallel efficiency"
     return f"{metric} by {axis_name(chosen.x)}. {summed_up(ends, len(ends))}"
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.published.catalogue import conditions
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import axis_title, compared_words, metric_name, sentence_case
-from bareline.report.exhibits.base import Panel, TableRow
+from bareline.report.exhibits.base import Panel, TableRow, cells_of
 from bareline.report.figures.marks import (
     LABEL_GAP_PX,
     LETTER_PX,
@@ -27,59 +25,17 @@ from bareline.report.figures.marks import (
 )
 from bareline.report.figures.scales import Ticks, count_ticks, log_ticks, ratio_ticks, size_ticks
 from bareline.report.figures.theme import MarkLook, looks
-from bareline.report.figures.vega import Channel, Chart
+from bareline.report.figures.vega import Channel, Chart, Datum
 from bareline.vocabulary.place import Place, parameter_value
-from bareline.vocabulary.units import listing
 
-Mark = dict[str, Any]
+#: Stretches of an axis, each from its low to its high end.
+_Ranges = Iterable[tuple[float, float]]
 
 #: Axes on which "inside a node" has places.
 _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
-
-#: The meaning of a diamond on an axis of ratios.
-DIAMONDS = (
-    "Diamonds: published ratios, dashed where they apply to a range, pale where they were "
-    "measured elsewhere than here, which is written beside."
-)
-
-
-def diamonds_note(chosen: Panel) -> str:
-    """Describe the diamonds, the values they leave out, and the ratios that have no place."""
-    nowhere = []
-    for point in chosen.published:
-        if chosen.x in point.ratio.conditions and not point.places(chosen.x):
-            nowhere.append(point)
-    notes = []
-    placed_points = [point for point in chosen.published if point not in nowhere]
-    if any(point.about(cell) for point in placed_points for cell in chosen.cells):
-        notes.append(DIAMONDS)
-    elif placed_points:
-        notes.append(_of_others(placed_points))
-    notes += dict.fromkeys(filter(None, map(_left_out, chosen.published)))
-    if nowhere:
-        ranges = []
-        for point in nowhere:
-            place = conditions({chosen.x: point.ratio.conditions[chosen.x]})
-            ranges.append(f"{point.factor} times worse ({place})")
-        notes.append(f"Published without numbers on this axis: {'; '.join(ranges)}.")
-    return " ".join(notes)
-
-
-def _of_others(points: Iterable[PublishedPoint]) -> str:
-    """Print ratios of other cases than all of a figure, e.g. of files of another size."""
-    texts = dict.fromkeys(
-        f"{point.ratio.text} ({conditions(point.ratio.conditions)})" for point in points
-    )
-    return f"Published of other cases, and not drawn: {'; '.join(texts)}."
-
-
-def _left_out(point: PublishedPoint) -> str:
-    """Name the benchmarks that a published range leaves out; empty without any."""
-    names = point.ratio.excludes
-    return f"{point.label} leaves out {listing(names)}." if names else ""
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:
@@ -89,113 +45,141 @@ def placed(cells: Iterable[Row], x: str) -> list[Row]:
 
 def parameter_words(chosen: Panel, cell: Row) -> str:
     """Format the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
-    return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
+    return _parameter_words(chosen.x, cell)
+
+
+def _parameter_words(x: str, cell: Row) -> str:
+    return parameter_value(x, cell.place.coordinates[x])
 
 
 class SharedAxis:
     """The axes that all panels of a figure share, so that they can be compared by eye."""
 
     def __init__(self, chosen: Panel, *, others: Iterable[float] = ()) -> None:
-        cells = [row.cell for row in chosen.rows]
-        self.document = chosen.document
+        self.chosen = chosen
         self.x = chosen.x
-        self.published = chosen.published
         self.scale = chosen.unit
+        cells = cells_of(chosen.rows)
+        positions = set(map(chosen.at, cells))
         #: The parameter's axis, and where 0 is on it, if it occurs.
-        self.across, self.zero = parameter_axis(self.x, {position(cell, self.x) for cell in cells})
+        self.across, self.zero = parameter_axis(self.x, positions)
         values = list(others)
+        ratios = list(self._printed_ends(cells))
         for cell in cells:
             if cell.value:
                 values += cell.value.known
+            if cell.ratio:
+                ratios += cell.ratio.known
         self.values = log_ticks(value * self.scale.factor for value in values)
-        self.ratios = ratio_ticks([*_ratio_ends(cells), *self._printed_ends(cells)])
+        self.ratios = ratio_ticks(ratios)
         self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
 
     def _printed_ends(self, cells: Sequence[Row]) -> Iterator[float]:
         """Yield the ends of the published ratios that have a place on the axis."""
-        for point in self.published:
+        for point in self.chosen.published:
             if point.places(self.x) or self._is_placeless(point, cells):
                 ends = (point.low, point.high, point.middle)
-                yield from (end for end in ends if end)
+                yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
         """Return whether a ratio without a place applies to all of the axis that a cell is on."""
-        if self.x not in _LAYOUT or "placement" not in point.ratio.conditions:
-            return False
-        return any(point.about(cell) for cell in cells)
+        return self.has_placement(point) and any(map(point.about, cells))
+
+    def has_placement(self, point: PublishedPoint) -> bool:
+        """Whether a ratio is published for within or between nodes, which the axis shows."""
+        return self.x in _LAYOUT and "placement" in point.ratio.conditions
 
     def at(self, value: float) -> float:
         """Return the place of a parameter on the axis."""
         return value if value > 0 else self.zero
 
+    def place_of(self, cell: Row) -> float:
+        """Return the place of a cell on the axis."""
+        return self.at(self.chosen.at(cell))
+
     def where(self, cell: Row) -> str:
         """Format a cell's platform and place on the axis."""
-        return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
+        return f"{cell.platform}, {_parameter_words(self.x, cell)}"
 
-    def mark(self, cell: Row, estimate: Estimate, tip: str, factor: float = 1.0) -> Mark:
+    def mark(self, cell: Row, estimate: Estimate, tip: str, factor: float = 1.0) -> Datum:
         """Return a cell's mark at a value, with its interval."""
-        place = self.at(position(cell, self.x))
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
         tooltip = f"{self.where(cell)}: {tip}"
-        return line_mark(place, estimate.times(factor), cell.platform, ink, tooltip)
+        drawn = estimate.times(factor)
+        return line_mark(self.place_of(cell), drawn, cell.platform, ink, tooltip)
 
     def value_strip(
         self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
     ) -> AxesStrip:
         """Draw medians, which no logarithmic axis has room for where they are not positive."""
-        rows = []
+        marks = []
         name = ""
         for cell in cells:
-            if cell.value is None:
+            value = cell.value
+            if value is None:
                 continue
-            name = name or self.scale.titled(metric_name(cell.place.metric))
-            if cell.value.value > 0:
-                rows.append(self.mark(cell, cell.value, tooltip(cell), self.scale.factor))
+            if not name:
+                name = self.scale.titled(metric_name(cell.place.metric))
+            if value.value > 0:
+                marks.append(self.mark(cell, value, tooltip(cell), self.scale.factor))
         if title:
             name = f"{title}: {name}"
-        text = sentence_case(name)
-        return AxesStrip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
+        return AxesStrip(
+            sentence_case(name),
+            marks,
+            self.values,
+            VALUE_HEIGHT_PX,
+            under=under,
+            named=True,
+        )
 
     def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
         """Draw each platform's ratio to the baseline over the band that counts as equal."""
-        rows = [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio]
-        title = f"Ratio to {self.document.baseline} (above 1 is worse)"
-        return self._ratios(title, rows, cells, RATIO_HEIGHT_PX)
+        marks = []
+        for cell in cells:
+            if cell.ratio:
+                marks.append(self.mark(cell, cell.ratio, compared_words(cell)))
+        title = f"Ratio to {self.chosen.baseline} (above 1 is worse)"
+        strip = AxesStrip(title, marks, self.ratios, RATIO_HEIGHT_PX)
+        return self._with_references(strip, cells)
 
     def lines_strip(
         self, title: str, lines: Mapping[str, Sequence[Row]], styles: Mapping[str, MarkLook]
     ) -> AxesStrip:
         """Draw the ratios of several lines of one platform, each in its look, named at its end."""
-        rows = []
+        marks = []
         cells: list[Row] = []
         for name, line in lines.items():
             cells += line
             for cell in line:
-                if cell.ratio:
-                    mark = self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}")
-                    ink = styles[name].ink(hollow=cell.simulated)
-                    rows.append({**mark, "series": name, **ink})
-        height = max(230, LABEL_GAP_PX * (len(lines) + 1))
+                if not cell.ratio:
+                    continue
+                mark = self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}")
+                ink = styles[name].ink(hollow=cell.simulated)
+                marks.append({**mark, "series": name, **ink})
         # Long names leave the lines less room, so that a phone need not shrink them.
-        excess = max(0, max(map(len, lines)) - 9)
-        width = max(150.0, WIDTH_PX - LETTER_PX * excess)
-        strip = self._ratios(title, rows, cells, height, width)
-        return replace(strip, named=True, whiskers=True)
-
-    def _ratios(
-        self, title: str, rows: Sequence[Mark], cells: Sequence[Row], height_px: float,
-        width_px: float = WIDTH_PX,
-    ) -> AxesStrip:  # fmt: skip
-        margin = self.document.margin
-        return AxesStrip(
+        excess = max(map(len, lines)) - 9
+        narrower = WIDTH_PX - LETTER_PX * max(0, excess)
+        strip = AxesStrip(
             title,
-            rows,
+            marks,
             self.ratios,
-            height_px,
-            under=lambda _across, _up: reference(margin, self.ratios, width_px),
-            over=lambda across, up: self._published(cells, across, up),
-            width_px=width_px,
+            height_px=max(230, LABEL_GAP_PX * (len(lines) + 1)),
+            width_px=max(150.0, narrower),
+            named=True,
+            whiskers=True,
         )
+        return self._with_references(strip, cells)
+
+    def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
+        """Return a strip of ratios with the band that counts as equal and published ratios."""
+        margin = self.chosen.document.margin
+        printed = _PrintedRatios(self, cells)
+
+        def under(_across: Channel, _up: Channel) -> Iterable[Chart]:
+            return reference(margin, strip.ticks, strip.width_px)
+
+        return replace(strip, under=under, over=printed.layers)
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
         """Put the strips of a panel together; no line crosses a place without a value."""
@@ -206,49 +190,66 @@ class SharedAxis:
             on_axis = map(self.at, places)
         return panel(strips, self.across, axis_title(self.x), on_axis)
 
-    def _published(self, cells: Sequence[Row], across: Channel, up: Channel) -> Iterable[Chart]:
-        """Draw published ratios of the panel's cells, or of its platform elsewhere, with ranges."""
-        rows: list[Mark] = []
+
+class _PrintedRatios:
+    """Draws published ratios of a panel's cells, or of its platform elsewhere, with ranges."""
+
+    def __init__(self, along: SharedAxis, cells: Sequence[Row]) -> None:
+        self.along = along
+        self.x = along.x
+        self.cells = cells
+
+    def layers(self, across: Channel, up: Channel) -> Iterable[Chart]:
+        """Draw the ratios; their words turn to the left in the right half of the axis."""
+        least, most = self.along.across.domain
+        return printed_marks(self._marks(), across, up, turn=math.sqrt(least * most))
+
+    def _marks(self) -> list[Datum]:
+        marks: list[Datum] = []
         named: set[str] = set()
-        for point in self.published:
-            about = self._cells_of(point, cells)
-            if not about:
+        for point in self.along.chosen.published:
+            cells = self._cells_of(point)
+            if not cells:
                 continue
-            elsewhere = self._elsewhere(point, cells, about[0])
-            marks = list(self._reaches(point, about))
-            rows += [{**mark, "pale": elsewhere is not None} for mark in marks]
-            if marks and elsewhere and elsewhere not in named:
+            elsewhere = self._elsewhere(point, cells[0])
+            is_pale = elsewhere is not None
+            of_point = [{**mark, "pale": is_pale} for mark in self._reaches(point, cells)]
+            if of_point and elsewhere and elsewhere not in named:
                 # Written once in a panel: most of its figures are of one place.
                 named.add(elsewhere)
-                rows[-len(marks)]["beside"] = elsewhere
-        return printed_marks(rows, across, up, math.sqrt(math.prod(self.across.domain)))
+                of_point[0]["beside"] = elsewhere
+            marks += of_point
+        return marks
 
-    def _cells_of(self, point: PublishedPoint, cells: Sequence[Row]) -> list[Row]:
+    def _cells_of(self, point: PublishedPoint) -> list[Row]:
         """Return the cells that a published ratio is about, wherever it is on the axis."""
-        conditions = tuple(item for item in point.ratio.at if item[0] != self.x)
-        anywhere = replace(point, ratio=replace(point.ratio, at=conditions))
-        return [cell for cell in cells if anywhere.about(cell)]
+        conditions = [(name, value) for name, value in point.ratio.at if name != self.x]
+        ratio = replace(point.ratio, at=tuple(conditions))
+        anywhere = replace(point, ratio=ratio)
+        return list(filter(anywhere.about, self.cells))
 
-    def _elsewhere(self, point: PublishedPoint, cells: Sequence[Row], first: Row) -> str | None:
+    def _elsewhere(self, point: PublishedPoint, first: Row) -> str | None:
         """Describe where a ratio was measured; None where the run also measured there.
 
         Empty where the axis shows the place.
         """
-        if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
-            return None
+        for cell in self.cells:
+            if point.about(cell) and same_place(point.ratio, cell.place):
+                return None
         if self.x == "ranks" and point.places("ranks"):
             return ""
         return point.elsewhere(first.place)
 
-    def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Mark]:
+    def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Datum]:
         """Yield a mark for each range of the parameter to which a published ratio applies."""
-        least, most = self.across.domain
+        least, most = self.along.across.domain
+        middle = point.middle
         mark = {
-            "y": self._on_ratios(point.middle),
-            "lo": self._on_ratios(point.low or point.middle),
-            "hi": self._on_ratios(point.high or point.middle),
+            "y": self._on_axis(middle),
+            "lo": self._on_axis(point.low or middle),
+            "hi": self._on_axis(point.high or middle),
             "tip": point.tip,
-            "colour": self.looks[point.platform].colour,
+            "colour": self.along.looks[point.platform].colour,
         }
         for begin, end in self._ranges(point, cells):
             if begin <= most and end >= least and begin <= end:
@@ -256,35 +257,28 @@ class SharedAxis:
                 right = min(end, most)
                 yield {"x": left, "end": right, "middle": math.sqrt(left * right), **mark}
 
-    def _on_ratios(self, ratio: float) -> float:
+    def _on_axis(self, ratio: float) -> float:
         """Return a ratio, or the nearer end of the axis."""
-        low, high = self.ratios.domain
+        low, high = self.along.ratios.domain
         return min(max(ratio, low), high)
 
-    def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> list[tuple[float, float]]:
-        """Return where on the axis a ratio applies.
+    def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> _Ranges:
+        """Yield where on the axis a ratio applies.
 
         Inside a node, or between nodes, that is as far as the run was there.
         """
         ranges = point.places(self.x)
-        if "placement" not in point.ratio.conditions or self.x not in _LAYOUT:
-            return ranges
+        if not self.along.has_placement(point):
+            yield from ranges
+            return
         places = [position(cell, self.x) for cell in cells]
         least = min(places)
         most = max(places)
-        within: list[tuple[float, float]] = []
         for begin, end in ranges or [(least, most)]:
             if begin == end:
-                within.append((begin, end))
+                yield begin, end
             else:
-                within.append((max(begin, least), min(end, most)))
-        return within
-
-
-def _ratio_ends(cells: Iterable[Row]) -> Iterator[float]:
-    for cell in cells:
-        if cell.ratio:
-            yield from cell.ratio.known
+                yield max(begin, least), min(end, most)
 
 
 #: So few panels are drawn next to each other at their full size.
@@ -305,8 +299,8 @@ def largest(
 
     def order(index: int) -> tuple[int, int, int, int]:
         place = layouts[index]
-        count = sum(_is_measured_at(point, place) for point in published)
-        return count, place.ranks, place.nodes, -index
+        measured = [point for point in published if _is_measured_at(point, place)]
+        return len(measured), place.ranks, place.nodes, -index
 
     return max(range(len(layouts)), key=order)
 
@@ -319,15 +313,17 @@ def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
     return not nodes or is_within(place.nodes, nodes)
 
 
-def is_within(value: float, ranges: Iterable[tuple[float, float]]) -> bool:
+def is_within(value: float, ranges: _Ranges) -> bool:
     """Return whether a value is in one of the ranges to which a published ratio applies."""
     return any(low <= value <= high for low, high in ranges)
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
     """Return the logarithmic axis of a parameter, and the place of 0 on it."""
-    positive = sorted(value for value in positions if value > 0) or [1.0]
-    zero = min(positive) / 2
+    positive = sorted(value for value in positions if value > 0)
+    if not positive:
+        positive = [1.0]
+    zero = positive[0] / 2
     if all(value > 0 for value in positions):
         return _ticks_of(x, positive, positive), zero
     ticks = _ticks_of(x, positive, [zero, *positive])
@@ -347,6 +343,7 @@ _MOST_COUNTS = 16
 def _ticks_of(x: str, positive: Sequence[float], places: Sequence[float]) -> Ticks:
     if x.endswith("_bytes"):
         return size_ticks(places)
-    if len(positive) <= _MOST_COUNTS and all(value.is_integer() for value in positive):
+    has_few_counts = len(positive) <= _MOST_COUNTS
+    if has_few_counts and all(value.is_integer() for value in positive):
         return count_ticks(places)
     return log_ticks(places)

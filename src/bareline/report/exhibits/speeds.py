@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from bareline.analysis.numbers.row import Estimate, Row, with_interval
 from bareline.published.catalogue import conditions
 from bareline.report.blocks import Figure
 from bareline.report.content.cells import position, varying_without
 from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import axis_name, summed_up
-from bareline.report.exhibits.base import Exhibit, Panel, TableRow, select, titled
+from bareline.report.exhibits.base import Exhibit, Panel, TableRow, cells_of, select, titled
 from bareline.report.exhibits.columns import columns
 from bareline.report.exhibits.shared_axis import SharedAxis, is_within, parameter_words, placed
 from bareline.report.figures.marks import AxesStrip, dashes, diamonds, spans
-from bareline.report.figures.scales import Ticks, log_ticks
+from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.report.figures.vega import Channel, Chart, Drawing
+from bareline.report.figures.vega import Channel, Chart, Datum, Drawing
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import plain
@@ -31,7 +30,7 @@ def _relative_performance(document: Document, spec: ExhibitSpec) -> Iterator[Fig
     yield chosen.figure(
         title=f"Performance relative to {_fewest(chosen)}",
         table=columns(chosen, "benchmark platforms x speed printed n"),
-        drawing=_speed_panels(chosen),
+        drawing=_SpeedPanels(chosen).drawing(),
         notes=_speed_notes(chosen),
         summary=_speed_words(chosen),
     )
@@ -50,15 +49,15 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Panel | None:
         places[title] = [position(cell, x) for cell in group]
     if not rows:
         return None
-    compared = [row.cell for row in rows]
     subject = (spec.probe or "", spec.metric or "")
-    return Panel(document, spec, compared, rows, x, subject, places=places)
+    return Panel(document, spec, cells_of(rows), rows, x, subject, places=places)
 
 
 def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list[TableRow]:
     """Return the speeds of a panel; none where they are all at one place."""
     relative = speeds(baseline, cells, x)
-    if len({position(cell, x) for cell, _ in relative}) < 2:
+    places = {position(cell, x) for cell, _ in relative}
+    if len(places) < 2:
         return []
     return [TableRow(cell, title, speed) for cell, speed in relative]
 
@@ -68,128 +67,142 @@ def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estim
 
     Simulated speeds are divided by simulated ones alone, so that neither passes for the other.
     """
-    bases = [cell for cell in cells if cell.platform == baseline and cell.median]
+    measured = [cell for cell in cells if cell.platform == baseline and cell.median]
+    measured.sort(key=lambda cell: position(cell, x))
+    bases: dict[bool, Row] = {}
+    for cell in measured:
+        bases.setdefault(cell.simulated, cell)
     divided = []
     for cell in cells:
-        comparable = [base for base in bases if base.simulated == cell.simulated]
-        base = min(comparable, key=lambda base: position(base, x), default=None)
-        speed = None if base is None else _speed(cell, base)
+        base = bases.get(cell.simulated)
+        speed = _speed(cell, base)
         if speed is not None:
             divided.append((cell, speed))
     return divided
 
 
-def _speed(cell: Row, base: Row) -> Estimate | None:
+def _speed(cell: Row, base: Row | None) -> Estimate | None:
     """Return how many times as fast a cell is as the base; None where nothing is known."""
-    if cell.value is None:
+    value = cell.value
+    if base is None or value is None:
         return None
-    speed = cell.metric.worse(base.median, cell.value.value)
+    worse = cell.metric.worse
+    speed = worse(base.median, value.value)
     if not speed:
         return None
-    low = cell.metric.worse(base.median, cell.value.lo)
-    high = cell.metric.worse(base.median, cell.value.hi)
+    low = worse(base.median, value.lo)
+    high = worse(base.median, value.hi)
     if not low or not high:
-        return Estimate(speed, None, None)
-    return Estimate(speed, low, high) if cell.rate else Estimate(speed, high, low)
+        return Estimate(speed)
+    if cell.rate:
+        return Estimate(speed, low, high)
+    return Estimate(speed, high, low)
 
 
-@dataclass(frozen=True, slots=True)
-class _Speed:
-    """A row's place on the axis, and how fast it is."""
-
-    cell: Row
-    x: float
-    speed: float
-
-
-def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[dict[str, Any]]:
+def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
     """Yield where the printed loss against the baseline of as many ranks would put a platform."""
     styles = looks(chosen.document.names)
-    drawn = [
-        _Speed(row.cell, position(row.cell, chosen.x), row.shown.value) for row in rows if row.shown
-    ]
-    baseline = chosen.document.baseline
-    bases = {mark.x: mark.speed for mark in drawn if mark.cell.platform == baseline}
-    for mark in drawn:
-        base = bases.get(mark.x)
-        if base is None:
+    bases: dict[float, float] = {}
+    for row in rows:
+        if row.shown and row.platform == chosen.baseline:
+            bases[chosen.at(row.cell)] = row.shown.value
+    for row in rows:
+        x = chosen.at(row.cell)
+        base = bases.get(x)
+        if base is None or not row.shown:
             continue
         for point in chosen.published:
-            if is_within(mark.x, point.places(chosen.x)) and point.about(mark.cell):
-                yield {
-                    "x": mark.x,
-                    "y": base / point.middle,
-                    "lo": base / (point.high or point.middle),
-                    "hi": base / (point.low or point.middle),
-                    "colour": styles[mark.cell.platform].colour,
-                    "tip": point.tip,
-                    "bound": None in (point.low, point.high),
-                }
+            if is_within(x, point.places(chosen.x)) and point.about(row.cell):
+                ink = styles[row.platform].colour
+                yield {"x": x, **_printed_speed(point, base, ink)}
 
 
-def _speed_panels(chosen: Panel) -> Drawing:
-    along = SharedAxis(chosen)
-    printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
-    ends = [1.0]
-    for marks in printed.values():
-        for mark in marks:
-            ends += [mark["lo"], mark["hi"]]
-    for row in chosen.rows:
-        if row.shown:
-            ends += row.shown.known
-    ticks = log_ticks(ends)
-    panels: list[Chart] = []
-    for title in chosen.groups:
-        strip = _speed_strip(chosen, along, title, ticks, printed[title])
-        panels.append(along.panel([strip], chosen.places[title]))
-    return Drawing(panels)
+def _printed_speed(point: PublishedPoint, base: float, ink: str) -> Datum:
+    """Return a speed with its range, worse than that of the baseline by a published ratio."""
+    middle = point.middle
+    return {
+        "y": base / middle,
+        "lo": base / (point.high or middle),
+        "hi": base / (point.low or middle),
+        "colour": ink,
+        "tip": point.tip,
+        "bound": None in (point.low, point.high),
+    }
 
 
-def _speed_strip(
-    chosen: Panel, along: SharedAxis, title: str, ticks: Ticks, printed: Sequence[dict[str, Any]]
-) -> AxesStrip:
-    rows = chosen.groups[title]
+class _SpeedPanels:
+    """Draws a panel for each group of a figure, all on the same two axes."""
 
-    def mark(cell: Row, speed: Estimate) -> dict[str, Any]:
-        tip = f"{with_interval(speed)} times the baseline's fewest, n = {cell.n}"
-        return along.mark(cell, speed, tip)
+    def __init__(self, chosen: Panel) -> None:
+        self.chosen = chosen
+        self.along = SharedAxis(chosen)
+        self.printed: dict[str, list[Datum]] = {}
+        ends = [1.0]
+        for title, rows in chosen.groups.items():
+            marks = list(_printed_speeds(chosen, rows))
+            self.printed[title] = marks
+            for mark in marks:
+                ends += [mark["lo"], mark["hi"]]
+            for row in rows:
+                if row.shown:
+                    ends += row.shown.known
+        self.ticks = log_ticks(ends)
 
-    def over(x: Channel, y: Channel) -> Iterable[Chart]:
-        return [spans(printed, x, y), diamonds(printed, x, y)] if printed else []
+    def drawing(self) -> Drawing:
+        panels: list[Chart] = []
+        for title, rows in self.chosen.groups.items():
+            strip = self._strip(title, rows)
+            panels.append(self.along.panel([strip], self.chosen.places[title]))
+        return Drawing(panels)
 
-    return AxesStrip(
-        title,
-        [mark(row.cell, row.shown) for row in rows if row.shown],
-        ticks,
-        220,
-        under=dashes([*_ideal(chosen, rows, ticks)]),
-        over=over,
-        named=True,
-    )
+    def _strip(self, title: str, rows: Sequence[TableRow]) -> AxesStrip:
+        printed = self.printed[title]
 
+        def over(x: Channel, y: Channel) -> Iterator[Chart]:
+            if printed:
+                yield spans(printed, x, y)
+                yield diamonds(printed, x, y)
 
-def _ideal(chosen: Panel, rows: Sequence[TableRow], ticks: Ticks) -> Iterator[dict[str, Any]]:
-    """Yield the ends of the line of ideal scaling, as far as the axis has room."""
-    baseline = chosen.document.baseline
-    cells = [row.cell for row in rows]
-    starts = [position(cell, chosen.x) for cell in cells if cell.platform == baseline]
-    if not starts:
-        return
-    start = min(starts)
-    low, high = ticks.domain
-    most = max(position(cell, chosen.x) for cell in cells)
-    for x in (start, min(most, start * high)):
-        if low <= x / start <= high:
-            yield {"x": x, "y": x / start, "colour": colour("baseline"), "stretch": "ideal"}
+        ideal = list(self._ideal(cells_of(rows)))
+        return AxesStrip(
+            title,
+            list(self._marks(rows)),
+            self.ticks,
+            220,
+            under=dashes(ideal),
+            over=over,
+            named=True,
+        )
+
+    def _marks(self, rows: Sequence[TableRow]) -> Iterator[Datum]:
+        for row in rows:
+            if row.shown:
+                speed = with_interval(row.shown)
+                tip = f"{speed} times the baseline's fewest, n = {row.cell.n}"
+                yield self.along.mark(row.cell, row.shown, tip)
+
+    def _ideal(self, cells: Sequence[Row]) -> Iterator[Datum]:
+        """Yield the ends of the line of ideal scaling, as far as the axis has room."""
+        chosen = self.chosen
+        starts = [chosen.at(cell) for cell in cells if cell.platform == chosen.baseline]
+        if not starts:
+            return
+        start = min(starts)
+        low, high = self.ticks.domain
+        most = max(map(chosen.at, cells))
+        for x in (start, min(most, start * high)):
+            growth = x / start
+            if low <= growth <= high:
+                yield {"x": x, "y": growth, "colour": colour("baseline"), "stretch": "ideal"}
 
 
 def _fewest(chosen: Panel) -> str:
-    return f"{chosen.document.baseline} at its fewest {axis_name(chosen.x)}"
+    return f"{chosen.baseline} at its fewest {axis_name(chosen.x)}"
 
 
 def _speed_notes(chosen: Panel) -> Iterable[str]:
     yield f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}."
-    marks: list[dict[str, Any]] = []
+    marks: list[Datum] = []
     for rows in chosen.groups.values():
         marks += _printed_speeds(chosen, rows)
     if marks:
@@ -202,33 +215,43 @@ def _speed_notes(chosen: Panel) -> Iterable[str]:
 
 def _beyond_note(chosen: Panel) -> str:
     """Name the published ratios at places where nothing was measured: they have no mark."""
-    places = [position(cell, chosen.x) for cell in chosen.cells]
-    beyond = []
+    places = set(map(chosen.at, chosen.cells))
+    texts: dict[str, None] = {}
     for point in chosen.published:
-        if any(is_within(place, point.places(chosen.x)) for place in places):
-            continue
-        where = f"no {axis_name(chosen.x)} printed"
-        if chosen.x in point.ratio.conditions:
-            where = conditions({chosen.x: point.ratio.conditions[chosen.x]})
-        beyond.append(f"{point.platform} {point.factor} times worse ({where})")
-    texts = dict.fromkeys(beyond)
-    return f"Published where nothing was measured here: {'; '.join(texts)}." if texts else ""
+        ranges = point.places(chosen.x)
+        if not any(is_within(place, ranges) for place in places):
+            texts[_placed_words(chosen, point)] = None
+    if not texts:
+        return ""
+    return f"Published where nothing was measured here: {'; '.join(texts)}."
+
+
+def _placed_words(chosen: Panel, point: PublishedPoint) -> str:
+    """Format a published ratio and where on the axis it was measured."""
+    x = chosen.x
+    where = f"no {axis_name(x)} printed"
+    printed = point.ratio.conditions
+    if x in printed:
+        where = conditions({x: printed[x]})
+    return f"{point.platform} {point.factor} times worse ({where})"
 
 
 def _speed_words(chosen: Panel) -> str:
     ends: dict[str, list[str]] = {}
     for title, rows in chosen.groups.items():
-        lines = grouped_by(rows, lambda row: row.cell.platform)
+        lines = grouped_by(rows, lambda row: row.platform)
         names = [name for name in chosen.document.names if name in lines]
-        ends[title] = [_last_speed(chosen, name, lines[name]) for name in names]
-    head = f"Performance relative to {chosen.document.baseline}."
+        ends[title] = [_last_speed(chosen, lines[name]) for name in names]
+    head = f"Performance relative to {chosen.baseline}."
     return f"{head} {summed_up(ends, len(ends))}"
 
 
-def _last_speed(chosen: Panel, platform: str, rows: Sequence[TableRow]) -> str:
-    last = max(rows, key=lambda row: position(row.cell, chosen.x))
-    speed = plain(last.shown.value) if last.shown else ""
-    return f"{platform} {speed} at {parameter_words(chosen, last.cell)}"
+def _last_speed(chosen: Panel, rows: Sequence[TableRow]) -> str:
+    last = max(rows, key=lambda row: chosen.at(row.cell))
+    speed = ""
+    if last.shown:
+        speed = plain(last.shown.value)
+    return f"{last.platform} {speed} at {parameter_words(chosen, last.cell)}"
 
 
 EXHIBIT = Exhibit(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from statistics import median
 from typing import Any
 
 from bareline.analysis.judgements.present import ChangePoint
@@ -25,23 +22,20 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case, verdict_tone
 from bareline.report.exhibits.base import Exhibit, figure_of, meant
 from bareline.report.exhibits.shared_axis import ALL_LARGE
-from bareline.report.figures.marks import AxesStrip, dashes, line_mark, x_axis
-from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
-from bareline.report.figures.theme import colour, looks
-from bareline.report.figures.vega import Channel, Chart, Drawing, Style, layer
+from bareline.report.exhibits.trend_panels import Lines, TrendAxes, measured_values
+from bareline.report.figures.scales import Scale
+from bareline.report.figures.vega import Drawing
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count, plain
-from bareline.vocabulary.verdicts import Grade, Verdict
+from bareline.vocabulary.units import count
 
 #: Most panels of a figure: those with steps come first, and the table has all series.
 MOST_PANELS = 12
 
-
 #: The panels of a figure: the series of each point, by the words of its parameters.
-_Panels = Mapping[str, Sequence[TrendSeries]]
+_Panels = Mapping[str, Lines]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -49,14 +43,13 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     history = document.history
     if len(history.runs) < 2:
         return
-    chosen = [
-        series
-        for series in history.series
-        if _is_of_metric(spec, series) and meant(spec, series.platform, series.place)
-    ]
+    chosen = []
+    for series in history.series:
+        if _is_of_metric(spec, series) and meant(spec, series.platform, series.place):
+            chosen.append(series)
     groups = grouped_by(chosen, lambda series: series.place.series[:2])
-    for (probe, metric), group in groups.items():
-        yield _figure(history, spec, probe, metric, group)
+    for group in groups.values():
+        yield _figure(history, spec, group)
 
 
 def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
@@ -66,45 +59,51 @@ def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
     return bool(spec.probe) or series.headline
 
 
-def _figure(
-    trend: Trend, spec: ExhibitSpec, probe: str, metric: str, series: Sequence[TrendSeries]
-) -> Figure:
+def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
+    """Draw the series of one probe and metric."""
+    place = series[0].place
+    name = metric_name(place.metric)
     points = _points(series)
     drawn = dict(list(points.items())[:MOST_PANELS])
-    lines: list[TrendSeries] = []
-    for panel in drawn.values():
-        lines += panel
-    axes = _Axes(trend, lines)
+    axes = TrendAxes(trend, _together(drawn))
     panels = [axes.panel(title, panel) for title, panel in drawn.items()]
     large = 0 if len(drawn) > ALL_LARGE else None
-    data: list[dict[str, Any]] = []
-    for line in series:
-        data += _data(trend, line)
     changes = "; ".join(_moves(trend, series)) or _no_change(trend)
     runs = count(len(trend.runs), "run")
     return figure_of(
         spec,
-        title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
-        what=(probe, metric),
+        title=f"{sentence_case(name)} of {place.probe} over runs",
+        what=(place.probe, place.metric),
         notes=_notes(trend, series, left_out=len(points) - len(drawn)),
-        probe=probe,
+        probe=place.probe,
         layer=series[0].layer,
         drawing=Drawing(panels, drawn, large, wide=len(drawn) > 1),
-        summary=f"{metric_name(metric)} of {probe} over {runs}: {changes}.",
+        summary=f"{name} of {place.probe} over {runs}: {changes}.",
         table=_table(trend, series, axes.scale),
-        data=data,
+        data=_data(trend, series),
     )
 
 
-def _points(series: Sequence[TrendSeries]) -> _Panels:
+def _points(series: Lines) -> _Panels:
     """Group series by their point: those that moved first, else in the order of the runs."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
+    moved: dict[str, Lines] = {}
+    still: dict[str, Lines] = {}
+    for title, lines in points.items():
+        if any(line.changes for line in lines):
+            moved[title] = lines
+        else:
+            still[title] = lines
+    return moved | still
 
-    def is_still(title: str) -> bool:
-        return not any(line.changes for line in points[title])
 
-    return {title: points[title] for title in sorted(points, key=is_still)}
+def _together(panels: _Panels) -> Lines:
+    """Return the series of all panels."""
+    lines: list[TrendSeries] = []
+    for panel in panels.values():
+        lines += panel
+    return lines
 
 
 def _no_change(trend: Trend) -> str:
@@ -113,7 +112,7 @@ def _no_change(trend: Trend) -> str:
     return "no certain change"
 
 
-def _notes(trend: Trend, series: Sequence[TrendSeries], left_out: int) -> Iterator[str]:
+def _notes(trend: Trend, series: Lines, left_out: int) -> Iterator[str]:
     runs = count(len(trend.runs), "run")
     yield (
         f"{runs}: a mark is a run's median, the band its 95 % "
@@ -129,24 +128,25 @@ def _notes(trend: Trend, series: Sequence[TrendSeries], left_out: int) -> Iterat
         yield f"{sentence_case(words)}."
 
 
-def _data(trend: Trend, series: TrendSeries) -> Iterator[dict[str, Any]]:
-    """Yield a series as rows of the figure's CSV file, one per run."""
-    values = zip(series.medians, series.lo, series.hi, strict=True)
-    for run, date, (value, lo, hi) in zip(trend.runs, trend.dates, values, strict=True):
-        yield {
-            "platform": series.platform,
-            "params": series.place.words,
-            "metric": series.place.metric,
-            "unit": series.unit,
-            "run": run.name,
-            "created": date.text,
-            "value": value,
-            "lo": lo,
-            "hi": hi,
-        }
+def _data(trend: Trend, series: Lines) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the figure's CSV file, one per run of a series."""
+    for line in series:
+        place = line.place
+        for index, run in enumerate(trend.runs):
+            yield {
+                "platform": line.platform,
+                "params": place.words,
+                "metric": place.metric,
+                "unit": line.unit,
+                "run": run.name,
+                "created": trend.dates[index].text,
+                "value": line.medians[index],
+                "lo": line.lo[index],
+                "hi": line.hi[index],
+            }
 
 
-def _moves(trend: Trend, series: Sequence[TrendSeries]) -> Iterator[str]:
+def _moves(trend: Trend, series: Lines) -> Iterator[str]:
     """Yield every change and every drift in words."""
     for line in series:
         name = f"{line.words} on {line.platform}"
@@ -165,12 +165,16 @@ class _Line:
 
     @property
     def ratio(self) -> Estimate | None:
-        return self.change.ratio if self.change else None
+        if self.change is None:
+            return None
+        return self.change.ratio
 
     @property
     def facts(self) -> str:
         """The characteristics that changed with it."""
-        changed = self.change.changed if self.change else ()
+        if self.change is None:
+            return ""
+        changed = self.change.changed
         return "; ".join(f"{name}: {before} → {after}" for name, before, after in changed)
 
     @property
@@ -181,25 +185,29 @@ class _Line:
 
     @property
     def state(self) -> str:
-        if self.change is None:
+        change = self.change
+        if change is None:
             return COURSES[self.series.course]
-        if self.change.accepted is not None:
-            return f"accepted: {self.change.accepted.reason}"
-        return self.change.grade.value
+        if change.accepted is not None:
+            return f"accepted: {change.accepted.reason}"
+        return change.grade.value
 
     def since(self, trend: Trend) -> str:
-        return run_words(trend, self.change.at) if self.change else "–"
+        if self.change is None:
+            return "–"
+        return run_words(trend, self.change.at)
 
     def end(self, scale: Scale, index: int) -> Field:
         """Format the median of the first run that has one, or with -1 of the last."""
-        medians = [value for value in self.series.medians if value is not None]
-        return Field(scale.show(medians[index]), medians[index])
+        value = measured_values(self.series.medians)[index]
+        return Field(scale.show(value), value)
 
 
-def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
+def _table(trend: Trend, series: Lines, scale: Scale) -> Table:
     lines = []
     for line in series:
-        lines += [_Line(line, change) for change in line.changes or (None,)]
+        changes = line.changes or (None,)
+        lines += [_Line(line, change) for change in changes]
     names = varying(line.place for line in series)
     rows = Rows(lines, lambda line: line.series.place)
     if names:
@@ -212,160 +220,6 @@ def _table(trend: Trend, series: Sequence[TrendSeries], scale: Scale) -> Table:
     rows.column(scale.titled("first run"), lambda line: line.end(scale, 0))
     rows.column(scale.titled("last run"), lambda line: line.end(scale, -1))
     return rows.table()
-
-
-class _Axes:
-    """The axes that all panels share, and the marks on them."""
-
-    def __init__(self, trend: Trend, series: Sequence[TrendSeries]) -> None:
-        self.trend = trend
-        self.times = [date.moment.timestamp() for date in trend.dates]
-        self.across = _dates(self.times)
-        medians: list[float | None] = []
-        ends: list[float | None] = []
-        for line in series:
-            medians += line.medians
-            ends += [*line.lo, *line.hi]
-        self.scale = unit_scale(medians, series[0].unit)
-        values = [value for value in (*medians, *ends) if value]
-        self.values = log_ticks(value * self.scale.factor for value in values if value > 0)
-        platforms = [trend.runs[-1].baseline, *(line.platform for line in series)]
-        self.looks = looks(list(dict.fromkeys(platforms)))
-
-    def panel(self, title: str, series: Sequence[TrendSeries]) -> Chart:
-        stairs: list[dict[str, Any]] = []
-        labels: list[dict[str, Any]] = []
-        # No line crosses a change: nothing was measured where the level turns.
-        places = {line.platform: [*self.times] for line in series}
-        for line in series:
-            if not line.changes:
-                continue
-            steps = self._steps(line)
-            places[line.platform] += [step.turn for step in steps]
-            stairs += self._stairs(line, steps)
-            labels += [self._label(line, step) for step in steps]
-
-        def over(across: Channel, up: Channel) -> Iterable[Chart]:
-            yield from dashes(stairs)(across, up)
-            style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
-            yield layer("text", labels, "fill", x=across, y=up, text="text", **style)
-
-        marks: list[dict[str, Any]] = []
-        for line in series:
-            marks += self._marks(line)
-        strip = AxesStrip(
-            self._title(title, series),
-            marks,
-            self.values,
-            180,
-            over=over,
-            named=True,
-            whiskers=True,
-        )
-        return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
-
-    def _title(self, title: str, series: Sequence[TrendSeries]) -> str:
-        name = self.scale.titled(metric_name(series[0].place.metric))
-        if title:
-            name = f"{title}: {name}"
-        return sentence_case(name)
-
-    def _marks(self, line: TrendSeries) -> Iterator[dict[str, Any]]:
-        ink = self.looks[line.platform].ink(hollow=line.simulated)
-        dated = zip(self.trend.runs, self.trend.dates, self.times, strict=True)
-        values = zip(line.medians, line.lo, line.hi, strict=True)
-        for (run, date, time), (value, lo, hi) in zip(dated, values, strict=True):
-            if value is None or value <= 0:
-                continue
-            amount = f"{self.scale.show(value)} {self.scale.unit}"
-            tip = f"{line.platform}, {run.name} ({date.day}): {amount}"
-            estimate = Estimate(value, lo, hi).times(self.scale.factor)
-            yield line_mark(time, estimate, line.platform, ink, tip)
-
-    def _steps(self, line: TrendSeries) -> list[_Step]:
-        """Return when the changes of a series were, each between two runs, and its levels."""
-        cuts = [0, *(change.at for change in line.changes), len(line.medians)]
-        levels = [self._level(line.medians[begin:end]) for begin, end in itertools.pairwise(cuts)]
-        steps = []
-        for number, change in enumerate(line.changes):
-            turn = (self.times[change.at - 1] + self.times[change.at]) / 2
-            steps.append(_Step(change, turn, levels[number], levels[number + 1]))
-        return steps
-
-    def _level(self, values: Sequence[float | None]) -> float:
-        return median(value for value in values if value is not None) * self.scale.factor
-
-    def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[dict[str, Any]]:
-        """Yield the ends of lines: a level up to its change, the change, and the next level."""
-        colour = self.looks[line.platform].colour
-        ends = [*(step.turn for step in steps[1:]), self.times[-1]]
-        for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
-            segments = step.segments(end)
-            if number == 0:
-                start = (self.times[0], step.before)
-                segments.insert(0, (start, (step.turn, step.before)))
-            for part, segment in enumerate(segments):
-                stretch = f"{line.platform} {number} {part}"
-                for x, y in segment:
-                    yield {"x": x, "y": y, "stretch": stretch, "colour": colour}
-
-    def _label(self, line: TrendSeries, step: _Step) -> dict[str, Any]:
-        ink = self.looks[line.platform].colour if step.change.is_open else colour("soft")
-        height = max(step.before, step.after)
-        return {"x": step.turn, "y": height, "text": _amount(step.change), "colour": ink}
-
-
-#: A place on both axes, and a line between two of them.
-_Place = tuple[float, float]
-_Segment = tuple[_Place, _Place]
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A change as it is drawn: when, and the levels on both sides."""
-
-    change: ChangePoint
-    turn: float
-    before: float
-    after: float
-
-    def segments(self, end: float) -> list[_Segment]:
-        """Return the line up or down at the change, and the line of the next level to its end."""
-        top = (self.turn, self.before)
-        bottom = (self.turn, self.after)
-        return [(top, bottom), (bottom, (end, self.after))]
-
-
-def _amount(change: ChangePoint) -> str:
-    sure = "" if change.grade is Grade.CERTAIN else "? "
-    accepted = " (accepted)" if change.accepted else ""
-    if change.verdict is Verdict.SLOWER:
-        return f"{sure}{plain(change.ratio.value)}× worse{accepted}"
-    return f"{sure}{plain(1 / change.ratio.value)}× better{accepted}"
-
-
-#: An axis of 300 px has room for four dates.
-_DATES = 4
-_DAY_S = 86400
-
-
-def _dates(times: Sequence[float]) -> Ticks:
-    """Return an axis from the first run to the last, with dates or hours of a day at runs."""
-    first = times[0]
-    last = times[-1]
-    length = last - first
-    pad = max(0.04 * length, 1.0)
-    shape = "%Y-%m-%d" if length >= 2 * _DAY_S else "%d %H:%M"
-    ticks = set()
-    for step in range(_DATES):
-        wanted = first + length * step / (_DATES - 1)
-        ticks.add(_nearest(times, wanted))
-    labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in sorted(ticks)]
-    return Ticks((first - pad, last + pad), tuple(sorted(ticks)), tuple(labels))
-
-
-def _nearest(times: Sequence[float], wanted: float) -> float:
-    return min(times, key=lambda time: abs(time - wanted))
 
 
 EXHIBIT = Exhibit(

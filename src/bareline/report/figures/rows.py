@@ -6,7 +6,7 @@ Places across are px from the left of the plot, so that names are at negative on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -15,13 +15,14 @@ from bareline.analysis.numbers.row import Estimate
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, MarkLook, colour
-from bareline.report.figures.vega import MARK, Channel, Chart, Rows, Style, axis, layer, plot
+from bareline.report.figures.vega import MARK, Channel, Chart, Datum, Rows, Style, axis, layer, plot
+from bareline.vocabulary.grouping import grouped_by
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX = 18
 _HEAD_PX = 20
 #: Rows of a chart's layers, by the kind of their marks.
-_Laid = defaultdict[str, list[dict[str, Any]]]
+_Laid = defaultdict[str, list[Datum]]
 
 
 def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: Any) -> Channel:
@@ -41,7 +42,9 @@ def written(
 def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
     """Write over a grid: the ground around the letters is cleared."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
-    return [written(rows, x, y, **style, **clear), written(rows, x, y, **style)]
+    ground = written(rows, x, y, **style, **clear)
+    words = written(rows, x, y, **style)
+    return [ground, words]
 
 
 def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
@@ -67,12 +70,27 @@ def names_of(rows: Rows, x: float, y: Channel, size: float = 42) -> Chart:
     return layer("point", rows, MARK, x=x, y=y, size=size, strokeWidth=1.2, opacity=1)
 
 
+#: A trial: its value, and its tip.
+Mark = tuple[float, str]
+#: A part of a bar, and how strongly it is filled.
+Part = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedMark:
+    """A published value, its tip, and the place where it was measured if that is another one."""
+
+    value: float
+    tip: str
+    elsewhere: str
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
 
-    - `dots`, `printed`: trials and published values with tips; these also with their other place.
-    - `parts`: the parts of the bar from zero on, each with how strongly it is filled.
+    - `dots`, `printed`: trials and published values.
+    - `parts`: the parts of the bar from zero on.
     """
 
     name: str
@@ -80,66 +98,42 @@ class Bar:
     shown: Estimate | None = None
     tip: str = ""
     hollow: bool = False
-    dots: Sequence[tuple[float, str]] = ()
-    printed: Sequence[tuple[float, str, str]] = ()
-    parts: Sequence[tuple[float, float]] = ()
+    dots: Sequence[Mark] = ()
+    printed: Sequence[PrintedMark] = ()
+    parts: Sequence[Part] = ()
 
     @property
     def ends(self) -> list[float]:
         """The values that the axis must have room for."""
-        ends = list(self.shown.known) if self.shown else []
+        ends: list[float] = []
+        if self.shown:
+            ends += self.shown.known
         ends += [value for value, _ in self.dots]
-        ends += [value for value, _, _ in self.printed]
-        return [*ends, sum(part for part, _ in self.parts)]
+        ends += [mark.value for mark in self.printed]
+        ends.append(sum(part for part, _ in self.parts))
+        return ends
+
+
+#: The bars of each group under its head.
+Groups = Mapping[str, Sequence[Bar]]
+Looks = Mapping[str, MarkLook]
 
 
 def bar_chart(
-    groups: Mapping[str, Sequence[Bar]], title: str, ticks: Ticks, looks: Mapping[str, MarkLook],
-    plot_px: float, labels_px: float,
-) -> Chart:  # fmt: skip
+    groups: Groups, title: str, ticks: Ticks, looks: Looks, plot_px: float, labels_px: float
+) -> Chart:
     """Draw bars from zero in the platforms' colours, each with its interval and its number."""
     layout = _BarLayout(looks)
     for head, bars in groups.items():
         layout.place(head, bars)
-    rows = layout.rows
-    x = value_axis(ticks)
-    up = rows_axis(layout.height_px)
-    top = rows_axis(layout.height_px, "top")
-    named = [*rows["drawn"], *rows["empty"]]
-    bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
-    layers: list[Chart] = []
-    low, high = ticks.domain
-    if low < 0:
-        layers.append(rule_at(0.0, x))
-    layers += _fills(rows["pieces"], x, top)
-    layers.append(dots(rows["trials"], x, up))
-    layers += _values(rows["drawn"], ticks, up, top)
-    layers += [
-        written(rows["drawn"], plot_px + 8, up),
-        names_of(named, 5 - labels_px, up, 38),
-        written(named, 14 - labels_px, up, "name", limit=labels_px - 20),
-    ]
-    layers += written_clear(rows["heads"], -labels_px, up, **bold)
-    zero_px = plot_px * -low / (high - low)
-    layers.append(absence(rows["empty"], zero_px + 5, up))
-    layers += _printed(rows["published"], x, up, ticks, plot_px)
-    return plot(layers, plot_px, layout.height_px, title)
-
-
-def _values(bars: Rows, ticks: Ticks, up: Channel, top: Channel) -> list[Chart]:
-    """Draw the interval of each bar, and an upright line at its value."""
-    reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
-    value: Style = {"x": value_axis(ticks), "y": top, "y2": "bottom", "strokeWidth": 2}
-    return [
-        layer("rule", bars, **reach, y=up, color=colour("ink")),
-        layer("rule", bars, "stroke", tips=True, **value),
-    ]
+    layers = _BarLayers(layout, ticks, plot_px, labels_px)
+    return plot(layers.all(), plot_px, layout.height_px, title)
 
 
 class _BarLayout:
     """A panel of bars from the top: the rows of the chart's layers, and its height."""
 
-    def __init__(self, looks: Mapping[str, MarkLook]) -> None:
+    def __init__(self, looks: Looks) -> None:
         self.looks = looks
         self.rows: _Laid = _Laid(list)
         self.height_px = 0.0
@@ -147,10 +141,12 @@ class _BarLayout:
     def place(self, head: str, bars: Sequence[Bar]) -> None:
         """Add a group of bars under its head."""
         if head:
-            self.rows["heads"].append({"y": self.height_px + _HEAD_PX / 2 + 2, "text": head})
+            middle = self.height_px + _HEAD_PX / 2
+            self.rows["heads"].append({"y": middle + 2, "text": head})
             self.height_px += _HEAD_PX
         for bar in bars:
-            self._place_bar(bar, self.height_px + _PITCH_PX / 2)
+            middle = self.height_px + _PITCH_PX / 2
+            self._place_bar(bar, middle)
             self.height_px += _PITCH_PX
 
     def _place_bar(self, bar: Bar, y: float) -> None:
@@ -161,15 +157,22 @@ class _BarLayout:
         self.rows["pieces"] += _pieces(bar, row)
         for index, (x, tip) in enumerate(bar.dots):
             # The golden ratio spreads neighbours without any pattern or chance.
-            offset = ((index * 0.618034) % 1 - 0.5) * 9
-            trial = {"x": x, "y": y + offset, "colour": look.colour, "tip": tip}
-            self.rows["trials"].append(trial)
-        for x, tip, where in bar.printed:
-            mark = {"x": x, "y": y, "colour": look.colour, "tip": tip}
-            self.rows["published"].append({**mark, "beside": where, "bar": row.get("x")})
+            share = (index * 0.618034) % 1
+            height = y + (share - 0.5) * 9
+            self.rows["trials"].append({"x": x, "y": height, "colour": look.colour, "tip": tip})
+        for printed in bar.printed:
+            mark = {
+                "x": printed.value,
+                "y": y,
+                "colour": look.colour,
+                "tip": printed.tip,
+                "beside": printed.elsewhere,
+                "bar": row.get("x"),
+            }
+            self.rows["published"].append(mark)
 
 
-def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
+def _bar_row(bar: Bar, y: float, look: MarkLook) -> Datum:
     """Return the row of a bar; without a value, only its name and why there is none."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     estimate = bar.shown
@@ -187,85 +190,117 @@ def _bar_row(bar: Bar, y: float, look: MarkLook) -> dict[str, Any]:
     }
 
 
-def _pieces(bar: Bar, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _pieces(bar: Bar, row: Datum) -> Iterator[Datum]:
     """Yield the pieces of a bar; a bar without parts is one piece."""
     if bar.shown is None:
         return
-    silent = {name: value for name, value in row.items() if name != "tip"}
+    silent = dict(row)
+    del silent["tip"]
     is_divided = bool(bar.parts)
-    parts = bar.parts or [(bar.shown.value, 0.2)]
     start = 0.0
-    for part, strength in parts:
+    for part, strength in bar.parts or [(bar.shown.value, 0.2)]:
         end = start + part
         look = {"strength": strength, "hollow": bar.hollow, "divided": is_divided}
         yield {**silent, "x": start, "end": end, **look}
         start = end
 
 
-def _fills(pieces: Rows, x: Channel, y: Channel) -> Iterator[Chart]:
-    """Fill the bars, part by part; simulated ones are outlined only."""
-    by_look: dict[tuple[float, bool], list[Mapping[str, Any]]] = defaultdict(list)
-    for piece in pieces:
-        by_look[piece["strength"], piece["hollow"]].append(piece)
-    for (strength, is_hollow), rows in by_look.items():
-        if is_hollow:
-            outline: Style = {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}
-            yield boxes(rows, x, y, "fill stroke", **outline)
-            continue
-        style: Style = {"fillOpacity": strength, "strokeOpacity": 0.7}
-        if rows[0]["divided"]:
-            style["stroke"] = colour("paper")
-        yield boxes(rows, x, y, **style)
-
-
 #: Width of a letter next to a published value.
 _LETTER_PX = 6.2
 
 
-def _printed(rows: Rows, x: Channel, y: Channel, ticks: Ticks, plot_px: float) -> Iterator[Chart]:
-    """Draw published values, pale where they were measured elsewhere, and name the places."""
-    here = [row for row in rows if not row["beside"]]
-    elsewhere = [row for row in rows if row["beside"]]
-    if here:
-        yield diamonds(here, x, y)
-    if elsewhere:
-        yield diamonds(elsewhere, x, y, opacity=PALE)
-    # Written once in a panel: most are of one place.
-    for words in dict.fromkeys(row["beside"] for row in elsewhere):
-        places = [row for row in elsewhere if row["beside"] == words]
-        yield _named_place(places, len(words), x, y, ticks, plot_px)
+class _BarLayers:
+    """The layers of a panel of bars, from the lowest on."""
 
+    def __init__(self, layout: _BarLayout, ticks: Ticks, plot_px: float, labels_px: float) -> None:
+        self.rows = layout.rows
+        self.ticks = ticks
+        self.plot_px = plot_px
+        self.labels_px = labels_px
+        self.x = value_axis(ticks)
+        self.up = rows_axis(layout.height_px)
+        self.top = rows_axis(layout.height_px, "top")
 
-def _named_place(
-    rows: Rows, letters: int, x: Channel, y: Channel, ticks: Ticks, plot_px: float
-) -> Chart:
-    """Write a place next to one of its marks, where no bar ends under the words if possible.
+    def all(self) -> Iterator[Chart]:
+        low, high = self.ticks.domain
+        if low < 0:
+            yield rule_at(0.0, self.x)
+        yield from self._fills()
+        yield dots(self.rows["trials"], self.x, self.up)
+        yield from self._values()
+        yield from self._names()
+        zero_px = self.plot_px * -low / (high - low)
+        yield absence(self.rows["empty"], zero_px + 5, self.up)
+        yield from self._printed()
 
-    The words are left of their mark if the numbers begin before their end.
-    """
-    low, high = ticks.domain
-    px = plot_px / (high - low)
-    length_px = _LETTER_PX * letters + 7
-    first_mark_px = (rows[0]["x"] - low) * px
-    side: Style
-    if first_mark_px + length_px > plot_px:
-        first = -length_px / px
-        last = 0.0
-        side = {"align": "right", "dx": -7}
-    else:
+    def _fills(self) -> Iterator[Chart]:
+        """Fill the bars, part by part; simulated ones are outlined only."""
+        by_look = grouped_by(self.rows["pieces"], lambda row: (row["strength"], row["hollow"]))
+        for (strength, is_hollow), pieces in by_look.items():
+            if is_hollow:
+                outline: Style = {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}
+                yield boxes(pieces, self.x, self.top, "fill stroke", **outline)
+                continue
+            style: Style = {"fillOpacity": strength, "strokeOpacity": 0.7}
+            if pieces[0]["divided"]:
+                style["stroke"] = colour("paper")
+            yield boxes(pieces, self.x, self.top, **style)
+
+    def _values(self) -> Iterator[Chart]:
+        """Draw the interval of each bar, an upright line at its value, and the number."""
+        bars = self.rows["drawn"]
+        reach: Style = {"x": value_axis(self.ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
+        yield layer("rule", bars, **reach, y=self.up, color=colour("ink"))
+        upright: Style = {"x": self.x, "y": self.top, "y2": "bottom", "strokeWidth": 2}
+        yield layer("rule", bars, "stroke", tips=True, **upright)
+        yield written(bars, self.plot_px + 8, self.up)
+
+    def _names(self) -> Iterator[Chart]:
+        """Write the name of each bar, and the heads of the groups."""
+        named = [*self.rows["drawn"], *self.rows["empty"]]
+        left = -self.labels_px
+        yield names_of(named, left + 5, self.up, 38)
+        yield written(named, left + 14, self.up, "name", limit=self.labels_px - 20)
+        bold: Style = {"fontWeight": 600, "limit": self.labels_px + self.plot_px}
+        yield from written_clear(self.rows["heads"], left, self.up, **bold)
+
+    def _printed(self) -> Iterator[Chart]:
+        """Draw published values, pale where they were measured elsewhere, and name the places."""
+        places = grouped_by(self.rows["published"], lambda row: row["beside"])
+        here = places.pop("", None)
+        if here:
+            yield diamonds(here, self.x, self.up)
+        if places:
+            elsewhere = [row for row in self.rows["published"] if row["beside"]]
+            yield diamonds(elsewhere, self.x, self.up, opacity=PALE)
+        # Written once in a panel: most are of one place.
+        for words, rows in places.items():
+            yield self._named_place(rows, len(words))
+
+    def _named_place(self, rows: Rows, letters: int) -> Chart:
+        """Write a place next to one of its marks, where no bar ends under the words if possible.
+
+        The words are left of their mark if the numbers begin before their end.
+        """
+        low, high = self.ticks.domain
+        px = self.plot_px / (high - low)
+        length_px = _LETTER_PX * letters + 7
+        length = length_px / px
+        first_mark_px = (rows[0]["x"] - low) * px
         first = 0.0
-        last = length_px / px
-        side = {"dx": 7}
+        last = length
+        side: Style = {"dx": 7}
+        if first_mark_px + length_px > self.plot_px:
+            first = -length
+            last = 0.0
+            side = {"align": "right", "dx": -7}
 
-    def is_free(row: Mapping[str, Any]) -> bool:
-        return row["bar"] is None or not first <= row["bar"] - row["x"] <= last
+        def is_free(row: Mapping[str, Any]) -> bool:
+            bar = row["bar"]
+            return bar is None or not first <= bar - row["x"] <= last
 
-    mark = next(filter(is_free, rows), rows[0])
-    return written([mark], x, y, "beside", color=colour("soft"), **side)
-
-
-#: A trial: its value, and its tip.
-Mark = tuple[float, str]
+        mark = next(filter(is_free, rows), rows[0])
+        return written([mark], self.x, self.up, "beside", color=colour("soft"), **side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,10 +336,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
     sizes = _StripSizes.of(rows, narrow=narrow)
     height_px = sizes.pitch * len(rows)
     marks = _strip_marks(rows, sizes)
-    values: list[float] = []
-    for row in rows:
-        values += [value for value, _ in row.measured]
-        values += [value for value, _ in row.printed]
+    values = [mark["x"] for mark in (*marks["measured"], *marks["printed"])]
     up = rows_axis(height_px)
     across = value_axis(log_ticks(values), log=True)
     left = -sizes.labels
@@ -330,18 +362,25 @@ def _strip_marks(rows: Sequence[StripRow], sizes: _StripSizes) -> _Laid:
     for place, row in enumerate(rows):
         y = (place + 0.5) * sizes.pitch + sizes.marks_down
         marks["names"].append({"y": y - sizes.name_up, "text": row.name, **row.ink})
-        _place_marks(marks, "measured", row.measured, y + 7, row.ink)
-        _place_marks(marks, "printed", row.printed, y - 7, row.ink)
+        measured = _marks_at(y + 7, row.measured, row.ink)
+        printed = _marks_at(y - 7, row.printed, row.ink)
+        marks["measured"] += measured
+        marks["printed"] += printed
+        marks["medians"] += [*_median(measured), *_median(printed)]
     return marks
 
 
-def _place_marks(
-    laid: _Laid, name: str, marks: Sequence[Mark], y: float, ink: Mapping[str, str]
-) -> None:
-    """Add trials at a height, with their median."""
-    laid[name] += [{"x": value, "y": y, "tip": tip, **ink} for value, tip in marks]
+def _marks_at(y: float, marks: Iterable[Mark], ink: Mapping[str, str]) -> list[Datum]:
+    """Return trials at a height."""
+    return [{"x": value, "y": y, "tip": tip, **ink} for value, tip in marks]
+
+
+def _median(marks: Rows) -> Iterator[Datum]:
+    """Yield an upright line at the median of marks; nothing without any, or at zero."""
     if not marks:
         return
-    middle = median(value for value, _ in marks)
+    middle = median(mark["x"] for mark in marks)
     if middle:
-        laid["medians"].append({"x": middle, "top": y - 6, "bottom": y + 6, **ink})
+        y = marks[0]["y"]
+        ink = {look: marks[0][look] for look in ("colour", "fill", "shape")}
+        yield {"x": middle, "top": y - 6, "bottom": y + 6, **ink}

@@ -7,14 +7,17 @@ sizes wants ticks at 1 B, 64 B, 4 KiB, and an axis of times wants one unit in it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from bareline.vocabulary.units import format_size, grouped, plain, scale_of, whole
 
 #: Ticks of a message size axis, in bytes.
-SIZE_TICKS = (1, 64, 4096, 262_144, 16_777_216, 1 << 30)
+SIZE_TICKS = (1, 64, 4096, 262_144, 16_777_216, 1_073_741_824)
+
+#: The ends of an axis.
+Domain = tuple[float, float]
+Values = Iterable[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +29,40 @@ class Scale:
 
     def show(self, value: float | None, digits: int = 3) -> str:
         """Format a stored value in this unit, without the unit."""
-        return "–" if value is None else plain(value * self.factor, digits)
+        if value is None:
+            return "–"
+        return plain(value * self.factor, digits)
 
     def titled(self, name: str) -> str:
         """Format an axis title or column head, e.g. ``latency (µs)``."""
-        return f"{name} ({self.unit})" if self.unit else name
+        if not self.unit:
+            return name
+        return f"{name} ({self.unit})"
 
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
     """An axis: its domain, where its ticks are, and their labels."""
 
-    domain: tuple[float, float]
+    domain: Domain
     values: tuple[float, ...]
     labels: tuple[str, ...]
+
+    @classmethod
+    def labelled(cls, domain: Domain, values: Values, label: Callable[[float], str]) -> Ticks:
+        """Return an axis on which each tick has a label of its own."""
+        ticks = tuple(values)
+        labels = map(label, ticks)
+        return cls(domain, ticks, tuple(labels))
+
+    @classmethod
+    def even(cls, domain: Domain, values: Values) -> Ticks:
+        """Return an axis with the fewest decimals that distinguish its ticks exactly."""
+        ticks = tuple(values)
+        for decimals in range(_MOST_DECIMALS + 1):
+            if _are_exact(ticks, decimals):
+                return cls.labelled(domain, ticks, _with_decimals(decimals))
+        return cls.labelled(domain, ticks, "{:.6g}".format)
 
     @property
     def label_expression(self) -> str:
@@ -51,6 +74,24 @@ class Ticks:
         return "".join(choices) + "''"
 
 
+#: Labels of evenly spaced ticks have at most so many decimals.
+_MOST_DECIMALS = 6
+
+
+def _with_decimals(decimals: int) -> Callable[[float], str]:
+    """Return a function that writes numbers with so many decimals."""
+    return lambda value: grouped(f"{value:.{decimals}f}")
+
+
+def _are_exact(ticks: Values, decimals: int) -> bool:
+    """Whether no tick loses anything when it is rounded to so many decimals."""
+    for tick in ticks:
+        error = abs(tick - round(tick, decimals))
+        if error > 1e-9 * abs(tick):
+            return False
+    return True
+
+
 #: Units whose values are compared by eye: a long number reads better than a small one.
 _RATES = ("B/s", "flop/s", "op/s", "Hz")
 #: From here on a number of a rate is too long for its unit.
@@ -59,12 +100,13 @@ _LONG = 1e5
 
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
     """Choose the one unit in which all values read best: that of their logarithmic middle."""
-    sizes = [abs(value) for value in values if value is not None and value != 0]
+    sizes = [abs(value) for value in values if value]
     if not sizes:
         name = "" if unit == "1" else unit
         return Scale(1.0, name)
+    smallest = min(sizes)
     largest = max(sizes)
-    middle = math.sqrt(min(sizes)) * math.sqrt(largest)
+    middle = math.sqrt(smallest) * math.sqrt(largest)
     factor, name = scale_of(middle, unit)
     if unit in _RATES and largest * factor >= _LONG:
         factor, name = scale_of(largest / 100, unit)
@@ -77,109 +119,130 @@ _DECADE_STEPS = ((1,), (1, 3), (1, 2, 5))
 _FEWEST_TICKS = 3
 
 
-def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> Ticks:
+def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Return a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
         ticks = _decimal_ticks(domain, steps)
         if len(ticks) >= _FEWEST_TICKS:
-            ticks = _thinned(ticks, most)
-            labels = tuple(map(_tick_label, ticks))
-            return Ticks(domain, ticks, labels)
-    even = tuple(tick for tick in _round_steps(*domain, 4) if tick > 0)
-    return Ticks(domain, even, _even_labels(even))
+            return Ticks.labelled(domain, _thinned(ticks, most), _tick_label)
+    return Ticks.even(domain, _positive(_round_steps(domain, 4)))
 
 
-def _log_domain(values: Iterable[float], pad: float) -> tuple[float, float]:
+def _log_domain(values: Values, pad: float) -> Domain:
     """Return the ends of a log axis with some room around the positive values."""
-    positive = [value for value in values if value > 0 and math.isfinite(value)]
+    positive = _positive(_finite(values))
     low = min(positive, default=1.0)
     high = max(positive, default=10.0)
     if high / low < 1.02:
         middle = math.sqrt(low * high)
         low = middle / 1.02
         high = middle * 1.02
-    margin = max(math.log(high / low) * pad, 0.01)
+    length = math.log(high / low)
+    margin = max(length * pad, 0.01)
     return low * math.exp(-margin), high * math.exp(margin)
 
 
-def _decimal_ticks(domain: tuple[float, float], steps: Sequence[int]) -> tuple[float, ...]:
+def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
     """Return the multiples of powers of ten by some steps that are on an axis."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))
+    ticks = _decades(range(first, last + 1), steps)
+    return _inside(domain, ticks)
+
+
+def _decades(powers: Iterable[int], steps: Iterable[int]) -> list[float]:
+    """Return powers of ten, each times some steps."""
     ticks = []
-    for power in range(first, last + 1):
+    for power in powers:
         for step in steps:
-            tick = step * 10.0**power
-            if low <= tick <= high:
-                ticks.append(tick)
-    return tuple(ticks)
+            ticks.append(step * 10.0**power)
+    return ticks
 
 
-def _thinned(ticks: tuple[float, ...], most: int) -> tuple[float, ...]:
+def _finite(values: Values) -> list[float]:
+    return [value for value in values if math.isfinite(value)]
+
+
+def _positive(values: Values) -> list[float]:
+    return [value for value in values if value > 0]
+
+
+def _inside(domain: Domain, ticks: Values) -> list[float]:
+    """Return the ticks that are on an axis."""
+    low, high = domain
+    return [float(tick) for tick in ticks if low <= tick <= high]
+
+
+def _thinned(ticks: Sequence[float], most: int) -> Sequence[float]:
     """Leave out every second tick until there are few enough."""
     while len(ticks) > most:
         ticks = ticks[::2]
     return ticks
 
 
-def zero_ticks(values: Iterable[float]) -> Ticks:
+def zero_ticks(values: Values) -> Ticks:
     """Return a linear axis from zero to a little above the largest value."""
-    top = max([value for value in values if math.isfinite(value)], default=1.0)
+    top = max(_finite(values), default=1.0)
     if top <= 1e-300:
         top = 1.0  # smaller numbers have no decimal steps
-    ticks = tuple(tick for tick in _round_steps(0.0, top, 4) if tick <= top * 1.0001)
-    return Ticks((0.0, top * 1.04), ticks, _even_labels(ticks))
+    steps = _round_steps((0.0, top), 4)
+    ticks = [tick for tick in steps if tick <= top * 1.0001]
+    return Ticks.even((0.0, top * 1.04), ticks)
 
 
-def signed_ticks(values: Iterable[float]) -> Ticks:
+def signed_ticks(values: Values) -> Ticks:
     """Return a linear axis with zero and values on either side of it."""
-    finite = [value for value in values if math.isfinite(value)]
-    low = min([0.0, *finite])
-    high = max([0.0, *finite])
+    ends = [0.0, *_finite(values)]
+    low = min(ends)
+    high = max(ends)
     if high - low < 1e-9:
         high = 1.0
     margin = 0.04 * (high - low)
-    ticks = tuple(_round_steps(low, high, 5))
-    return Ticks((low - margin, high + margin), ticks, _even_labels(ticks))
+    ticks = _round_steps((low, high), 5)
+    return Ticks.even((low - margin, high + margin), ticks)
 
 
 #: Ticks of an axis of ratios of less than a factor of five, and of more.
 _NEAR_RATIOS = (0.2, 0.25, 0.33, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5)
-_RATIOS = tuple(step * 10.0**power for power, step in product(range(-2, 4), (1, 2, 5)))
-_FAR_RATIOS = tuple(10.0**power for power in range(-4, 6))
+_RATIOS = _decades(range(-2, 4), (1, 2, 5))
+_FAR_RATIOS = _decades(range(-4, 6), (1,))
 
 
-def ratio_ticks(values: Iterable[float]) -> Ticks:
+def ratio_ticks(values: Values) -> Ticks:
     """Return a logarithmic axis of ratios that always contains 1 and some room around it."""
-    finite = [value for value in values if value > 0 and math.isfinite(value)]
-    low = min(min([1.0, *finite]) / 1.03, 0.95)
-    high = max(max([1.0, *finite]) * 1.05, 1.06)
-    if high / low < 2.2:
-        even = {tick for tick in _round_steps(low, high, 5) if tick > 0}
-        ticks = tuple(sorted(even | {1.0}))
-        return Ticks((low, high), ticks, _even_labels(ticks))
+    ratios = [1.0, *_positive(_finite(values))]
+    low = min(min(ratios) / 1.03, 0.95)
+    high = max(max(ratios) * 1.05, 1.06)
+    domain = (low, high)
+    growth = high / low
+    if growth < 2.2:
+        steps = _positive(_round_steps(domain, 5))
+        return Ticks.even(domain, sorted({1.0, *steps}))
     ladder: Sequence[float] = _RATIOS
-    if high / low < 5:
+    if growth < 5:
         ladder = _NEAR_RATIOS
-    elif high / low > 300:
+    elif growth > 300:
         ladder = _FAR_RATIOS
-    ticks = tuple(float(tick) for tick in ladder if low <= tick <= high)
-    return Ticks((low, high), ticks, tuple(map(_tick_label, ticks)))
+    return Ticks.labelled(domain, _inside(domain, ladder), _tick_label)
 
 
 def size_ticks(sizes: Sequence[float]) -> Ticks:
     """Return a log2 axis of message or file sizes; 0 B is half a step before the rest."""
     low = min(sizes)
     high = max(sizes)
-    ticks = [float(tick) for tick in SIZE_TICKS if low <= tick <= high]
+    ticks = _inside((low, high), SIZE_TICKS)
     for step in (4, 2, 1):
         if len(ticks) < _FEWEST_TICKS:
             ticks = _binary_ticks(low, high, step)
-    ticks = ticks or [float(low)]
-    labels = tuple(format_size(tick).replace(" ", "\u00a0") for tick in ticks)
-    return Ticks((low / 1.3, high * 1.3), tuple(ticks), labels)
+    if not ticks:
+        ticks = [float(low)]
+    return Ticks.labelled((low / 1.3, high * 1.3), ticks, _size_label)
+
+
+def _size_label(size: float) -> str:
+    return format_size(size).replace(" ", "\u00a0")
 
 
 def _binary_ticks(low: float, high: float, step: int) -> list[float]:
@@ -195,9 +258,9 @@ _MOST_COUNTS = 8
 
 def count_ticks(counts: Sequence[float]) -> Ticks:
     """Return a log2 axis of ranks or other counts, with ticks at the measured ones."""
-    values = _thinned(tuple(map(float, sorted(set(counts)))), _MOST_COUNTS)
+    measured = sorted(set(map(float, counts)))
     domain = (min(counts) / 1.15, max(counts) * 1.15)
-    return Ticks(domain, values, tuple(map(whole, values)))
+    return Ticks.labelled(domain, _thinned(measured, _MOST_COUNTS), whole)
 
 
 def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> dict[str, float]:
@@ -209,59 +272,73 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
     - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
     """
     order = sorted(wanted, key=wanted.__getitem__)
-    gap = min(gap, (high - low) / max(1, len(order) - 1))
+    gaps = len(order) - 1
+    if gaps > 0:
+        gap = min(gap, (high - low) / gaps)
     without_gaps = [wanted[name] - index * gap for index, name in enumerate(order)]
     levels = _nondecreasing(without_gaps)
-    highest = high - (len(order) - 1) * gap
+    highest = high - gaps * gap
     places: dict[str, float] = {}
-    for index, (name, level) in enumerate(zip(order, levels, strict=True)):
-        places[name] = min(max(level, low), highest) + index * gap
+    for index, name in enumerate(order):
+        level = max(levels[index], low)
+        places[name] = min(level, highest) + index * gap
     return places
 
 
-def _nondecreasing(values: Sequence[float]) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Neighbouring values that share their mean."""
+
+    mean: float
+    size: int = 1
+
+    def joined(self, other: _Pool) -> _Pool:
+        size = self.size + other.size
+        total = self.mean * self.size + other.mean * other.size
+        return _Pool(total / size, size)
+
+
+def _nondecreasing(values: Values) -> list[float]:
     """Return the nearest values that do not decrease: neighbours out of order take their mean."""
-    pools: list[tuple[float, int]] = []
+    pools: list[_Pool] = []
     for value in values:
-        level = value
-        size = 1
-        while pools and pools[-1][0] > level:
-            before, number = pools.pop()
-            level = (before * number + level * size) / (number + size)
-            size += number
-        pools.append((level, size))
+        pool = _Pool(value)
+        while pools and pools[-1].mean > pool.mean:
+            pool = pools.pop().joined(pool)
+        pools.append(pool)
     levels: list[float] = []
-    for level, size in pools:
-        levels += [level] * size
+    for pool in pools:
+        levels += [pool.mean] * pool.size
     return levels
 
 
-def _round_steps(low: float, high: float, count: int) -> list[float]:
+def _round_steps(domain: Domain, count: int) -> list[float]:
     """Return multiples of 1, 2, 2.5 or 5 times a power of ten, about `count` of them."""
-    rough = (high - low) / count
-    power = 10.0 ** math.floor(math.log10(rough))
-    steps = (factor * power for factor in (1, 2, 2.5, 5, 10))
-    step = next(step for step in steps if step >= rough * 0.999)
+    low, high = domain
+    step = _round_step((high - low) / count)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
-def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
-    """Format ticks with the fewest decimals that distinguish them exactly."""
-    for decimals in range(7):
-        if all(_is_exact(tick, decimals) for tick in ticks):
-            return tuple(grouped(f"{tick:.{decimals}f}") for tick in ticks)
-    return tuple(f"{tick:.6g}" for tick in ticks)
-
-
-def _is_exact(tick: float, decimals: int) -> bool:
-    return abs(tick - round(tick, decimals)) <= 1e-9 * abs(tick)
+def _round_step(least: float) -> float:
+    """Return the smallest round number that is not below `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    for factor in (1, 2, 2.5, 5):
+        step = factor * power
+        if step >= least * 0.999:
+            return step
+    return 10 * power
 
 
 def _tick_label(value: float) -> str:
     if value >= 1:
-        return grouped(f"{value:.2f}".rstrip("0").rstrip("."))
+        return grouped(_short(f"{value:.2f}"))
     if value >= 1e-4:
-        return f"{value:.6f}".rstrip("0").rstrip(".")
+        return _short(f"{value:.6f}")
     return f"{value:.3g}"
+
+
+def _short(decimal: str) -> str:
+    """Return a decimal number without zeros at its end."""
+    return decimal.rstrip("0").rstrip(".")

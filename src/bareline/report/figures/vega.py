@@ -18,6 +18,8 @@ __all__ = ["Chart"]
 #: The values that a mark takes from its row along one axis, or as one of its properties.
 Channel = dict[str, Any]
 Style = dict[str, Any]
+#: A row of a layer's data, from which one mark is drawn.
+Datum = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
 #: A platform's mark, filled or hollow: of `layer`'s inks.

@@ -17,7 +17,7 @@ from bareline.report.content.claim_rows import Claims, claims_table
 from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.grid import by_loss, grid, legend
-from bareline.report.exhibits.base import draw_figures
+from bareline.report.exhibits.page_figures import draw_figures
 from bareline.report.figures.drawing_available import drawing_obstacle, refuse_undrawn
 from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.scaling import growth_chart

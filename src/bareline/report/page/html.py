@@ -13,7 +13,7 @@ from bareline.report.content.document import Document, glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.grid import by_loss, lone_platforms, matrix
 from bareline.report.content.waterfall import Waterfall, waterfalls
-from bareline.report.exhibits.base import draw_figures
+from bareline.report.exhibits.page_figures import draw_figures
 from bareline.report.figures.theme import COLOURS, looks
 from bareline.report.page.drawing import DrawnFigure, draw_figure, embed_numbers
 from bareline.report.page.preview import description, picture_address

@@ -21,6 +21,7 @@ from bareline.platforms.made.vm import allocation as tenant_module
 from bareline.platforms.made.vm import fleet as fleet_module
 from bareline.platforms.made.vm.image import built_image
 from bareline.platforms.made.vm.platform import VmPlatform
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Server
 
@@ -180,7 +181,7 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
         lambda: os.kill(allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL),
     ).start()
     started = time.monotonic()
-    with pytest.raises(PlatformError, match=r"g2.*ended") as caught:
+    with raises(PlatformError, "BL-PLATFORMS-379", "g2") as caught:
         jumbo.run("sleep", "100", mpi=True, layout=TWO)
     assert time.monotonic() - started < 30
     assert "rebuilt" in (caught.value.hint or "")
@@ -236,7 +237,7 @@ def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
     pid = allocation.fleet.pid(allocation.guests[0])
     threading.Timer(3.0, lambda: os.kill(pid, signal.SIGSTOP)).start()
     try:
-        with pytest.raises(PlatformError, match=r"g1.*does not answer"):
+        with raises(PlatformError, "BL-PLATFORMS-353", "g1"):
             jumbo.run("sleep", "100", timeout_s=5)
     finally:
         os.kill(pid, signal.SIGCONT)

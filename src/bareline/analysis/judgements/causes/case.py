@@ -92,7 +92,9 @@ class LossCase:
         """Whether the platform's processor is software, and the baseline's is not."""
         if is_emulated({}, self.finding.own_caveats):  # which the baseline does not share
             return not is_emulated(self.baseline_facts)
-        return is_emulated(self.facts) and self.baseline_facts.get("cpu.emulated") is False
+        if not is_emulated(self.facts):
+            return False
+        return self.baseline_facts.get("cpu.emulated") is False
 
     @property
     def place(self) -> Place:
@@ -147,7 +149,9 @@ class LossCase:
         """The baseline's time for its start."""
         base_s = self.base_s or 0.0
         sized_s = self.sized_s
-        return base_s - sized_s if sized_s < base_s else base_s
+        if sized_s < base_s:
+            return base_s - sized_s
+        return base_s
 
     @property
     def _curve(self) -> list[tuple[int, float]]:
@@ -188,7 +192,9 @@ class LossCase:
             if probe == self.finding.probe:
                 continue
             for other in self.findings:
-                worst = other.worst if other.probe == probe else None
+                worst = None
+                if other.probe == probe:
+                    worst = other.worst
                 if worst is not None and _is_bounded(worst, where):
                     assert worst.ratio is not None
                     return Measurement(other, worst, worst.ratio)
@@ -229,7 +235,9 @@ class Rule:
 
     def concerns(self, layer: Layer, probe: str) -> bool:
         """Whether it may explain losses of a probe."""
-        return layer in self.layers and (not self.only or probe in self.only)
+        if layer not in self.layers:
+            return False
+        return not self.only or probe in self.only
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
@@ -253,7 +261,11 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
 def _is_bounded(point: Row, where: _Where) -> bool:
     """Whether a point has a ratio with an interval, at a place of a kind."""
-    return point.ratio is not None and point.ratio.bounded and where(point.place)
+    if point.ratio is None:
+        return False
+    if not point.ratio.bounded:
+        return False
+    return where(point.place)
 
 
 def within_node(place: Place) -> bool:

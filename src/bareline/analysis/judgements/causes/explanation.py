@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import Cause, CauseStatus
+from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.share import Share, total
-from bareline.analysis.judgements.causes.sums import TermShare
 from bareline.analysis.judgements.causes.terms import MissingTerm
 from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
@@ -26,7 +26,9 @@ def _percent(part: float) -> str:
 
 
 def _largest_first(cause: Cause) -> float:
-    return 1.0 if cause.share is None else -cause.share.value
+    if cause.share is None:
+        return 1.0
+    return -cause.share.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +98,17 @@ class Explanation:
     def word(self) -> CauseStatus | None:
         """The word for all of its terms together; None where nothing is known."""
         if not self.terms:
-            return CauseStatus.DIFFERS if self.standing else None
+            if self.standing:
+                return CauseStatus.DIFFERS
+            return None
         if self.point.exact:
             return CauseStatus.EXPLAINS
         if not self.left.holds(0.0, self.margin):
             return CauseStatus.CONTRIBUTES
         # Terms that may cost nothing are a possible cause, however well their upper bound fits.
-        return CauseStatus.MAY_EXPLAIN if self.explained.lo <= self.margin else CauseStatus.EXPLAINS
+        if self.explained.lo <= self.margin:
+            return CauseStatus.MAY_EXPLAIN
+        return CauseStatus.EXPLAINS
 
     def word_of(self, cause: Cause) -> CauseStatus | None:
         """Return the word for one of its causes; None where it is withdrawn."""
@@ -111,7 +117,9 @@ class Explanation:
         if cause.share is None:
             return CauseStatus.DIFFERS
         whole = cause.share.hi >= self.extra.lo - self.margin
-        return self.word if whole else CauseStatus.CONTRIBUTES
+        if whole:
+            return self.word
+        return CauseStatus.CONTRIBUTES
 
     @property
     def rests(self) -> tuple[TermShare, ...]:

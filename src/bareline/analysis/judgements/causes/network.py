@@ -59,7 +59,9 @@ def link_rate(case: LossCase) -> Cause | NoCause:
             return replace(cause, withdrawn=unused)
         used, _ = link_use(case, stream)
         cause = replace(cause, certain=used >= LINK_FULL)
-    return _with_bytes(case, cause, rate, base_rate) if has_bytes else cause
+    if has_bytes:
+        return _with_bytes(case, cause, rate, base_rate)
+    return cause
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
@@ -120,7 +122,9 @@ def mtu(case: LossCase) -> Cause | NoCause:
         heads = payload(case.baseline_facts) / payload(case.facts) - 1
         whole = 1 + case.extra.hi
         return Cause(words, (Term.BYTES,), Share.at_most(heads * whole))
-    part = case.sized_s / case.base_s if case.base_s else 1.0
+    part = 1.0
+    if case.base_s:
+        part = case.sized_s / case.base_s
     more_frames = base_bytes / frame_bytes - 1
     return Cause(words, (Term.BYTES,), Share.at_most(more_frames * part))
 
@@ -135,7 +139,9 @@ def link_is_full(case: LossCase) -> bool:
             return False
         return 8 / rate / base_s / ratio.value >= LINK_FULL
     stream = case.on_link(*STREAMS)
-    return stream is not None and link_use(case, stream)[0] >= LINK_FULL
+    if stream is None:
+        return False
+    return link_use(case, stream)[0] >= LINK_FULL
 
 
 def offload(case: LossCase) -> Cause | NoCause:
@@ -189,7 +195,9 @@ def nic(case: LossCase) -> Cause | NoCause:
         words += f" ({driver})"
     cause = Cause(words, (Term.START, Term.BYTES), name=f"{kind} NIC")
     for other, facts in case.others:
-        ratio = case.against(other) if _has_faster_nic(facts, case.facts, kind) else None
+        ratio = None
+        if _has_faster_nic(facts, case.facts, kind):
+            ratio = case.against(other)
         if ratio is not None and case.point.ratio is not None:
             where = f"on {other.platform}, whose NIC is {facts['net.kind']}"
             bounded = bound_below(ratio, case.point.ratio, cause, where)
@@ -212,7 +220,9 @@ def transport(case: LossCase) -> Cause | NoCause:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     way, base_way = case.both("mpi.transport")
     # The observed carriers of messages, since each library has its own names for the same one.
-    place = "within_node" if case.place.on_one_node else "between_nodes"
+    place = "between_nodes"
+    if case.place.on_one_node:
+        place = "within_node"
     carrier, base_carrier = case.both(f"mpi.carrier.{place}")
     flavour, base_flavour = case.both("mpi.flavour")
     observed = flavour == base_flavour and carrier is not None and base_carrier is not None
@@ -221,14 +231,18 @@ def transport(case: LossCase) -> Cause | NoCause:
         words = f"its messages are carried by {carrier}, the baseline's by {base_carrier}"
         return Cause(words, terms)
     if way == base_way:
-        common = carrier if observed else way
+        common = way
+        if observed:
+            common = carrier
         return NoCause(f"both talk over {common}")
     words = f"its ranks talk over {_way_words(way)}, the baseline's over {_way_words(base_way)}"
     return Cause(words, terms)
 
 
 def _way_words(way: Scalar | None) -> str:
-    return "the library's choice" if way == "auto" else str(way)
+    if way == "auto":
+        return "the library's choice"
+    return str(way)
 
 
 _LAYERS = (Layer.NETWORK, Layer.MPI, *PROGRAM_LAYERS)

@@ -65,22 +65,30 @@ def neighbours(case: LossCase) -> Cause | NoCause:
         return NoCause("as many neighbours work beside the baseline")
     crowd = _Crowd.of(case, busy, str(load))
     beside_base = f"{base_busy or 'none'} beside the baseline"
-    terms = _BUSY.get(case.finding.layer, ())
     promised, base_promised = case.both_numbers("neighbours.processors_per_core")
     promised = promised or 1.0
     base_promised = base_promised or 1.0
     if promised > base_promised:
-        turns_share = None
-        if case.finding.layer in _COMPUTING:
-            turns_share = Share.at_most(promised / base_promised - 1)
         words = f"{crowd.turns_words}, {beside_base}: for each core {promised:.3g} processors are "
-        words += "promised"
-        if any(caveat.code == "steal-time" for caveat in case.finding.own_caveats):
-            words += ", and a hypervisor took time away"
-        return Cause(words, terms, turns_share, caveat="cores-with-neighbours")
+        return _taking_turns(case, f"{words}promised", promised / base_promised)
     if not crowd.reaches:
         return NoCause(f"neighbours of load {load} share {crowd.resource} alone")
+    terms = _BUSY.get(case.finding.layer, ())
     return Cause(f"{crowd.words} use{crowd.verb_end} {crowd.resource}, {beside_base}", terms)
+
+
+def _taking_turns(case: LossCase, words: str, ratio: float) -> Cause:
+    """Return the cause that more processors are promised for each core than for the baseline's.
+
+    - `ratio`: how many times more.
+    """
+    share = None
+    if case.finding.layer in _COMPUTING:
+        share = Share.at_most(ratio - 1)
+    if any(caveat.code == "steal-time" for caveat in case.finding.own_caveats):
+        words += ", and a hypervisor took time away"
+    terms = _BUSY.get(case.finding.layer, ())
+    return Cause(words, terms, share, caveat="cores-with-neighbours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +112,17 @@ class _Crowd:
     @property
     def words(self) -> str:
         """Their number and load: ``2 busy neighbours (load: cpu)``."""
-        noun = "neighbours" if self.count > 1 else "neighbour"
+        noun = "neighbour"
+        if self.count > 1:
+            noun = "neighbours"
         return f"{self.count} busy {noun} (load: {self.load})"
 
     @property
     def verb_end(self) -> str:
         """The end of a verb of which they are the subject."""
-        return "" if self.count > 1 else "s"
+        if self.count > 1:
+            return ""
+        return "s"
 
     @property
     def turns_words(self) -> str:
@@ -130,7 +142,9 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
         return NoCause("its processor shows every instruction set that the baseline's does")
     names = listing([kind.family or kind.title for kind in hidden])
     model = case.facts.get("cpu.model")
-    processor = f"its processor ({model})" if model else "its processor"
+    processor = "its processor"
+    if model:
+        processor = f"its processor ({model})"
     visible = [kind for kind in _SETS if case.facts.get(f"cpu.flags.{kind.name}") is True]
     most = max((kind.operations for kind in visible), default=_LEAST_OPERATIONS)
     fewer = max(kind.operations for kind in hidden) / most
@@ -194,12 +208,17 @@ def uses_all_cores(place: Place) -> bool:
 
 def shared_cores(case: LossCase) -> Cause | NoCause:
     """Ranks, or hosts, that take turns on the cores of one machine."""
-    flags = {caveat.code for caveat in case.finding.own_caveats if caveat.for_most}
+    flags = set()
+    for caveat in case.finding.own_caveats:
+        if caveat.for_most:
+            flags.add(caveat.code)
     nodes = case.place.ran_on or 1
     allowed = case.facts.get("cpu.allowed")
     terms = _BUSY.get(case.finding.layer, ())
     if "shared-host" in flags and isinstance(allowed, int) and allowed < nodes:
-        noun = "cores" if allowed > 1 else "core"
+        noun = "core"
+        if allowed > 1:
+            noun = "cores"
         return Cause(f"its {nodes} hosts take turns on {allowed} {noun}", terms)
     if "oversubscribed" in flags:
         words = "its ranks take turns on fewer cores than they are"

@@ -149,9 +149,9 @@ class _Part:
     @property
     def matters(self) -> bool:
         """Whether it is enough of the time for a loss of it to count."""
-        return self.share > DEFAULT_MARGIN or (
-            bool(self.below) and self.share * (_most(self.below) - 1) > DEFAULT_MARGIN
-        )
+        if self.share > DEFAULT_MARGIN:
+            return True
+        return bool(self.below) and self.share * (_most(self.below) - 1) > DEFAULT_MARGIN
 
     def measured(self, case: LossCase) -> MeasuredTerm | None:
         """Return its extra time; None where the rung below does not bound it."""
@@ -210,7 +210,10 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
         return [], missing
     dearest = max(worse, key=lambda measurement: measurement.ratio.value)
     computes = dearest.finding.probe in COMPUTING
-    term = Term.COMPUTING if computes else Term.MESSAGES
+    if computes:
+        term = Term.COMPUTING
+    else:
+        term = Term.MESSAGES
     share = Share.at_most(most)
     return [MeasuredTerm(term, share, dearest.finding.probe, dearest.words)], missing
 

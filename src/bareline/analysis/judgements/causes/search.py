@@ -59,7 +59,10 @@ def explain(
         point = _worst_loss(finding)
         if point is not None:
             cases.append(_case(finding, point, findings, facts, baseline))
-    below = {id(case): _explained(case) for case in cases if not case.is_program}
+    below = {}
+    for case in cases:
+        if not case.is_program:
+            below[id(case)] = _explained(case)
     refused = _refused_below(below.values())
     explanations = []
     for case in cases:
@@ -146,7 +149,9 @@ def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Expl
             if isinstance(answer, NoCause):
                 absent[rule.name] = answer.reason
             else:
-                cause = cause_of_program(answer, case, measured) if case.is_program else answer
+                cause = answer
+                if case.is_program:
+                    cause = cause_of_program(answer, case, measured)
                 withdrawn = cause.withdrawn or (refused or {}).get(rule.name, "")
                 name = answer.name or rule.name
                 causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))

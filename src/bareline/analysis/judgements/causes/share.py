@@ -25,8 +25,14 @@ class Share:
         """Return the extra time of a ratio; one without an interval is exact, as of a model."""
         if ratio.lo is None and ratio.hi is None:
             return cls.exactly(ratio.value - 1)
-        lo = ratio.value if ratio.lo is None else ratio.lo
-        hi = float("inf") if ratio.hi is None else ratio.hi
+        if ratio.lo is None:
+            lo = ratio.value
+        else:
+            lo = ratio.lo
+        if ratio.hi is None:
+            hi = float("inf")
+        else:
+            hi = ratio.hi
         return cls(ratio.value - 1, lo - 1, hi - 1)
 
     @classmethod
@@ -52,7 +58,10 @@ class Share:
 
         Infinite bounds leave everything open.
         """
-        lo = -float("inf") if other.hi == float("inf") else self.lo - other.hi
+        if other.hi == float("inf"):
+            lo = -float("inf")
+        else:
+            lo = self.lo - other.hi
         return Share(self.value - other.value, lo, self.hi - other.lo)
 
     def times(self, factor: float) -> Share:

@@ -19,14 +19,19 @@ def _given(
         number, base_number = case.both_numbers(key)
         if number is None or base_number is None:
             return NoCause("it was not given a value above 0")
-        worse = base_number / number if higher else number / base_number
+        if higher:
+            worse = base_number / number
+        else:
+            worse = number / base_number
         if worse <= 1 + DEFAULT_MARGIN:
             return NoCause("it was given no worse a value")
         values = [format_fact(key, value) for value in case.both(key)]
         given = f"{words} was given as {values[0]}, the baseline's as {values[1]}"
         return Cause(given, (Term.MODEL,), Share.at_most(worse - 1))
 
-    layers = PROGRAM_LAYERS if computes else (Layer.MPI, *PROGRAM_LAYERS)
+    layers: tuple[Layer, ...] = PROGRAM_LAYERS
+    if not computes:
+        layers = (Layer.MPI, *PROGRAM_LAYERS)
     return Rule(f"simulated {name}", layers, find, (key,), between=not computes)
 
 

@@ -41,12 +41,16 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
         return NoCause(f"only messages above {least} within a node are copied once without it")
     words = "each rank has a user namespace of its own, so that its messages are copied twice"
     most = _most(case, size)
-    share = None if most is None else Share.at_most(most - 1)
+    share = None
+    if most is not None:
+        share = Share.at_most(most - 1)
     cause = Cause(words, (Term.COPIES,), share)
     for other, facts in case.others:
         alike = all(case.facts.get(key) == facts.get(key) for key in _BESIDE)
         shared = alike and facts.get("container.userns") == "per-node"
-        ratio = case.against(other) if shared else None
+        ratio = None
+        if shared:
+            ratio = case.against(other)
         if ratio is not None and case.point.ratio is not None:
             where = f"on {other.platform}, where they share one"
             return bound_below(ratio, case.point.ratio, cause, where)
@@ -73,7 +77,9 @@ def _copied_twice(point: Row) -> list[tuple[int, float]]:
     if not size or size > _COPIED_TWICE_BYTES or point.ratio is None:
         return []
     base_s = _time_s(point, size)
-    return [] if base_s is None else [(size, point.ratio.value * base_s)]
+    if base_s is None:
+        return []
+    return [(size, point.ratio.value * base_s)]
 
 
 def _time_s(point: Row, size: int) -> float | None:
@@ -82,7 +88,9 @@ def _time_s(point: Row, size: int) -> float | None:
         return None
     if not point.rate:
         return point.base.value
-    amount = size if point.metric.unit == "B/s" else 1
+    amount = 1
+    if point.metric.unit == "B/s":
+        amount = size
     return amount / point.base.value
 
 
@@ -101,11 +109,15 @@ def file_system_name(facts: Facts) -> str:
     if below := facts.get("fs.below"):
         return f"{kind} in a file on {below}"
     if bricks := facts.get("fs.bricks"):
-        noun = "brick" if bricks == 1 else "bricks"
+        noun = "bricks"
+        if bricks == 1:
+            noun = "brick"
         return f"GlusterFS of {bricks} {noun}"
     if server := facts.get("fs.server"):
         return f"{kind} of a server {format_fact('fs.server', server)}"
-    return f"{kind}, striped: {facts['fs.striping']}" if facts.get("fs.striping") else kind
+    if facts.get("fs.striping"):
+        return f"{kind}, striped: {facts['fs.striping']}"
+    return kind
 
 
 def kind_of_disk(case: LossCase) -> Cause | NoCause:
@@ -113,7 +125,9 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
     rotates, base_rotates = case.both("fs.disk.rotational")
     if rotates == base_rotates:
         return NoCause("both disks are of one kind")
-    words = "its disk rotates, the baseline's does not" if rotates else "its disk does not rotate"
+    words = "its disk does not rotate"
+    if rotates:
+        words = "its disk rotates, the baseline's does not"
     return Cause(words, (Term.FILES,))
 
 
@@ -151,7 +165,9 @@ def _kernel(facts: Facts) -> str:
     """Return the version of the kernel without the name of its build."""
     release = str(facts["kernel.release"])
     version = re.match(r"\d+\.\d+", release)
-    return version[0] if version else release
+    if version:
+        return version[0]
+    return release
 
 
 #: Variables with which builds are given flags; a platform's `environment` sets them.

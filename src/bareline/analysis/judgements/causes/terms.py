@@ -79,14 +79,18 @@ def _of_link(case: LossCase, work: Work) -> tuple[list[MeasuredTerm], list[Missi
         if latency is not None:
             measured.append(_start(case, work, latency))
         else:
-            probe = LATENCIES[0] if work.direct else PINGPONG
+            probe = PINGPONG
+            if work.direct:
+                probe = LATENCIES[0]
             missing.append(MissingTerm(Term.START, probe))
     if work.size_bytes.most:
         stream = case.on_link(*STREAMS)
         if stream is not None:
             measured.append(_bytes(case, work, stream))
         else:
-            probe = STREAMS[0] if work.direct else PINGPONG
+            probe = PINGPONG
+            if work.direct:
+                probe = STREAMS[0]
             missing.append(MissingTerm(Term.BYTES, probe))
     return measured, missing
 
@@ -156,7 +160,9 @@ def _on_full_link(
 
 def seconds_per_byte(point: Row, rate: float) -> float:
     """Return the time of a byte at a rate in the unit of a point, bit/s or B/s."""
-    units_per_byte = 1 if point.metric.unit == "B/s" else 8
+    units_per_byte = 8
+    if point.metric.unit == "B/s":
+        units_per_byte = 1
     return units_per_byte / rate
 
 
@@ -178,7 +184,9 @@ def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
 def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
     """Return the rate of the platform's link in bit/s, unless a stream is certainly below it."""
     _, most = link_use(case, stream)
-    return link_bps(case.facts) if most >= LINK_FULL else None
+    if most >= LINK_FULL:
+        return link_bps(case.facts)
+    return None
 
 
 def waits(case: LossCase) -> float:
@@ -250,7 +258,9 @@ class _Messages:
         return Share.within(lo, usual.value, hi)
 
     def _term(self, term: Term, share: Share, below: Measurement | None) -> MeasuredTerm:
-        refuses = below.contradicts if below is not None else ""
+        refuses = ""
+        if below is not None:
+            refuses = below.contradicts
         return MeasuredTerm(term, share, PINGPONG, self.worst.words, refuses)
 
 

@@ -97,19 +97,20 @@ class WhyNot:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each fact, measurement and loss."""
-        measured = [
-            NeededMeasurement(
-                self.rule.name,
-                self.platform,
-                self.baseline,
-                "measurement",
-                probe,
-                worst.place.ran_on if worst else None,
-                **bounds(worst.ratio if worst else None),
-                verdict=worst.verdict if worst else None,
+        measured = []
+        for probe, worst in self.measured:
+            measured.append(
+                NeededMeasurement(
+                    self.rule.name,
+                    self.platform,
+                    self.baseline,
+                    "measurement",
+                    probe,
+                    worst.place.ran_on if worst else None,
+                    **bounds(worst.ratio if worst else None),
+                    verdict=worst.verdict if worst else None,
+                )
             )
-            for probe, worst in self.measured
-        ]
         return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
 
 
@@ -126,7 +127,9 @@ def rule_of(name: str) -> Rule:
         return rule
     names = [rule.name for rule in load_rules()]
     close = did_you_mean(name, names, "")
-    hint = f"{close} " if close else ""
+    hint = ""
+    if close:
+        hint = f"{close} "
     raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")
 
 
@@ -153,12 +156,12 @@ def why_not(
 ) -> WhyNot:
     """Describe for one platform why a cause is, or is not, named."""
     head = _Head(rule.name, platform, baseline)
-    answers = [
-        _answer(head, explanation)
-        for explanation in explanations
-        if explanation.finding.platform == platform
-        and rule.concerns(explanation.finding.layer, explanation.finding.probe)
-    ]
+    answers = []
+    for explanation in explanations:
+        if explanation.finding.platform == platform and rule.concerns(
+            explanation.finding.layer, explanation.finding.probe
+        ):
+            answers.append(_answer(head, explanation))
     needed = _facts(head, rule, facts.get(platform, {}), facts.get(baseline, {}))
     measured = _measured(rule.probes, [f for f in findings if f.platform == platform])
     return WhyNot(rule, platform, baseline, needed, measured, answers)
@@ -186,7 +189,10 @@ def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[
     """Return each probe that measures the cause, with its worst cell by number of nodes, if any."""
     measured: list[tuple[str, Row | None]] = []
     for probe in probes:
-        cells = [finding.worst for finding in findings if finding.probe == probe and finding.worst]
+        cells = []
+        for finding in findings:
+            if finding.probe == probe and finding.worst:
+                cells.append(finding.worst)
         by_nodes = grouped_by(cells, lambda cell: cell.place.ran_on)
         measured += [(probe, max(alike, key=_ratio)) for alike in by_nodes.values()]
         if not cells:
@@ -195,7 +201,9 @@ def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[
 
 
 def _ratio(cell: Row) -> float:
-    return cell.ratio.value if cell.ratio is not None else 0.0
+    if cell.ratio is not None:
+        return cell.ratio.value
+    return 0.0
 
 
 def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
@@ -220,7 +228,9 @@ def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
     """Return why a cause is absent or withdrawn, or its words where it is named."""
     if cause is None:
         return explanation.absent.get(name, "")
-    return f"withdrawn: {cause.withdrawn}" if cause.withdrawn else cause.words
+    if cause.withdrawn:
+        return f"withdrawn: {cause.withdrawn}"
+    return cause.words
 
 
 def _figures(explanation: Explanation, cause: Cause) -> str:
@@ -228,5 +238,10 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
     if cause.withdrawn or cause.share is None:
         return ""
     figures = f"{explanation.amount(cause.share)} of {explanation.amount(explanation.extra)}"
-    others = [other.name for other in explanation.sized if other is not cause]
-    return f"{figures}, beside {listing(others)}" if others else figures
+    others = []
+    for other in explanation.sized:
+        if other is not cause:
+            others.append(other.name)
+    if others:
+        return f"{figures}, beside {listing(others)}"
+    return figures

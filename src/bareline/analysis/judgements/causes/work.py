@@ -77,7 +77,9 @@ def work_of(place: Place) -> Work | None:
     if size is None or not place.probe.startswith("mpi."):
         return None
     if place.probe in ONE_WAY:
-        starts = Count(0, 0, 1) if place.probe in _WINDOWED else _ONE
+        starts = _ONE
+        if place.probe in _WINDOWED:
+            starts = Count(0, 0, 1)
         return Work(starts, Count.exactly(size), direct=True)
     crossing = Count(size, size, _CROSSING * size)
     match place.probe.partition(".")[2]:
@@ -91,7 +93,9 @@ def work_of(place: Place) -> Work | None:
             return Work(Count(1, 1, 2), Count(size, size, 2 * _CROSSING * size))
         case "first_message":  # sockets are connected, and both ends agree
             return Work(Count(2, 1, 8), NONE)
-    return _of_collective(place, size) if place.probe in _COLLECTIVES else None
+    if place.probe in _COLLECTIVES:
+        return _of_collective(place, size)
+    return None
 
 
 def _of_collective(place: Place, size: int) -> Work:

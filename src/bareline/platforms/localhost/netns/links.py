@@ -184,15 +184,15 @@ def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptio
             f"peer name {HOST_DEVICE} mtu {mtu} netns {host.pid_in_switch}",
             f"link set {port(index)} addrgenmode none master {_BRIDGE} up",
         ]
-    switch.check(["ip", "-batch", "-"], lines)
+    switch.run_checked(["ip", "-batch", "-"], lines)
     for index, host in enumerate(hosts):
         # No IPv6 address: its discovery would send packets in the middle of a measurement.
         up = f"link set {HOST_DEVICE} addrgenmode none up"
         address = f"address add {host_address(index)}/24 dev {HOST_DEVICE}"
-        host.check(["ip", "-batch", "-"], [up, address])
+        host.run_checked(["ip", "-batch", "-"], [up, address])
         if options.offloads is False:
-            host.check(["ethtool", "-K", HOST_DEVICE, *_PLAIN])
-            switch.check(["ethtool", "-K", port(index), *_PLAIN])
+            host.run_checked(["ethtool", "-K", HOST_DEVICE, *_PLAIN])
+            switch.run_checked(["ethtool", "-K", port(index), *_PLAIN])
 
 
 def shape(
@@ -211,10 +211,10 @@ def shape(
     frames = max(1, packet // (options.mtu + _FRAME_BYTES))
     for host in hosts:
         sizes = f"link set {HOST_DEVICE} gso_max_size {packet} gso_max_segs {frames}"
-        host.check(["ip", "-batch", "-"], [sizes])
-        host.check(["tc", "-batch", "-"], lines(HOST_DEVICE))
+        host.run_checked(["ip", "-batch", "-"], [sizes])
+        host.run_checked(["tc", "-batch", "-"], lines(HOST_DEVICE))
     ports = [line for index in range(len(hosts)) for line in lines(port(index))]
-    switch.check(["tc", "-batch", "-"], ports)
+    switch.run_checked(["tc", "-batch", "-"], ports)
 
 
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:

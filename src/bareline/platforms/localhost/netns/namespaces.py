@@ -74,7 +74,7 @@ class Namespaces:
         line = self.enter(argv)
         return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
 
-    def check(self, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
+    def run_checked(self, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
         """Run a command of the set-up inside, with its input, and insist that it works."""
         ended = self.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
         if ended.exit_code != 0:

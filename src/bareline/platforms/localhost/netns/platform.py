@@ -122,7 +122,7 @@ class NetnsAllocation(LocalhostAllocation):
         lines = agent_text(commands, for_a_shell=True).splitlines()
         # It is not called on the hosts, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
-            place.check(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
+            place.run_checked(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
         """Limit the links as finely as this machine can, and measure their rate."""

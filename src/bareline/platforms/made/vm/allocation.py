@@ -122,7 +122,7 @@ class VmAllocation(RemoteAllocation):
 
         def open_one(guest: Guest) -> None:
             ended = self.access.run(first, ["ssh", "-fNM", guest.address])
-            ended.check(f"no ssh from {first}", where=guest.name)
+            ended.require_success(f"no ssh from {first}", where=guest.name)
             self._joined.add(guest.name)
 
         _at_once(open_one, others)

@@ -143,7 +143,9 @@ def cloud_medium(
 def _overlay(base: Path, base_format: str, path: Path) -> Path:
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
-    run_process([*argv, str(path)], timeout_s=30.0).check("the guest's disk cannot be made")
+    run_process([*argv, str(path)], timeout_s=30.0).require_success(
+        "the guest's disk cannot be made"
+    )
     return path
 
 
@@ -201,7 +203,7 @@ def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, obje
 def _make_seed_medium(folder: Path, medium: Path) -> None:
     for program in filter(shutil.which, ("genisoimage", "xorrisofs", "mkisofs")):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
-        run_process(argv, timeout_s=60.0).check(f"{program} failed")
+        run_process(argv, timeout_s=60.0).require_success(f"{program} failed")
         return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",

@@ -154,7 +154,7 @@ class NativePrograms:
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
             ended = run_process(line, timeout_s=300.0, stdin=content)
-            ended.check("files could not be copied", where=", ".join(names))
+            ended.require_success("files could not be copied", where=", ".join(names))
             return [line for line in ended.stdout.splitlines() if _REMARK.match(line)]
 
         with ThreadPoolExecutor(max_workers=16) as pool:

@@ -157,7 +157,7 @@ class SlurmAllocation(RemoteAllocation):
 
     @cached_property
     def _binds(self) -> bool:
-        config = commands.check("scontrol", "show", "config")
+        config = commands.run_checked("scontrol", "show", "config")
         plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", config, re.MULTILINE)
         return plugins is not None and "affinity" in plugins[1]
 

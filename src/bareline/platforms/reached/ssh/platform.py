@@ -167,7 +167,7 @@ class SshAllocation(RemoteAllocation):
         else:
             write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
             failed = "the launcher's agent cannot be written"
-            self.on_node(0, write, stdin=text).check(failed, where=self.nodes[0].name)
+            self.on_node(0, write, stdin=text).require_success(failed, where=self.nodes[0].name)
         self._has_agent = True
         return path
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from bareline.probes.base import Probe
+from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -45,16 +44,17 @@ class Interpreter(Probe[Params]):
         argv = ("python3", "-c", _PROGRAM, str(params.turns))
         return Command(argv=argv, requires=("python3",))
 
-    def parse(self, params: Params, output: Output) -> Iterable[Sample]:
+    def parse(self, params: Params, output: Output) -> ProbeReading:
         """Read one JSON object: an output that was cut is not one, and is refused."""
         try:
-            found = json.loads(output.stdout)
-            turns, seconds = found["turns"], found["seconds"]
-            if turns != params.turns:
-                raise ParseError(f"{turns} turns instead of {params.turns}")
-            yield Sample("rate", turns / seconds)
+            printed = json.loads(output.stdout)
+            turns = printed["turns"]
+            rate = turns / printed["seconds"]
         except (ValueError, TypeError, LookupError, ZeroDivisionError) as error:
             raise ParseError(f"no turns and seconds: {error}") from error
+        if turns != params.turns:
+            raise ParseError(f"{turns} turns instead of {params.turns}")
+        return ProbeReading((Sample("rate", rate),))
 
 
 PROBE = Interpreter()

@@ -248,4 +248,4 @@ def check_runtime(runtime: Runtime) -> None:
     """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
-        tried.check(f"{runtime.title} makes no container", hint=runtime.remedy)
+        tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)

@@ -67,7 +67,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     ended = run(["sh", "-s", "--", *arguments], text)
     hint = "`bareline doctor` lists the missing programs"
-    ended.check("the file system cannot be mounted", where="filesystem", hint=hint)
+    ended.require_success("the file system cannot be mounted", where="filesystem", hint=hint)
     lines = (line.partition(" ")[::2] for line in ended.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
 

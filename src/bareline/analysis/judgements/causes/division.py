@@ -1,0 +1,204 @@
+"""The division of a measured term among the facts that change it.
+
+A term that a rung below measured counts as measured, whatever its facts are; its facts share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.analysis.judgements.causes.cause import Cause, Term
+from bareline.analysis.judgements.causes.share import NOTHING, Share, total
+from bareline.analysis.judgements.causes.terms import LINK_FULL, MeasuredTerm
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+#: Terms whose facts multiply: instructions a clock, and clocks a second.
+MULTIPLY = (Term.ARITHMETIC,)
+
+
+@dataclass(frozen=True, slots=True)
+class TermShare:
+    """The extra time of a term over the baseline's time, and the rules of causes that share it.
+
+    - `rest`: the part of it that these causes leave.
+    - `probe`, `words`: the rung that measured it, and its figure; empty where only facts bound it.
+    - `predicts`: it is also a term of the prediction, and is never withdrawn.
+    """
+
+    term: Term
+    share: Share
+    rules: tuple[str, ...]
+    rest: Share = NOTHING
+    probe: str = ""
+    words: str = ""
+    predicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A measured term, and the part of it that each fact has, by the rule of the fact."""
+
+    measured: MeasuredTerm
+    parts: Mapping[str, Share]
+
+    @classmethod
+    def of(cls, measured: MeasuredTerm, causes: Sequence[Cause]) -> Division:
+        """Divide a term among the causes that change it.
+
+        A term that contradicts them has no parts.
+        """
+        if measured.refuses:
+            return cls(measured, {})
+        facts = [cause for cause in causes if measured.term in cause.terms and not cause.withdrawn]
+        return cls(measured, _parts(measured, facts))
+
+    @property
+    def matters(self) -> bool:
+        """Whether the term may add something that is not within the margin."""
+        if self.measured.predicts:
+            return True
+        share = self.measured.share
+        if self.measured.refuses:
+            return share.value >= DEFAULT_MARGIN
+        return share.hi >= DEFAULT_MARGIN
+
+    @property
+    def term(self) -> TermShare:
+        """The term, with the part that its facts leave."""
+        measured = self.measured
+        rest = measured.share
+        if self.parts:
+            rest = rest.less(total(self.parts.values()))
+        return TermShare(
+            measured.term,
+            measured.share,
+            tuple(self.parts),
+            rest,
+            measured.probe,
+            measured.words,
+            measured.predicts,
+        )
+
+
+def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
+    """Return the part of each fact in a measured term, by its rule.
+
+    Facts that are certainly at work have the part that the remaining facts leave. Where several may
+    be at work, each may have from nothing to all that it can cost.
+    """
+    alone = len(facts) == 1
+    certain = [cause for cause in facts if cause.certain]
+    possible = [_PossibleFact(cause, measured, alone) for cause in facts if not cause.certain]
+    usual_parts = _divided(measured.share.value, possible)
+    parts: dict[str, Share] = {}
+    for fact, usual in zip(possible, usual_parts, strict=True):
+        parts[fact.cause.rule] = fact.part(usual, beside_certain=bool(certain))
+    for cause in certain:
+        parts[cause.rule] = _remainder(cause, measured.share, parts)
+        parts = {rule: share for rule, share in parts.items() if share.hi > 0}
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _PossibleFact:
+    """A fact that may be at work, and the measured term that it changes.
+
+    - `alone`: no other fact changes the term.
+    """
+
+    cause: Cause
+    measured: MeasuredTerm
+    alone: bool
+
+    def part(self, usual: float, *, beside_certain: bool) -> Share:
+        """Return the part of the term that the fact has.
+
+        - `usual`: its part of the term's value.
+        - `beside_certain`: another fact is certainly at work, so that this one may have nothing.
+        """
+        cost = self.cause.share
+        lo = self._least
+        hi = min(self.measured.share.hi, self.most)
+        if cost is not None and self._is_factor:
+            usual = min(usual, cost.hi)
+            lo = 0.0
+            hi = self.measured.share.hi
+        if beside_certain:
+            usual = min(usual, hi)
+            if cost is None:
+                usual = 0.0
+        return Share.within(lo, usual, hi)
+
+    @property
+    def most(self) -> float:
+        """The most that it can have of the term."""
+        cost = self.cause.share
+        if cost is None:
+            return self.measured.share.hi
+        if self.measured.term in MULTIPLY and not self.alone:
+            return within_product(cost, self.measured.share)
+        return cost.hi
+
+    @property
+    def _least(self) -> float:
+        """The least that it has of the term.
+
+        A fact with a larger cost than was measured has at least the measured value, not its upper
+        end.
+        """
+        whole = self.measured.share
+        least = 0.0
+        if self.alone:
+            least = max(0.0, whole.lo)
+        elif self.cause.share is not None:
+            least = max(0.0, self.cause.share.lo)
+        return min(least, self.most, whole.hi, max(0.0, whole.value))
+
+    @property
+    def _is_factor(self) -> bool:
+        """Whether a fact of computing costs certainly less than the term.
+
+        Another factor then multiplies it: it may have any part of the term, although by itself it
+        costs no more than its bound.
+        """
+        cost = self.cause.share
+        if not self.alone or cost is None:
+            return False
+        if self.measured.term is not Term.COMPUTING:
+            return False
+        return cost.hi < self.measured.share.lo
+
+
+def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
+    """Return the part of a term that the other facts leave to one that is certainly at work."""
+    assert cause.share is not None
+    taken = min(total(parts.values()).hi, whole.hi)
+    left = whole.less(Share(0.0, 0.0, taken)).without_gain()
+    most = cause.share.hi / LINK_FULL
+    return Share.within(min(left.lo, most), min(left.value, most), min(left.hi, most))
+
+
+def within_product(factor: Share, whole: Share) -> float:
+    """Return the most that a factor has of a product: without it all is shorter by the factor."""
+    return (1 + whole.hi) * (1 - 1 / (1 + factor.hi))
+
+
+def _divided(whole: float, facts: Sequence[_PossibleFact]) -> list[float]:
+    """Divide a share: first the known costs of facts, then the rest evenly."""
+    whole = max(0.0, whole)
+    values = [0.0] * len(facts)
+    silent: list[tuple[float, int]] = []
+    for number, fact in enumerate(facts):
+        cost = fact.cause.share
+        if cost is not None and cost.lo > 0:
+            values[number] = min(fact.most, cost.value, whole)
+        else:
+            silent.append((fact.most, number))
+    rest = max(0.0, whole - sum(values))
+    # Facts with the least room come first, so that the rest gets the part that they cannot take.
+    silent.sort()
+    for position, (most, number) in enumerate(silent):
+        values[number] = min(most, rest / (len(silent) - position))
+        rest -= values[number]
+    return values

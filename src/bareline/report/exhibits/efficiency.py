@@ -1,0 +1,136 @@
+"""Parallel efficiency: the remaining part of the speed per rank, against the fewest ranks.
+
+With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
+that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
+case with the fewest ranks that the platform measured.
+
+References
+----------
+G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing
+capabilities", AFIPS 1967, doi:10.1145/1465482.1465560.
+J. L. Gustafson, "Reevaluating Amdahl's law", Communications of the ACM 31(5), 1988,
+doi:10.1145/42411.42415.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.numbers.row import Estimate, Row
+from bareline.report.content.cells import position
+from bareline.stats import paired_ratio
+from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.place import Place
+
+#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
+Launches = Mapping[tuple[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class EfficiencyPoint:
+    """A cell by ranks.
+
+    - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
+      interval is that of the ratio of both within blocks; none below six common blocks, for
+      simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
+      definition.
+    """
+
+    cell: Row
+    ranks: float
+    efficiency: Estimate
+
+
+#: The points of one platform, with more and more ranks.
+Line = Sequence[EfficiencyPoint]
+
+
+def efficiencies(
+    cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
+) -> list[EfficiencyPoint]:
+    """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
+
+    Simulated and wall times are never divided by each other.
+
+    - `samples`: of the cells' metric, as of `Records`; no intervals without.
+    """
+    measured = [cell for cell in cells if cell.median]
+    measured.sort(key=lambda cell: position(cell, x))
+    bases: dict[bool, Row] = {}
+    points = []
+    for cell in measured:
+        base = bases.setdefault(cell.simulated, cell)
+        ranks = position(cell, x)
+        # A time measures the work that was done only if that is the same; a rate counts it itself.
+        is_same_work = weak and cell.metric.better == "lower"
+        ideal = 1.0 if is_same_work else ranks / position(base, x)
+        efficiency = _efficiency(cell, base, ideal, samples)
+        points.append(EfficiencyPoint(cell, ranks, efficiency))
+    return points
+
+
+def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None) -> Estimate:
+    """Return a cell's efficiency in percent, where it should be `ideal` times as fast."""
+    slower = cell.metric.worse(cell.median, base.median)
+    assert slower is not None
+    value = 100 / (slower * ideal)
+    if samples is None or cell is base or cell.simulated:
+        return Estimate(value)
+    interval = _slower(_launches(cell, samples), _launches(base, samples), cell.rate)
+    if interval is None:
+        return Estimate(value)
+    low, high = interval
+    return Estimate(value, 100 / (high * ideal), 100 / (low * ideal))
+
+
+def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
+    """Return the interval of how many times slower a cell is than the base, from common blocks.
+
+    None without an interval: too few common blocks, or values that are not positive.
+    """
+    shared = sorted(launches.keys() & base.keys())
+    values = np.array([launches[block] for block in shared])
+    bases = np.array([base[block] for block in shared])
+    if not shared or (values <= 0).any() or (bases <= 0).any():
+        return None
+    if rate:
+        ratio = paired_ratio(bases, values)
+    else:
+        ratio = paired_ratio(values, bases)
+    ends = (float(ratio.lo), float(ratio.hi))
+    if not np.isfinite(ends).all():
+        return None
+    return ends
+
+
+def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
+    place = cell.place
+    rows = samples.filter(
+        platform=cell.platform,
+        params=place.params,
+        ranks=place.ranks,
+        threads=place.threads,
+        nodes=place.nodes,
+        point=place.point,
+    )
+    launches = {}
+    for run, block, value in rows.select("run", "block", "value").iter_rows():
+        launches[int(run), int(block)] = float(value)
+    return launches
+
+
+def each_rank(place: Place, growing: Collection[str]) -> Place:
+    """Divide a place's growing parameters by its ranks: weak scaling's cases belong on one line."""
+    if not growing:
+        return place
+    shares: dict[str, Scalar] = {}
+    for name, value in parse_point(place.params).items():
+        if name in growing and isinstance(value, int | float) and not isinstance(value, bool):
+            shares[f"{name}_per_rank"] = value / place.ranks
+        else:
+            shares[name] = value
+    return replace(place, params=format_point(shares))
