@@ -19,7 +19,8 @@ from bareline.predict.curves.costs import Costs
 from bareline.predict.replay.engine import replay
 from bareline.predict.scaling.computing import computing
 from bareline.predict.scaling.grid import Grid, parse_grid
-from bareline.predict.scaling.pattern import JobCalls, recognise
+from bareline.predict.scaling.job_calls import JobCalls
+from bareline.predict.scaling.pattern import recognise
 from bareline.predict.scaling.period_time import COMPUTING, MESSAGES
 from bareline.predict.scaling.prediction import Target, grow
 from bareline.predict.scaling.ranks import scaled

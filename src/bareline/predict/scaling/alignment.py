@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bareline.predict.scaling.pattern import JobCalls, Step
+from bareline.predict.scaling.job_calls import JobCalls, Step
 from bareline.profile.period import ProgramPeriod, is_closed
 from bareline.profile.trace import CallStream
 

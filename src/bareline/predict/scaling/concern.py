@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bareline.predict.scaling.grid import Place
-from bareline.predict.scaling.pattern import Step
+from bareline.predict.scaling.job_calls import Step
 from bareline.predict.scaling.relations import Relation
 from bareline.profile.records import Shape
 

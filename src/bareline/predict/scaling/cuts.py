@@ -10,7 +10,7 @@ import numpy as np
 
 from bareline.predict.scaling.cells import RULES, Cells, Cut, Rule
 from bareline.predict.scaling.grid import Grid
-from bareline.predict.scaling.laws import SizeTable, Terms, laws_of, terms_at
+from bareline.predict.scaling.laws import LawTerms, SizeTable, laws_of, terms_at
 
 _MOST_CELLS = 4096
 #: The most ways to cut the sides that are compared: more would determine nothing.
@@ -45,14 +45,14 @@ CallSizes = tuple[CountSizes, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class SideCuts:
     """The ways to cut the sides of a grid, the even one first, and why a way is missing."""
 
     ways: list[Cut]
     unclear: str = ""
 
     @classmethod
-    def of(cls, grid: Grid, uneven: Sequence[CallSizes]) -> Cuts:
+    def of(cls, grid: Grid, uneven: Sequence[CallSizes]) -> SideCuts:
         """Return the ways that give the sizes seen; the laws of all ways have to agree.
 
         - `uneven`: the calls whose sizes differ between the ranks of a count.
@@ -138,7 +138,7 @@ def _gives_sizes(call: CallSizes, cut: Cut) -> bool:
         for rank, size in sizes:
             terms = tuple(terms_at(grid, rank, cut).tolist())
             samples.add((grid.ranks, terms, size))
-    return bool(laws_of(SizeTable.of(sorted(samples)), Terms(len(cut), None)))
+    return bool(laws_of(SizeTable.of(sorted(samples)), LawTerms(len(cut), None)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def terms_at(grid: Grid, rank: int, cut: Cut) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LawTerms:
     """The terms on which a size may depend, by their numbers in `terms_at`; 0 is constant.
 
     - `sides`: the number of sides of the grid.
@@ -141,7 +141,7 @@ class Law:
         Two values, such as sides of 2 and 4, are met by every sum of two terms; few values may be
         met by a logarithm. That sizes shrink as parts of the problem do needs no third value.
 
-        - `rows`: the values of all terms; `first_growing`: as of `Terms`.
+        - `rows`: the values of all terms; `first_growing`: as of `LawTerms`.
         """
         if max(self.terms) < first_growing:
             # A share that is subtracted makes sizes grow with the sides.
@@ -187,7 +187,7 @@ def _follow_logarithm(values: Floats, growing: Floats, *, also_constant: bool) -
     return False
 
 
-def laws_of(table: SizeTable, terms: Terms) -> list[Law]:
+def laws_of(table: SizeTable, terms: LawTerms) -> list[Law]:
     """Return the simplest exact laws; none where no sum of two terms is exact.
 
     Laws that another count checks come before simpler laws without a check. No law has a negative
@@ -239,7 +239,7 @@ class Fit:
     errors: list[float]
 
 
-def close_law(table: SizeTable, terms: Terms) -> Law:
+def close_law(table: SizeTable, terms: LawTerms) -> Law:
     """Return the law nearest to sizes that vary between steps: one, and shares of the problem.
 
     It has all terms that the counts distinguish, and is checked where each can be left out.

@@ -19,6 +19,7 @@ from bareline.predict.scaling.unchecked import Unchecked
 from bareline.profile.records import NOBODY, Shape
 from bareline.profile.recurrence import FILES
 from bareline.profile.trace import CallStream
+from bareline.vocabulary.errors import AnalysisError
 
 #: The terms' values for a rank, by each way to cut the sides.
 _Rows = Sequence[Floats]
@@ -96,7 +97,7 @@ class Maker:
         is_root = step.rooted and root == rank
         if is_root not in call.sizes:
             why = "no profiled rank of its place has this role for the root"
-            raise self._calls.refused(call, why)
+            raise self._refused(call, why)
         laws = call.sizes[is_root]
         size, sent, received = (self._amount(call, size_laws, rows) for size_laws in laws)
         self._count(rank, call, laws, size)
@@ -121,7 +122,7 @@ class Maker:
             return NOBODY
         other = end.rank_on(self.grid, rank)
         if other is None:
-            raise self._calls.refused(call, f"{self.grid} has no such partner of rank {rank}")
+            raise self._refused(call, f"{self.grid} has no such partner of rank {rank}")
         return other
 
     def _tag(self, rank: int, other: int, call: PlaceCall, laws: Sequence[TagLaw]) -> int:
@@ -130,7 +131,7 @@ class Maker:
         tags = {law.at(self.grid.ranks, rank, other) for law in laws}
         if len(tags) > 1:
             listed = " or ".join(map(str, sorted(tags)))
-            raise self._calls.refused(call, f"its tag may be {listed}")
+            raise self._refused(call, f"its tag may be {listed}")
         return tags.pop()
 
     def _communicator(self, rank: int, call: PlaceCall) -> _Communicator:
@@ -157,7 +158,11 @@ class Maker:
             f"the profiles do not show whether its communicator has {listed} of "
             f"{self.grid.ranks} ranks"
         )
-        raise self._calls.refused(call, why)
+        raise self._refused(call, why)
+
+    def _refused(self, call: PlaceCall, why: str, hint: str | None = None) -> AnalysisError:
+        """Return the error of a call; parameters as `PlaceCalls.refused`."""
+        return self._calls.refused(call, why, hint)
 
     # Sizes ---------------------------------------------------------------------------------------
 
@@ -175,7 +180,7 @@ class Maker:
         if len(likely) != 1:
             listed = ", ".join(f"{size:g}" for size in sorted(sizes))
             why = f"several laws give its sizes, and differ there ({listed} B)"
-            raise self._calls.refused(call, why)
+            raise self._refused(call, why)
         value = likely.pop()
         self._check_whole(call, value, laws[0])
         return round(value)
@@ -198,7 +203,7 @@ class Maker:
         if value >= 0:
             parts = f"{value / element:g} elements of {element} B"
         why = f"its size on {self.grid} would be {parts}: the cut is not even"
-        raise self._calls.refused(call, why, _EVEN_HINT)
+        raise self._refused(call, why, _EVEN_HINT)
 
     # Counts --------------------------------------------------------------------------------------
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from bareline.predict.scaling.concern import Key, ProfiledCall
 from bareline.predict.scaling.cuts import CallSizes, CountSizes, RankSize
 from bareline.predict.scaling.grid import Place
+from bareline.predict.scaling.job_calls import RankOfCount, Step
 from bareline.predict.scaling.members import MembersRule
-from bareline.predict.scaling.pattern import Concern, Pattern, RankOfCount, Step, Template
+from bareline.predict.scaling.pattern import Concern, Pattern, Template
 from bareline.predict.scaling.tags import TagLaw, TagSample, tag_laws
 
 #: A call of a place, by its number.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.predict.scaling.laws import EXACT, Floats, Law, SizeTable, Terms, in_blocks
+from bareline.predict.scaling.laws import EXACT, Floats, Law, LawTerms, SizeTable, in_blocks
 
 #: The sizes of blocks to which messages are padded, in bytes: from a cache line on.
 _BLOCKS = [1 << power for power in range(6, 17)]
@@ -34,7 +34,7 @@ class _Whole:
         return sorted({self.least, self.most})
 
 
-def padded_laws(table: SizeTable, terms: Terms) -> list[Law]:
+def padded_laws(table: SizeTable, terms: LawTerms) -> list[Law]:
     """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
 
     Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
@@ -80,7 +80,7 @@ def _is_padding_checked(table: SizeTable, term: int, block: int) -> bool:
     return False
 
 
-def may_be_padding(table: SizeTable, there: Floats, terms: Terms) -> bool:
+def may_be_padding(table: SizeTable, there: Floats, terms: LawTerms) -> bool:
     """Whether one size on all counts may be a share in whole blocks that has fewer on a new grid.
 
     - `there`: the terms' values on the new grid.

@@ -11,144 +11,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bareline.predict.scaling.grid import BOTH_ENDS, MOST_SIDES, Grid, Place, grids
-from bareline.predict.scaling.members import MembersRule, common, rules_of
+from bareline.predict.scaling.job_calls import (
+    EndName,
+    JobCalls,
+    ProfiledCount,
+    RankOfCount,
+    Step,
+)
+from bareline.predict.scaling.members import MembersRule, common
 from bareline.predict.scaling.relations import End, OtherEnds, Relation
-from bareline.profile.period import ProgramPeriod, calls_of
-from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import CallStream
+from bareline.profile.period import ProgramPeriod
+from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.errors import AnalysisError, one_line
-
-_Numbers = npt.NDArray[np.integer[Any]]
-
-
-class Step(NamedTuple):
-    """The kind of a call, without the ranks that it concerns and its sizes; `ago`: see `Shape`."""
-
-    call: str
-    kind: str
-    posts: bool
-    sends: bool
-    receives: bool
-    rooted: bool
-    shared: bool
-    ago: int
-
-
-#: An end of a call, by its name in `Shape` and in `Concern`.
-EndName = Literal["to", "from_", "root"]
-END_NAMES: tuple[EndName, ...] = ("to", "from_", "root")
-
-
-def _step(shape: Shape) -> Step:
-    if shape.kind == "done":
-        return Step("done", "done", False, False, False, False, False, ago=shape.to)
-    return Step(
-        shape.call,
-        shape.kind,
-        shape.posts,
-        sends=shape.to != NOBODY,
-        receives=shape.from_ != NOBODY,
-        rooted=shape.root != NOBODY,
-        shared=shape.comm_size > 1,
-        ago=0,
-    )
-
-
-@dataclass(frozen=True)
-class RankCalls:
-    """A rank's calls as columns."""
-
-    steps: tuple[Step, ...]
-    to: _Numbers
-    from_: _Numbers
-    root: _Numbers
-    comm: _Numbers
-
-    @classmethod
-    def of(cls, stream: CallStream) -> RankCalls:
-        """Return the calls of a stream."""
-        shape_steps = [_step(shape) for shape in stream.shapes]
-        steps = tuple(shape_steps[number] for number in stream.shape.tolist())
-
-        def column(name: str) -> _Numbers:
-            of_shapes = np.array([getattr(shape, name) for shape in stream.shapes], np.int64)
-            return of_shapes[stream.shape]
-
-        return cls(steps, column("to"), column("from_"), column("root"), column("comm"))
-
-    def ends(self, name: EndName) -> _Numbers:
-        """Return the ranks at one end of the calls."""
-        ends: _Numbers = getattr(self, name)
-        return ends
-
-
-@dataclass(frozen=True)
-class JobCalls:
-    """A period's calls of all ranks, and the members of its communicators."""
-
-    period: ProgramPeriod
-    ranks: tuple[RankCalls, ...]
-    members: Mapping[int, frozenset[int]]
-
-    @classmethod
-    def of(cls, period: ProgramPeriod) -> JobCalls:
-        """Return the calls of a period."""
-        members: dict[int, set[int]] = {}
-        for stream in period.trace.streams:
-            for shape in stream.shapes:
-                if shape.comm_size > 1:
-                    members.setdefault(shape.comm, set()).add(stream.rank)
-        ranks = tuple(map(RankCalls.of, period.trace.streams))
-        return cls(period, ranks, {comm: frozenset(ranks) for comm, ranks in members.items()})
-
-
-class Count(NamedTuple):
-    """The calls of a job on a profiled number of ranks, and the grid of its ranks."""
-
-    grid: Grid
-    job: JobCalls
-
-    def ranks(self) -> Iterator[RankOfCount]:
-        """Yield its ranks."""
-        for rank in range(self.grid.ranks):
-            yield RankOfCount(self.grid, self.job, rank)
-
-
-class RankOfCount(NamedTuple):
-    """A rank of a profiled count."""
-
-    grid: Grid
-    job: JobCalls
-    rank: int
-
-    @property
-    def place(self) -> Place:
-        """Its place on the grid."""
-        return self.grid.place(self.rank)
-
-    @property
-    def calls(self) -> RankCalls:
-        """Its calls, as columns."""
-        return self.job.ranks[self.rank]
-
-    @property
-    def shapes(self) -> Iterator[Shape]:
-        """Its calls, one after the other."""
-        return calls_of(self.job.period.trace.streams[self.rank])
-
-    def comm(self, number: int) -> int:
-        """Return the mark of a call's communicator."""
-        return int(self.calls.comm[number])
-
-    def rules(self, comm: int) -> list[MembersRule]:
-        """Return the rules that give the members of one of its communicators."""
-        return list(rules_of(self.grid, self.rank, self.job.members[comm]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +89,7 @@ class Template:
 class Pattern:
     """The calls of the ranks of each place, on several counts; the largest count is the last."""
 
-    counts: tuple[Count, ...]
+    counts: tuple[ProfiledCount, ...]
     templates: Mapping[Place, Template]
 
     @property
@@ -256,7 +134,7 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     patterns: list[Pattern] = []
     misfit = ""
     for grid in _possible_grids(period.ranks):
-        counts = (Count(grid, largest),)
+        counts = (ProfiledCount(grid, largest),)
         try:
             patterns.append(Pattern(counts, _templates(counts)))
         except _Misfit as odd:
@@ -302,7 +180,7 @@ def _with_others(pattern: Pattern, others: Sequence[JobCalls]) -> Pattern:
 def _with_count(pattern: Pattern, job: JobCalls) -> Pattern:
     """Return a pattern with a further count on the first grid that fits, or as it is."""
     for grid in grids(job.period.ranks, len(pattern.grid.sides)):
-        counts = (Count(grid, job), *pattern.counts)
+        counts = (ProfiledCount(grid, job), *pattern.counts)
         with suppress(_Misfit):
             return Pattern(counts, _templates(counts))
     return pattern
@@ -318,8 +196,13 @@ class _Misfit(Exception):
         super().__init__(call)
         self.call = call
 
+    @classmethod
+    def of_communicator(cls, call: str) -> _Misfit:
+        """Return the misfit of a call's communicator."""
+        return cls(f"the communicator of {call}")
 
-def _templates(counts: Sequence[Count]) -> dict[Place, Template]:
+
+def _templates(counts: Sequence[ProfiledCount]) -> dict[Place, Template]:
     """Return the calls of each place; raises _Misfit: a call does not fit."""
     by_place: dict[Place, list[RankOfCount]] = {}
     for count in counts:
@@ -360,7 +243,7 @@ def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule,
         if comms not in by_comms:
             by_comms[comms] = common(list(map(RankOfCount.rules, ranks, comms)))
         if not by_comms[comms]:
-            raise _Misfit(f"the communicator of {step.call}")
+            raise _Misfit.of_communicator(step.call)
         rules[number] = by_comms[comms]
     return rules
 

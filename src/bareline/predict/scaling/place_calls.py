@@ -15,7 +15,7 @@ from bareline.predict.scaling.laws import Law
 from bareline.predict.scaling.observations import Observations
 from bareline.predict.scaling.pattern import Pattern, program_of, share_of
 from bareline.predict.scaling.place_call import PlaceCall
-from bareline.predict.scaling.size_laws import Amount, SizeLaws
+from bareline.predict.scaling.size_laws import CallAmount, SizeLaws
 from bareline.predict.scaling.tags import TagLaw
 from bareline.predict.scaling.whole_side import WholeSideRelations
 from bareline.profile.recurrence import FILES
@@ -119,14 +119,14 @@ class PlaceCalls:
         is_root = samples[0].is_root
         same_role = [sample for sample in same_step if sample.is_root == is_root]
         groups = [samples, same_role, *_by_place(samples, place)]
-        amounts = [Amount(index, call.key.along) for index in _AMOUNTS]
+        amounts = [CallAmount(index, call.key.along) for index in _AMOUNTS]
         return tuple(self._amount_laws(call, groups, amount, place) for amount in amounts)
 
     def _amount_laws(
         self,
         call: PlaceCall,
         groups: Sequence[Sequence[ProfiledCall]],
-        amount: Amount,
+        amount: CallAmount,
         place: Place,
     ) -> list[Law]:
         samples = groups[0]

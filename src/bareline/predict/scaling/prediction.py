@@ -179,49 +179,52 @@ class _Growth:
         """Replay a made period, and add its point."""
         trace = self._with_computing(grown)
         replayed = PeriodTime.of(trace, self.target.run)
+        band = self._band_s(trace, replayed, grown)
+        self.points.append(self._point(grown, replayed, band))
+
+    def _point(self, grown: Grown, replayed: PeriodTime, band_s: tuple[float, float]) -> GrownRanks:
         ranks = grown.grid.ranks
-        period_s = replayed.period_s
-        efficiency = 1.0
-        if self.points:
-            first = self.points[0]
-            efficiency = first.period_s * first.ranks / (period_s * ranks)
-        lo_s, hi_s = self._band_s(trace, replayed, grown)
         largest = self.program.largest
         profiled = self.program.profiled_on(grown.grid)
         unchecked = grown.unchecked
-        self.points.append(
-            GrownRanks(
-                program=program_of(largest),
-                platform=self.target.name,
-                clock=self.target.clock,
-                ranks=ranks,
-                grid=str(grown.grid),
-                profiled=profiled is not None,
-                periods=largest.repeats,
-                period_s=period_s,
-                period_lo_s=lo_s,
-                period_hi_s=hi_s,
-                period_measured_s=_measured_s(profiled),
-                time_s=period_s * largest.repeats,
-                efficiency=efficiency,
-                shares=replayed.shares(),
-                scaling_ends=None,
-                ended_by=None,
-                computing_from=self.law.source,
-                computing_error=self.law.error,
-                times_largest=ranks / largest.ranks,
-                unchecked_calls=unchecked.calls,
-                unchecked_call_share=unchecked.call_share,
-                unchecked_byte_share=unchecked.byte_share,
-                unchecked_time_share=unchecked.time_share,
-                assumed_even=tuple(side + 1 for side in grown.assumed_even),
-                assumed_even_share=grown.even_share,
-                assumptions=tuple(basis(self.program, grown)),
-                sizes_off=grown.off,
-                calls_beside=largest.beside,
-                notes=self.target.notes,
-            )
+        return GrownRanks(
+            program=program_of(largest),
+            platform=self.target.name,
+            clock=self.target.clock,
+            ranks=ranks,
+            grid=str(grown.grid),
+            profiled=profiled is not None,
+            periods=largest.repeats,
+            period_s=replayed.period_s,
+            period_lo_s=band_s[0],
+            period_hi_s=band_s[1],
+            period_measured_s=_measured_s(profiled),
+            time_s=replayed.period_s * largest.repeats,
+            efficiency=self._efficiency(ranks, replayed.period_s),
+            shares=replayed.shares(),
+            scaling_ends=None,
+            ended_by=None,
+            computing_from=self.law.source,
+            computing_error=self.law.error,
+            times_largest=ranks / largest.ranks,
+            unchecked_calls=unchecked.calls,
+            unchecked_call_share=unchecked.call_share,
+            unchecked_byte_share=unchecked.byte_share,
+            unchecked_time_share=unchecked.time_share,
+            assumed_even=tuple(side + 1 for side in grown.assumed_even),
+            assumed_even_share=grown.even_share,
+            assumptions=tuple(basis(self.program, grown)),
+            sizes_off=grown.off,
+            calls_beside=largest.beside,
+            notes=self.target.notes,
         )
+
+    def _efficiency(self, ranks: int, period_s: float) -> float:
+        """Return the speed of each rank over that of the smallest count's."""
+        if not self.points:
+            return 1.0
+        first = self.points[0]
+        return first.period_s * first.ranks / (period_s * ranks)
 
     def _with_computing(self, grown: Grown) -> Trace:
         """Return the made period in which each rank computes as long as the law says.

@@ -14,9 +14,9 @@ from bareline.predict.scaling.alignment import aligned
 from bareline.predict.scaling.cautions import Caution, cautions_of, padding_caution
 from bareline.predict.scaling.consistency import first_fault
 from bareline.predict.scaling.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
+from bareline.predict.scaling.job_calls import JobCalls
 from bareline.predict.scaling.maker import Maker
 from bareline.predict.scaling.pattern import (
-    JobCalls,
     Pattern,
     collectives_of,
     first_other,

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bareline.predict.scaling.concern import Key, ProfiledCall
-from bareline.predict.scaling.cuts import Cuts
+from bareline.predict.scaling.cuts import SideCuts
 from bareline.predict.scaling.grid import Grid, Place
 from bareline.predict.scaling.laws import (
     Floats,
     Law,
+    LawTerms,
     SizeSample,
     SizeTable,
-    Terms,
     close_law,
     element_size,
     laws_of,
@@ -30,7 +30,7 @@ _CLOSE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class CallAmount:
     """One of the amounts of a call: its size, the bytes sent, or the bytes received.
 
     - `index`: as for `ProfiledCall.moved`; `along`: the side that its message crosses.
@@ -57,7 +57,7 @@ class SizeLaws:
 
     def __post_init__(self) -> None:
         uneven = self.observations.uneven() if self.exact else []
-        self.cuts = Cuts.of(self.grid, uneven)
+        self.cuts = SideCuts.of(self.grid, uneven)
         self._rows: dict[tuple[int, int], list[Floats]] = {}
         for number, cut in enumerate(self.cuts.ways):
             for job, grid in enumerate(self.observations.grids):
@@ -69,7 +69,7 @@ class SizeLaws:
         return [terms_at(self.grid, rank, cut) for cut in self.cuts.ways]
 
     def laws_of(
-        self, groups: Sequence[Sequence[ProfiledCall]], amount: Amount, place: Place
+        self, groups: Sequence[Sequence[ProfiledCall]], amount: CallAmount, place: Place
     ) -> list[Law]:
         """Return the simplest laws that give exactly an amount of the calls of a place.
 
@@ -90,7 +90,7 @@ class SizeLaws:
             first = first or checked or laws
         return first
 
-    def _laws_of_group(self, samples: Sequence[ProfiledCall], amount: Amount) -> list[Law]:
+    def _laws_of_group(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
         """Return the laws of calls by each way to cut the sides, else of whole blocks.
 
         Where a sum of terms would fit any sizes, the laws of whole blocks are added.
@@ -135,14 +135,14 @@ class SizeLaws:
             if self.grid.place(rank) == place:
                 yield rank
 
-    def _simplest(self, samples: Sequence[ProfiledCall], amount: Amount, cut: int) -> list[Law]:
+    def _simplest(self, samples: Sequence[ProfiledCall], amount: CallAmount, cut: int) -> list[Law]:
         key = (cut, amount.along, _amounts(samples, amount))
         if key not in self._laws:
             laws = laws_of(self._table(samples, amount, cut), self._terms(amount.along))
             self._laws[key] = [replace(law, cut=cut) for law in laws]
         return self._laws[key]
 
-    def _padded(self, samples: Sequence[ProfiledCall], amount: Amount) -> list[Law]:
+    def _padded(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
         """Return laws of sizes in whole blocks."""
         key = ("padded", amount.along, _amounts(samples, amount))
         if key not in self._laws:
@@ -156,7 +156,7 @@ class SizeLaws:
         """Whether one size of messages may be that of whole blocks, fewer on the new grid."""
         if not self.exact or samples[0].shape.kind not in POINT_TO_POINT:
             return False
-        amount = Amount(0, along)
+        amount = CallAmount(0, along)
         amounts = _amounts(samples, amount)
         if len({size for _, _, size in amounts}) > 1:
             return False
@@ -167,7 +167,7 @@ class SizeLaws:
             self._padding[key] = may_be_padding(table, there, self._terms(along))
         return self._padding[key]
 
-    def close_laws(self, samples: Sequence[ProfiledCall], amount: Amount) -> list[Law]:
+    def close_laws(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
         """Return the law nearest to an amount of calls that differs between periods."""
         key = ("close", amount.along, tuple(self._law_rows(samples, amount)))
         if key not in self._laws:
@@ -175,14 +175,16 @@ class SizeLaws:
             self._laws[key] = [close_law(table, self._terms(amount.along))]
         return self._laws[key]
 
-    def _terms(self, along: int | None) -> Terms:
-        return Terms(len(self.grid.sides), along)
+    def _terms(self, along: int | None) -> LawTerms:
+        return LawTerms(len(self.grid.sides), along)
 
-    def _table(self, samples: Sequence[ProfiledCall], amount: Amount, cut: int = 0) -> SizeTable:
+    def _table(
+        self, samples: Sequence[ProfiledCall], amount: CallAmount, cut: int = 0
+    ) -> SizeTable:
         return SizeTable.of(self._law_rows(samples, amount, cut))
 
     def _law_rows(
-        self, samples: Sequence[ProfiledCall], amount: Amount, cut: int = 0
+        self, samples: Sequence[ProfiledCall], amount: CallAmount, cut: int = 0
     ) -> list[SizeSample]:
         """Return the terms' values and amounts of calls, each once, in ascending order."""
         rows: set[SizeSample] = set()
@@ -199,6 +201,8 @@ class SizeLaws:
         return self._elements[key]
 
 
-def _amounts(samples: Sequence[ProfiledCall], amount: Amount) -> tuple[tuple[int, int, int], ...]:
+def _amounts(
+    samples: Sequence[ProfiledCall], amount: CallAmount
+) -> tuple[tuple[int, int, int], ...]:
     """Return the count, the rank and an amount of each call."""
     return tuple((sample.job, sample.rank, sample.moved(amount.index)) for sample in samples)

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bareline.predict.scaling.grid import Place
-from bareline.predict.scaling.pattern import END_NAMES, EndName, Pattern, Step, Template
+from bareline.predict.scaling.job_calls import END_NAMES, EndName, Step
+from bareline.predict.scaling.pattern import Pattern, Template
 from bareline.predict.scaling.relations import Relation
 
 _WHOLE_SIDE = frozenset({"mirror", "half", "copy"})
