@@ -208,28 +208,9 @@ class _Choice:
     reproduced: float | None = None
     reason: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """The times of a prediction, by computing's factor and its bounds; no time without a factor."""
-
-    lo_s: float
-    hi_s: float
-    time_s: float | None
-
-    @classmethod
-    def of(cls, case: PredictionCase, model: Literal["replay", "delta"], form: Form) -> _Times:
-        """Return the times by a model."""
-        lo_s = _time(case, model, form, case.compute.lo)
-        hi_s = _time(case, model, form, case.compute.hi)
-        time_s = None
-        if case.compute.value is not None:
-            time_s = _time(case, model, form, case.compute.value)
-        return cls(lo_s, hi_s, time_s)
-
-    def ratio_to(self, base_s: float) -> float | None:
-        """Return the time over the time on the base."""
-        return None if self.time_s is None else self.time_s / base_s
+    def lacks_of(self, base: ReferenceRun) -> tuple[CallLack, ...]:
+        """Return the differences of the base's replay from its trace; none without a replay."""
+        return () if self.reproduced is None else base.lacks
 
 
 def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carried") -> Prediction:
@@ -242,10 +223,14 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         for ladder in (case.a, case.b):
             refuse_contradictions(case.base.profile, ladder, case.drawn)
     choice = _choose(case, model)
-    times = _Times.of(case, choice.model, form)
-    lacks = () if choice.reproduced is None else case.base.lacks
+    base_s = case.base.time_s
+    low_s = _time(case, choice.model, form, case.compute.lo)
+    high_s = _time(case, choice.model, form, case.compute.hi)
+    time_s = None
+    if case.compute.value is not None:
+        time_s = _time(case, choice.model, form, case.compute.value)
     unmeasured = list(_unmeasured(case))
-    blind = choice.model == "delta" and _hides_latency(case, times.hi_s)
+    blind = choice.model == "delta" and _hides_latency(case, high_s)
     residual = _residual(case, choice)
     width = math.hypot(case.launches, case.drawn, residual) * _WIDENED ** len(unmeasured)
     if blind:
@@ -255,11 +240,11 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         base=case.a.platform,
         platform=case.b.platform,
         model=choice.model,
-        base_s=case.base.time_s,
-        time_s=times.time_s,
-        lo_s=times.lo_s * math.exp(-width),
-        hi_s=times.hi_s * math.exp(width),
-        ratio=times.ratio_to(case.base.time_s),
+        base_s=base_s,
+        time_s=time_s,
+        lo_s=low_s * math.exp(-width),
+        hi_s=high_s * math.exp(width),
+        ratio=_over(time_s, base_s),
         level=LEVEL,
         reproduced=choice.reproduced,
         launches=case.launches,
@@ -275,8 +260,12 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         connecting_s=starting.connecting_s,
         warnings=(*_remarks(case, choice), *unmeasured, *_speeds(case), *_without_trace(blind)),
         measured_s=(),
-        lacks=lacks,
+        lacks=choice.lacks_of(case.base),
     )
+
+
+def _over(time_s: float | None, base_s: float) -> float | None:
+    return None if time_s is None else time_s / base_s
 
 
 def _residual(case: PredictionCase, choice: _Choice) -> float:
