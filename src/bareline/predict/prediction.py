@@ -329,13 +329,10 @@ def _choose(case: PredictionCase, model: Model) -> _Choice:
         reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
         return _Choice("replay", reproduced)
+    why = f"the trace is not replayed: {reason}"
     if model == "replay":
-        raise AnalysisError(
-            f"the trace is not replayed: {reason}",
-            where=str(trace.path),
-            hint="use --model delta",
-        )
-    return _Choice("delta", reproduced, f"the trace is not replayed: {reason}")
+        raise AnalysisError(why, where=str(trace.path), hint="use --model delta")
+    return _Choice("delta", reproduced, why)
 
 
 def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
