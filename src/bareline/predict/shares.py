@@ -24,11 +24,12 @@ from typing_extensions import TypedDict
 from bareline.analysis.numbers.programs import REPLAYED_TERMS
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
+from bareline.predict.case import PredictionCase, drawn_case
 from bareline.predict.curves.compute import ComputeFactor, factor_between
 from bareline.predict.curves.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.curves.platform_curves import read_ladder
 from bareline.predict.interval import DEVIATIONS, ENDS, LEVEL_WORDS, half_width
-from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
+from bareline.predict.prediction import REFUSE
 from bareline.predict.replay.delta import delta
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.validity import check_ladders
