@@ -67,14 +67,16 @@ def _wrong_claim(
 def wrong_answer(page: Page, printed: str) -> Iterator[str]:
     """Name what the answer, the lines above the table, leaves out or calls otherwise."""
     answer = re.sub(r"\s+", " ", printed.partition("Compared with")[0])
-    clauses = re.split(r"(?:^| )On (?=[\w, -]+: )", answer)
+    platforms = page.platforms()
+    name = "|".join(map(re.escape, sorted(platforms, key=len, reverse=True)))
+    names = rf"(?:{name})(?:(?:, | and )(?:{name}))*"
     told = {}
-    for clause in clauses:
-        names, colon, words = clause.partition(": ")
-        if colon:
-            for platform in re.split(r", | and ", names):
-                told[platform] = words
-    for platform in page.platforms():
+    for paragraph in re.split(rf"(?:^| )On (?={names} )", answer):
+        found = re.match(rf"({names}) (.*)", paragraph)
+        if found:
+            for platform in re.split(r", | and ", found[1]):
+                told[platform] = found[2]
+    for platform in platforms:
         words = told.get(platform, "")
         points = page.of(platform)
         claims = {point.claim for point in points if point.claim}
@@ -88,14 +90,19 @@ def wrong_answer(page: Page, printed: str) -> Iterator[str]:
         yield from _wrong_also(page, platform, words)
 
 
+def _sentences(words: str) -> list[str]:
+    """Split what the answer says of a platform into sentences."""
+    return re.split(r"\. (?=[A-Z\d])", words)
+
+
 def _wrong_programs(page: Page, platform: str, words: str) -> Iterator[str]:
     for point in page.of(platform):
         if point.layer not in ("npb", "app") or not point.claim:
             continue
         direction, grade = point.claim
         subject = page.subjects[point.probe][0]
-        for part in words.split("; "):
-            if subject not in part or "launches of" in part or "no loss shown" in part:
+        for part in _sentences(words):
+            if not _names(part, subject) or "launches of" in part or _is_open(part):
                 continue
             says = _direction(part)
             if says and says != direction and "," not in part and "all NAS" not in part:
@@ -105,7 +112,7 @@ def _wrong_programs(page: Page, platform: str, words: str) -> Iterator[str]:
                 yield f"answer, {platform}: {subject} is {direction}, {grade}: {part!r}"
         if grade == "certain" and direction == "slower":
             family = "NAS benchmarks" if point.layer == "npb" else "applications"
-            if subject not in words and family not in words and "more" not in words:
+            if not _names(words, subject) and family not in words and "more" not in words:
                 yield f"answer, {platform}: {subject} is certainly slower and not named: {words!r}"
 
 
@@ -116,7 +123,7 @@ def _wrong_families(page: Page, platform: str, words: str) -> Iterator[str]:
     """Name counts of programs ("2 of 3 NAS benchmarks are likely ...") that no rows have."""
     pattern = r"(all|(\d+) of \d+) (NAS benchmarks|applications) are (likely )?(?:in these boots )?"
     for found in re.finditer(pattern, words):
-        part = words[found.start() :].partition("; ")[0]
+        part = _sentences(words[found.start() :])[0]
         direction = _direction(part)
         points = page.of(platform, layer=_FAMILIES[found.group(3)])
         claims = [p for p in points if p.claim and p.verdict == direction and p.ratio is not None]
@@ -130,16 +137,28 @@ def _wrong_families(page: Page, platform: str, words: str) -> Iterator[str]:
 
 def _wrong_open(page: Page, platform: str, words: str) -> Iterator[str]:
     """Name programs of which no loss is shown, or which are equal, that the rows call otherwise."""
-    for part in words.split("; "):
-        expected = "inconclusive" if part.startswith(("no loss shown", "not certain")) else ""
+    for part in _sentences(words):
+        expected = "inconclusive" if _is_open(part) else ""
         if re.search(r" equal within [\d.]+ %$", part.strip(" .")):
             expected = "equivalent"
         for probe, (subject, _) in page.subjects.items():
             points = page.of(platform, probe=probe)
-            if not expected or subject not in part or not points:
+            if not expected or not _names(part, subject) or not points:
                 continue
             if expected not in {point.verdict for point in points}:
                 yield f"answer, {platform}: {part!r}, the row is {points[0].verdict}"
+
+
+def _names(words: str, subject: str) -> bool:
+    """Whether words name a subject, at the beginning of a sentence or within one."""
+    return subject.lower() in words.lower()
+
+
+def _is_open(words: str) -> bool:
+    """Whether a sentence is about a case that is neither different nor equal."""
+    return (
+        re.search(r"not certain that|no loss of .* is shown|cases are undecided", words) is not None
+    )
 
 
 def _direction(words: str) -> str | None:
@@ -154,7 +173,7 @@ def _wrong_also(page: Page, platform: str, words: str) -> Iterator[str]:
     """Name layers that "also worse: ..." calls otherwise than the rows, or leaves out."""
     for mark, direction in ((" worse: ", "slower"), (" better: ", "faster")):
         listed = f" {words}".partition(mark)[2]
-        listed = re.split(r"; (?!the others)", listed)[0]
+        listed = re.split(r"; (?!the others)", _sentences(listed)[0])[0]
         for entry in re.split(r", (?=[A-Za-z]+ (?:likely |up to |lower|slower|\d))", listed):
             name = entry.partition(" ")[0].lower()
             layer = {title.lower(): key for title, key in LAYERS.items()}.get(name)

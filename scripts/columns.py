@@ -1,9 +1,10 @@
+#!/usr/bin/env python3
 """Write the tables of columns of docs/reference/command-line.md from the rows' declarations.
 
 ::
 
-    python scripts/columns.py            writes them
-    python scripts/columns.py --check    exit code 1 if one is not as the program has it
+    scripts/columns.py            writes them
+    scripts/columns.py --check    exit code 1 if one is not as the program has it
 
 A table stands between ``<!-- columns: NAME -->``, with a name as ``bareline schema`` lists it, and
 ``<!-- end of columns -->``. Meanings are the items of the docstring of the rows' class.
@@ -101,7 +102,7 @@ def main() -> None:
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(new, encoding="utf-8")
     elif old != new:
-        sys.exit(f"{PAGE.name} is not as the program has it: run python scripts/columns.py")
+        sys.exit(f"{PAGE.name} is not as the program has it: run scripts/columns.py")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
+#!/usr/bin/env python3
 """Which functions two builds compiled to other instructions.
 
-    python scripts/compare_disassembly.py OLD NEW [--only PATTERN] [--rename A=B] [--show FUNCTION]
+    scripts/compare_disassembly.py OLD NEW [--only PATTERN] [--rename A=B] [--show FUNCTION]
 
 OLD and NEW are build trees (or folders of object files) of the native programs with the same
 compiler and flags. Objects are matched by their path below the tree, functions by name. Addresses,

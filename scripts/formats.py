@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Write docs/reference/formats.md: each importer with the versions and files of the test data."""
 
 from __future__ import annotations

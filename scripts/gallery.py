@@ -1,9 +1,10 @@
+#!/usr/bin/env python3
 """Pictures of the gallery: parts of the pages of runs of the published studies.
 
 ::
 
-    .venv/bin/python scripts/gallery.py --measure runs/gallery
-    .venv/bin/python scripts/gallery.py runs/gallery/nebula runs/gallery/magellan
+    scripts/gallery.py --measure runs/gallery
+    scripts/gallery.py runs/gallery/nebula runs/gallery/magellan
 
 The first command measures the four published studies at scale small and draws them; the second
 draws runs that are there. A run of ``quick``, such as `make demo` makes, gives the verdict.

@@ -1,10 +1,11 @@
+#!/usr/bin/env python3
 """Outputs of about twenty runs, to compare before and after a change that must not alter them.
 
 ::
 
-    .venv/bin/python scripts/goldens.py make /tmp/goldens/runs /tmp/goldens/before [RUN ...]
-    .venv/bin/python scripts/goldens.py make /tmp/goldens/runs /tmp/goldens/after [RUN ...]
-    .venv/bin/python scripts/goldens.py diff /tmp/goldens/before /tmp/goldens/after
+    scripts/goldens.py make /tmp/goldens/runs /tmp/goldens/before [RUN ...]
+    scripts/goldens.py make /tmp/goldens/runs /tmp/goldens/after [RUN ...]
+    scripts/goldens.py diff /tmp/goldens/before /tmp/goldens/after
 
 The first folder receives the runs, which are planted, imported or copied from RUN when it has
 none, and stays the same for every ``make`` after that. The second receives for each run a folder

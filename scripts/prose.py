@@ -54,6 +54,7 @@ class Pattern:
     regex: re.Pattern[str]
     advice: str
     docstrings_only: bool = False
+    pages_only: bool = False
 
 
 def _words(expression: str) -> re.Pattern[str]:
@@ -107,14 +108,31 @@ PATTERNS = (
         re.compile(r", too(?=\s*(?:[.,;:)!?]|$))", re.IGNORECASE),
         '"also", before the verb',
     ),
+    Pattern(
+        "sentences on a wide line",
+        # Tables are wide by nature. An ellipsis and the full stop of a bold head end no sentence.
+        re.compile(
+            r"^(?![ \t]*\|)(?=.{101})[ \t]*(?:\d+\.[ ])?+"
+            r".*?[^\s.*](?<!\b[A-Z])[.?!]\)?[ ](?=[\"(\[*]*(?:[A-Z#]|bareline\b)).*$",
+            re.MULTILINE,
+        ),
+        "one sentence a line, or lines of at most 100 columns",
+        pages_only=True,
+    ),
 )
 
+_LINK_TARGET = re.compile(r"(?<=\])\([^()\s]*\)")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1", re.DOTALL)
 
 
 def without_code(text: str) -> str:
     """Return a text with a ``#`` in place of each span of code, and its line breaks kept."""
     return _CODE_SPAN.sub(lambda span: "#" + "\n" * span.group().count("\n"), text)
+
+
+def without_targets(text: str) -> str:
+    """Return a text of Markdown without the addresses of its links."""
+    return _LINK_TARGET.sub("", text)
 
 
 def texts_of_python(path: Path, source: str) -> Iterator[Text]:
@@ -182,7 +200,7 @@ def texts_of_markdown(path: Path, source: str) -> Iterator[Text]:
                 begin = number
             lines.append(line)
         elif lines:
-            yield Text(path, begin, without_code("\n".join(lines)))
+            yield Text(path, begin, without_targets(without_code("\n".join(lines))))
             lines = []
 
 
@@ -197,6 +215,8 @@ def places_of(text: Text) -> Iterator[tuple[Pattern, int, str]]:
     """Yield each use of a pattern: the pattern, its line and the words around it."""
     for pattern in PATTERNS:
         if pattern.docstrings_only and not text.docstring:
+            continue
+        if pattern.pages_only and text.path.suffix != ".md":
             continue
         for use in pattern.regex.finditer(text.words):
             line = text.line + text.words.count("\n", 0, use.start())

@@ -1,9 +1,10 @@
+#!/usr/bin/env python3
 """Write what a package brings that is made from the program: manual, completion, list of studies.
 
 ::
 
-    python scripts/shell_files.py            writes them
-    python scripts/shell_files.py --check    exit code 1 if one is not as the program has it
+    scripts/shell_files.py            writes them
+    scripts/shell_files.py --check    exit code 1 if one is not as the program has it
 
 The wheel installs the manual page and the completions where `man`, bash, zsh and fish look
 (pyproject.toml, shared-data). The list of built-in studies lies beside them.
@@ -80,7 +81,7 @@ def main() -> int:
     old = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in old:
         name = path.relative_to(ROOT)
-        print(f"{name} is not as the program has it: python scripts/shell_files.py")
+        print(f"{name} is not as the program has it: run scripts/shell_files.py")
     return 1 if old else 0
 
 

@@ -1,6 +1,7 @@
+#!/usr/bin/env python3
 """Say how a part of the tests ended: what was skipped and why, what failed, what used too much.
 
-    python scripts/test_summary.py PART RECORD SECONDS [LANE=CODE ...]
+    scripts/test_summary.py PART RECORD SECONDS [LANE=CODE ...]
 
 PART is ``quick``, ``rest`` or ``all``, RECORD the file that tests/common/record.py describes,
 SECONDS the time of the whole part, and LANE=CODE how pytest ended in each lane. The last line that

@@ -1,11 +1,12 @@
+#!/usr/bin/env python3
 """Commands of the documentation's pages, as they are printed there.
 
 A console block shows what its commands print, and this writes it: it runs them.
 
 ::
 
-    .venv/bin/python scripts/tutorial.py docs/tutorial/first-comparison.md --measure
-    .venv/bin/python scripts/tutorial.py docs/tutorial/first-comparison.md
+    scripts/tutorial.py docs/tutorial/first-comparison.md --measure
+    scripts/tutorial.py docs/tutorial/first-comparison.md
 
 With ``--measure`` the page's ``bareline run`` is run, and what it measured is kept beside the page
 (``first-comparison.tar.xz``: without the trials' raw outputs); with ``--run DIR`` a run that the

@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "prose.py"
+WIDE = (
+    "A run measures a case on each of its platforms, and a comparison has a row for each of these "
+    "cases of the run"
+)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,8 @@ def uses_in(prose, text, docstring=False):
         ("anew, alike, meanwhile", "The file is read all the same."),
         ("too at the end", "Guests are counted, too."),
         ("too at the end", "Guests are counted, too"),
+        ("sentences on a wide line", f"{WIDE}. It goes on."),
+        ("sentences on a wide line", f"2. It goes on (at once.) {WIDE}."),
     ],
 )
 def test_each_pattern_is_counted_once(prose, name, text):
@@ -66,6 +72,11 @@ def test_each_pattern_is_counted_once(prose, name, text):
         "The threshold is standard.",
         "Guests, too many of them, are refused.",
         "whatever happens",
+        f"{WIDE}.\nIt goes on.",
+        f"1. {WIDE}.",
+        f"| {WIDE}. | It goes on. |",
+        f"**Runs.** {WIDE}.",
+        f"It prints a line ... {WIDE} of N. A. Petitet.",
     ],
 )
 def test_plain_english_is_not_counted(prose, text):
@@ -134,6 +145,17 @@ def test_blocks_and_spans_of_code_in_a_page_are_not_read(prose, tmp_path):
         for pattern, line, _ in prose.places_of(text)
     ]
     assert places == [(1, "said, tells"), (4, "what-clause"), (9, "nobody, whoever")]
+
+
+def test_code_and_addresses_of_links_make_no_line_wide(prose, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"See `{WIDE}`. It goes on.\n\nSee [it]({'x' * 100}.md). It goes on.\n")
+    assert prose.count([page])["sentences on a wide line"] == 0
+
+
+def test_wide_lines_are_counted_in_pages_only(prose):
+    piece = prose.Text(Path("module.py"), 1, f"{WIDE}. It goes on.")
+    assert not list(prose.places_of(piece))
 
 
 def test_the_places_of_a_file_are_listed(tmp_path):

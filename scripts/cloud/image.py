@@ -1,6 +1,6 @@
 """Make what a guest of the cloud starts from.
 
-    python scripts/cloud/image.py FOLDER
+    .venv/bin/python scripts/cloud/image.py FOLDER
 
 The disk is the image that bareline builds for its own guests (minutes, once); the first program is
 another one, which takes name, address and keys from OpenStack's configuration drive.

@@ -1,6 +1,7 @@
 """Break bareline in every way that is known, and count what is lost.
 
-    python scripts/faults [--seed N] [--short] [--guests] [--journal FILE [--resume]] [FAULT ...]
+    .venv/bin/python scripts/faults [--seed N] [--short] [--guests] [--journal FILE [--resume]]
+        [FAULT ...]
 
 Every fault draws from its own stream of the seed, so that one of them repeats alone. The table is
 printed at the end; the exit code is 1 when anything was lost, repeated, left behind or ended in a

@@ -1,6 +1,6 @@
 """Continue one run three at a time, on a file system without locks: no trial runs twice.
 
-    python scripts/faults/continues.py [--rounds N] [--journal FILE] [--json] [FOLDER]
+    .venv/bin/python scripts/faults/continues.py [--rounds N] [--journal FILE] [--json] [FOLDER]
 
 The kernel's locks are refused in every process, and ``BARELINE_LEASES=1`` is set. In each round the
 lease of an ended owner is there, and three processes continue the run at the same moment: one

@@ -1,6 +1,6 @@
 """Let processes take over the lease of an ended owner at once, and count rounds with two owners.
 
-    python scripts/faults/leases.py [--rounds N] [--processes N] [--naive] [--json] FOLDER
+    .venv/bin/python scripts/faults/leases.py [--rounds N] [--processes N] [--naive] [--json] FOLDER
 
 In each round the lease of an ended process is there, and all processes try to take it at the same
 moment. Who has it makes a file that nobody else may find there, waits a moment, and removes it.

@@ -1,6 +1,7 @@
 """The profiler and mpibench under the sanitizers of addresses and undefined behaviour.
 
-    python scripts/faults/sanitized.py [--short] [--part PART] [--journal FILE [--resume]] [FOLDER]
+    .venv/bin/python scripts/faults/sanitized.py [--short] [--part PART] [--journal FILE [--resume]]
+        [FOLDER]
 
 Every program of ``native/pmpi/tests``, in each way that it can end, runs with each set of the
 profiler's options; it must end as it does without the profiler. Every benchmark of mpibench runs

@@ -225,10 +225,10 @@ def test_a_replayed_loss_is_the_sum_that_the_page_shows(plant_study):
         assert one.source == source
         if source == "replay":
             assert {piece.name: piece.extra for piece in one.pieces} == {
-                "bandwidth of messages": 0.5,
+                "message bandwidth": 0.5,
                 "computing and memory": 0.2,
             }
             assert one.residual.value == pytest.approx(0.4, abs=0.02)
-            assert one.largest.name == "bandwidth of messages"
+            assert one.largest.name == "message bandwidth"
             (drawn,) = waterfalls([one])
             assert "the replay of its calls" in drawn.source

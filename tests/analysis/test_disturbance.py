@@ -30,7 +30,9 @@ def test_disturbed_trials_are_left_out_and_counted(plant_study):
     assert (seen.trials, seen.disturbed, seen.left_out) == (20, 6, 6)
     assert set(summarize(quiet)["n"]) == {7}
     assert summarize(quiet)["value"].max() < 2e-3
-    assert exclusion_words(seen) == ("6 of 20 trials disturbed by other programs' load: 6 left out")
+    assert exclusion_words(seen) == (
+        "6 of 20 trials were disturbed by other programs' load: 6 left out"
+    )
 
 
 def test_cases_that_would_keep_too_few_launches_keep_all(plant_study):
@@ -52,4 +54,4 @@ def test_a_comparison_names_its_disturbed_trials(plant_study):
     records = planted(plant_study, {0, 1})
     assert disturbed_trials(records).disturbed == 4
     text = " ".join(str(block) for block in comparison_blocks(Comparison(records)))
-    assert "4 of 20 trials disturbed by other programs' load" in text
+    assert "4 of 20 trials were disturbed by other programs' load" in text

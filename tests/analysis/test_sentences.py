@@ -86,10 +86,10 @@ point = cell
             "p is 1.30 times slower [1.20, 1.40] at x and 25 % faster [11, 43] at y on b (a 1.40 µs, a 1.40 µs)",
         ),
         # Wide and undecided: from where to where, in one unit.
-        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (between 2.00 times higher and 1.30 times lower; about 50 more launches (10 to more than 200) would make it likely)"),
-        (said(point(1.12, 1.04, 1.2, Verdict.INCONCLUSIVE)), "cannot tell: p on b (between 4.0 and 20 % slower; about 1 more launch (1 to 5) would make it likely)"),
-        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)"),
-        (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (3 of 6 launches, not judged: p 1.50 times as long as a)"),
+        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "undecided: p on b (between 2.00 times higher and 1.30 times lower). About 50 more launches (10 to more than 200) would make a difference likely"),
+        (said(point(1.12, 1.04, 1.2, Verdict.INCONCLUSIVE)), "undecided: p on b (between 4.0 and 20 % slower). About 1 more launch (1 to 5) would make a difference likely"),
+        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "undecided: p on b (at most 3.0 % slower). About 20 more launches (2 to 190) would show equality"),
+        (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "not judged yet: p on b (3 of 6 launches): p takes 1.50 times as long as on a"),
         (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),
         # A bound that lost launches leave open.
         (said(point(1.8, 1.2, None, Verdict.SLOWER)), "p is 1.80 times slower [1.20, unlimited] on b (a 1.40 µs)"),
@@ -121,43 +121,43 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         # One range for all of a platform, the widest, in the direction of its own metric.
         (
             told_of(open_finding("p", NARROW), open_finding("q", WIDE, SAME, rate=True)),
-            "cannot tell: p and q on b (2 of 3 points, the others equal within 2 %; "
-            "widest: q, 64 B, between 2.00 times higher and 1.30 times lower; about 50 more launches (10 to more than 200) would make it likely)",
+            "undecided at 2 of 3 points: p and q on b (the other points are equal within 2 %). "
+            "The widest interval is that of q at 64 B: between 2.00 times higher and 1.30 times lower. About 50 more launches (10 to more than 200) would decide 2 of the points",
         ),
         # A step names its platforms at its beginning.
         (
             told_of(open_finding("p", NARROW), open_finding("q", WIDE), with_platforms=False),
-            "cannot tell: p and q (2 points; widest: q, 64 B, between 2.00 times faster and 1.30 times slower; about 50 more launches (10 to more than 200) would make it likely)",
+            "undecided at 2 points: p and q. The widest interval is that of q at 64 B: between 2.00 times faster and 1.30 times slower. About 50 more launches (10 to more than 200) would decide 2 of the points",
         ),
         (
             told_of(open_finding("p", NARROW), open_finding("p", NARROW, platform="c"), open_finding("q", WIDE)),
-            "cannot tell: p and q on b (2 points; widest: q, 64 B, between 2.00 times faster and 1.30 times slower; about 50 more launches (10 to more than 200) would make it likely) and p on c (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
+            "undecided at 2 points: p and q on b. The widest interval is that of q at 64 B: between 2.00 times faster and 1.30 times slower. About 50 more launches (10 to more than 200) would decide 2 of the points; undecided: p on c (at most 3.0 % slower). About 20 more launches (2 to 190) would show equality",
         ),
         # Too few launches are another reason: they are described.
         (
             told_of(open_finding("p", FEW), open_finding("q", FEWER), open_finding("r", NARROW)),
-            "cannot tell: p and q on b (2 to 3 of 6 launches, not judged: p 1.50 times as long as a; q 1.50 times as long as a) and r on b (at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
+            "not judged yet: p and q on b (2 to 3 of 6 launches): p takes 1.50 times as long as on a; q takes 1.50 times as long as on a; undecided: r on b (at most 3.0 % slower). About 20 more launches (2 to 190) would show equality",
         ),
         # What is off the scale of ratios has no end in it, and no number of launches.
         (
             told_of(open_finding("p", APART), open_finding("q", APART)),
-            "cannot tell: p and q on b (2 points; widest: p, a difference from -1.00 s to 2.00 s)",
+            "undecided at 2 points: p and q on b. The widest interval is that of p: a difference from -1.00 s to 2.00 s",
         ),
         # Classes of one probe are named behind it; all of them are the probe.
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")),
                     open_finding("p from 8 to 256 KiB", SAME, title="p"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
+            "undecided at 2 points: p (below 8 KiB, from 256 KiB). The widest interval is that of p below 8 KiB at 8 B: at most 3.0 % slower. About 20 more launches (2 to 190) would decide 2 of the points",
         ),
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")), with_platforms=False),
-            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
+            "undecided at 2 points: p. The widest interval is that of p below 8 KiB at 8 B: at most 3.0 % slower. About 20 more launches (2 to 190) would decide 2 of the points",
         ),
         # All of one layout is that layout.
         (
             told_of(*(replace(open_finding("p", NARROW, where="between two nodes"), sizes=own) for own in (CLASSES[0], CLASSES[2])),
                     open_finding("p below 8 KiB within a node", SAME, title="p", where=" within a node"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, at most 3.0 % slower; about 20 more launches (2 to 190) would show it equal)",
+            "undecided at 2 points: p between two nodes. The widest interval is that of p below 8 KiB between two nodes at 8 B: at most 3.0 % slower. About 20 more launches (2 to 190) would decide 2 of the points",
         ),
     ],
 )  # fmt: skip
@@ -217,7 +217,7 @@ def test_a_certain_small_loss_comes_before_larger_undecided_ones(plant_study):
     spread = {name: 0.005 if name == "compute.dgemm" else 0.9 for name in probes}
     run = plant_study(samples_of(losses, spread), *({"probe": name} for name in probes))
     (statement,) = Comparison(read_runs([run])).statements
-    first, second = statement.text.split("; cannot tell: ")
+    first, second = statement.text.split("; undecided at ")
     assert "7." in first and "% lower [" in first
     for title in ("peak", "Linpack", "FFT"):
         assert title.lower() in second.lower(), statement.text
@@ -267,7 +267,7 @@ def test_caveats_that_matter_reach_the_sentence_with_their_count(plant_study):
 def test_too_few_trials_are_said_plainly(plant, pingpong):
     run = plant(pingpong({"b": 2.0}), launches=3, min_launches=3)
     (statement,) = Comparison(read_runs([run])).statements
-    assert "(3 of 6 launches, not judged: " in statement.text
+    assert "not judged yet: MPI ping-pong on b (3 of 6 launches): " in statement.text
 
 
 def test_parts_say_what_they_are(plant, pingpong):
@@ -330,8 +330,8 @@ def test_a_step_of_many_undecided_points_is_short(plant_study):
         platforms=("bare", "a", "b"), ladder=True,
     )  # fmt: skip
     (step,) = Comparison(read_runs([run])).steps
-    assert step.text.startswith("From a to b: cannot tell: ")
-    assert "(5 points; widest: " in step.text
+    assert step.text.startswith("From a to b: undecided at 5 points: ")
+    assert step.text.count(". The widest interval is that of ") == 1
     assert step.text.count("would ") == 1
     assert len(step.text) < 320, step.text
 
@@ -351,8 +351,8 @@ def test_a_sentence_of_many_clauses_can_be_set_as_a_list():
     assert long.text == "MPI: a is 2 times slower; b is equal; c. Cause: d."
     assert long.is_long
     assert [clause.text for clause in long.clauses] == [
-        "a is 2 times slower",
-        "b is equal",
+        "a is 2 times slower.",
+        "b is equal.",
         "c.",
         "Cause: d.",
     ]
@@ -379,4 +379,4 @@ def test_caveats_that_differ_by_their_count_are_said_once():
 def test_what_is_open_at_both_ends_has_words():
     assert said(point(0.8, None, None, Verdict.INCONCLUSIVE)).endswith("(no interval)")
     open_ends = said(point(0.8, 0.0, None, Verdict.INCONCLUSIVE))
-    assert open_ends == "cannot tell: p on b (any amount either way)"
+    assert open_ends == "undecided: p on b (any amount either way)"

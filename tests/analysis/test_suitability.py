@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.analysis.judgements.evidence import Evidence, published_grounds
+from bareline.analysis.judgements.evidence import Evidence
+from bareline.analysis.judgements.published_evidence import published_grounds
 from bareline.analysis.judgements.suitability import (
     BEARABLE,
     CLASSES,
@@ -242,7 +243,7 @@ def test_what_is_open_counts():
     wide = [ground(0.9, 2.9 + k, ratio=1.6) for k in range(3)]
     row = judged(ground(0.99, 1.01, ratio=1.0), *wide)
     assert row.answer is Suitability.CANNOT_TELL
-    assert "3 of 4 measurements are inconclusive" in reason_of(row)
+    assert "3 of 4 measurements are undecided" in reason_of(row)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,9 @@ def test_twenty_cases_ten_times_slower_are_certain_from_six_launches(two_runs):
     comparison = two_runs(10.0)
     assert len(headline(comparison)) == 20
     assert set(headline(comparison)) == {"certain"}
-    assert "all 64 exchanges of names in 6 pairs of launches" in comparison.glance.promise
+    assert (
+        "all 64 swaps of the platforms' names in 6 pairs of launches" in comparison.glance.promise
+    )
 
 
 def test_a_condition_on_two_runs_is_met_where_the_loss_is_clear(two_runs):

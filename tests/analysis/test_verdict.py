@@ -60,11 +60,11 @@ def test_the_matrix_holds_the_worst_certain_change_or_why_there_is_none(comparis
 def test_the_headline_has_a_clause_for_each_platform_and_names_the_layout(comparison):
     text = comparison.glance.headline.text
     vm, net, last = (clause.text for clause in comparison.glance.headline.clauses)
-    assert net.startswith("on net: MPI ping-pong below 8 KiB between two nodes 20.")
-    assert vm.startswith("on vm: MPI ping-pong below 8 KiB between two nodes 40.")
-    assert vm.endswith("; compute not comparable (emulated processor)")
-    assert "; 1 of 3 cases failed (" in vm
-    assert last == "compared with bare-pair."
+    assert net.startswith("On net MPI ping-pong below 8 KiB between two nodes is 20.")
+    assert vm.startswith("On vm MPI ping-pong below 8 KiB between two nodes is 40.")
+    assert vm.endswith(". Compute is not comparable (emulated processor).")
+    assert ". 1 of 3 cases failed (" in vm
+    assert last == "Compared with bare-pair."
     assert "400" not in text
 
 
@@ -92,7 +92,7 @@ def test_several_unlike_layouts_are_one_reason_in_the_headline(plant_study):
     assert "times slower" in text
     assert text.count("share its memory") == 0
     assert text.count("not comparable") == 1
-    assert "part of MPI not comparable (other layouts than the baseline's)" in text
+    assert "Part of MPI is not comparable (other layouts than the baseline's)" in text
 
 
 def test_many_layouts_are_one_reason_in_the_headline(plant_study):
@@ -114,10 +114,11 @@ def test_many_layouts_are_one_reason_in_the_headline(plant_study):
 
     first = {"probe": "mpi.pingpong", "ranks": 2}
     alone = headline(first)
-    assert "MPI not comparable (two nodes against one node with 2 ranks, which share" in alone
+    assert "MPI is not comparable (two nodes against one node with 2 ranks, which share" in alone
     both = headline(first, {"probe": "compute.peak"})
     assert both == (
-        "on b: compute and MPI not comparable (other layouts than the baseline's); compared with a."
+        "On b compute and MPI are not comparable (other layouts than the baseline's). "
+        "Compared with a."
     )
 
 
@@ -131,9 +132,9 @@ def test_the_first_sentence_is_never_what_an_emulated_processor_does(comparison)
 def test_the_promise_counts_what_was_done(comparison):
     text = comparison.glance.promise
     # Peak, memory latency and ping-pong on net; the ping-pong alone on vm.
-    assert "over 4 comparisons" in text
-    assert "all 1024 exchanges of names in 10 blocks" in text
-    assert f"{comparison.table['p_adjusted'].count()} rows tested" in text
+    assert "(4 comparisons; " in text
+    assert "all 1024 swaps of the platforms' names in 10 blocks" in text
+    assert f"{comparison.table['p_adjusted'].count()} rows)" in text
 
 
 @pytest.mark.parametrize(("busy", "said"), [(1, False), (8, True)])
@@ -176,7 +177,7 @@ def test_failed_is_not_equal(plant_study):
     """40 of 50 cases failed and 10 are equal: that used to be 'no difference above 2 %'."""
     comparison = planted(plant_study, lambda number: 1.0, failing=range(40))
     glance = comparison.glance
-    assert glance.headline.text.startswith("on b: 40 of 50 cases failed")
+    assert glance.headline.text.startswith("On b 40 of 50 cases failed")
     (square,) = glance.squares.values()
     assert square.mark is Verdict.FAILED
     assert square.words.text == "40 of 50 failed"
@@ -194,7 +195,7 @@ def test_a_loss_beside_failures_says_both(plant_study):
 
 def test_few_launches_are_not_decided_yet(plant_study):
     comparison = planted(plant_study, lambda number: 1.0, cases=2, launches=1, min_launches=1)
-    assert "seen once, not judged: " in comparison.glance.headline.text
+    assert "no difference is judged yet (seen once): " in comparison.glance.headline.text
     (square,) = comparison.glance.squares.values()
     assert square.words.text.startswith("seen once, not judged: ")
 
@@ -225,7 +226,7 @@ def test_a_loss_everywhere_is_found_though_no_point_is_certain(plant_study):
         (square,) = comparison.glance.squares.values()
         assert square.mark is Verdict.SLOWER and "in the mean of 50 points" in square.words.text
         (statement,) = comparison.statements
-        assert "no point is certain by itself, estimates between" in statement.text
+        assert "no single point is certain, estimates between" in statement.text
         assert check(parse_condition("app is slower"), comparison).violations
     assert found >= 3
 

@@ -93,7 +93,7 @@ def test_a_platform_with_few_launches_of_its_program_is_in_the_answer(plant_stud
     )  # fmt: skip
     done = [r for r in run.records() if r.trial.case.probe != "npb.cg" or r.trial.block < 4]
     replace_records(run, done)
-    assert "on b: no difference shown at" in compared(run).glance.headline.text
+    assert "On b no difference is shown at" in compared(run).glance.headline.text
 
 
 def test_a_condition_says_why_a_row_with_lost_launches_has_no_ratio(plant_study):

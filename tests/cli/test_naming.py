@@ -21,7 +21,7 @@ def test_short_names_stand_for_paths(runs):
     assert runs("nodes", "@latest", code=2).ended_by("BL-CLI-865", "runs/alpha-2")
     assert runs("status", "alpha", code=2).ended_by("BL-STORE-890", "'alpha'", "alpha-2, alpha-1")
     assert runs("status", "beta@latest", code=2).ended_by("BL-STORE-924", "beta")
-    assert runs("status", "beta", code=2).ended_by("X", "beta")
+    assert runs("status", "beta", code=2).ended_by("BL-STORE-971", "beta")
 
 
 def test_what_is_nearly_a_name_is_told(bareline):

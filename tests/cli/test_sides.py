@@ -42,8 +42,8 @@ def test_a_platform_of_two_runs_is_compared_with_itself(bareline):
     pairs = {(row["platform"], row["baseline"]) for row in rows}
     assert pairs == {("a@n8", "a@n1"), ("b@n8", "b@n1")}
     said = bareline("compare", "nights/n1", "nights/n8").stdout
-    assert said.startswith("On a@n8: ")
-    assert "On b@n8: " in said
+    assert said.startswith("On a@n8 ")
+    assert "On b@n8 " in said
     bareline("compare", "nights/n1", "nights/n8", "--fail-if", "b@n8:null > 1.5")
 
 
@@ -83,7 +83,7 @@ def test_outputs_are_compared_without_an_import(bareline, sides):
 
 def test_every_size_has_both_values_in_the_unit_of_osu(bareline, sides):
     said = bareline("compare", "old/osu0.txt", "new/osu0.txt", "--sizes").stdout
-    assert said.startswith("On new: ")
+    assert said.startswith("On new ")
     printed = {}
     for folder in ("old", "new"):
         lines = (sides / folder / "osu0.txt").read_text().splitlines()[2:]

@@ -16,7 +16,7 @@ def _columns():
 def test_tables_are_written_from_the_declarations():
     columns = _columns()
     text = columns.PAGE.read_text()
-    assert columns.page(text) == text, "run python scripts/columns.py"
+    assert columns.page(text) == text, "run scripts/columns.py"
     for name in ("compare", "show", "explain", "explain-why-not"):
         assert f"<!-- columns: {name} -->\n\n" in text
 

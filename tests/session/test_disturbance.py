@@ -115,7 +115,7 @@ def test_the_end_of_a_run_names_its_disturbed_trials(make_run, execute):
     with run.writing():
         first = run.finished()[0]
         run.append(Record(**{**_fields(first), "caveats": ("busy-machine",)}))
-    assert end_remarks(run)[0] == "1 of 12 trials disturbed by other programs' load"
+    assert end_remarks(run)[0] == "1 of 12 trials was disturbed by other programs' load"
 
 
 def _fields(record):

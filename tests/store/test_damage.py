@@ -160,7 +160,7 @@ def test_a_run_of_before_probes_had_titles_calls_them_by_name(sound):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "On b: null takes 1.48 times as long" in done.stdout
+    assert "On b null takes 1.48 times as long" in done.stdout
 
 
 def test_damaged_facts_are_named(sound, ended):

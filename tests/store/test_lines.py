@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from bareline.store.lines import from_line, to_line
 from bareline.store.tables import read_tables
+from bareline.testing.messages import raises
+from bareline.vocabulary.message_codes import KEY_PREFIX
 from bareline.vocabulary.model import (
     Case,
     Failed,
@@ -140,36 +142,37 @@ GOOD = json.loads(
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "code"),
     [
-        ({"platform": "x"}, "platform 'x'|'platform' is 'x'"),
-        ({"probe": "x"}, "probe 'x'|'probe' is 'x'"),
-        ({"trial": -1}, "trial"),
-        ({"trial": "0"}, "trial|string"),
-        ({"status": "fine"}, "status"),
-        ({"status": "failed"}, "neither stage nor reason"),
-        ({"clock": "moon"}, "clock"),
-        ({"samples": [{"metric": "x", "point": "", "value": 1.0}]}, "metric 'x'"),
-        ({"samples": [{"metric": "time", "point": "=", "value": 1.0}]}, "parameter list"),
-        ({"params": "a b"}, "parameter list"),
-        ({"ranks": 2**31}, "ranks"),
-        ({"threads": 0}, "threads"),
-        ({"nodes": -1}, "nodes"),
-        ({"attempt": 0}, "attempt"),
-        ({"block": 2**40}, "block"),
-        ({"session": 0}, "session"),
-        ({"boot": 0}, "boot"),
-        ({"layout": ""}, "is not a layout"),
-        ({"layout": "2x1"}, "is not a layout"),
-        ({"layout": "0x1x1"}, "is not a layout"),
-        ({"layout": f"{'9' * 30}x1x1"}, "is not a layout"),
+        ({"platform": "x"}, "BL-STORE-159"),
+        ({"probe": "x"}, "BL-STORE-700"),
+        ({"trial": -1}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"trial": "0"}, "BL-KEY-INT-TYPE"),
+        ({"status": "fine"}, "BL-KEY-LITERAL-ERROR"),
+        ({"status": "failed"}, "BL-STORE-711"),
+        ({"clock": "moon"}, "BL-KEY-LITERAL-ERROR"),
+        ({"samples": [{"metric": "x", "point": "", "value": 1.0}]}, "BL-STORE-577"),
+        ({"samples": [{"metric": "time", "point": "=", "value": 1.0}]}, "BL-VOCABULARY-886"),
+        ({"params": "a b"}, "BL-VOCABULARY-886"),
+        ({"ranks": 2**31}, "BL-KEY-LESS-THAN-EQUAL"),
+        ({"threads": 0}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"nodes": -1}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"attempt": 0}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"block": 2**40}, "BL-KEY-LESS-THAN-EQUAL"),
+        ({"session": 0}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"boot": 0}, "BL-KEY-GREATER-THAN-EQUAL"),
+        ({"layout": ""}, "BL-VOCABULARY-184"),
+        ({"layout": "2x1"}, "BL-VOCABULARY-184"),
+        ({"layout": "0x1x1"}, "BL-VOCABULARY-184"),
+        ({"layout": f"{'9' * 30}x1x1"}, "BL-VOCABULARY-184"),
     ],
 )
-def test_damage_is_refused_with_its_key(change, told):
+def test_damage_is_refused_with_its_code(change, code):
     line = (json.dumps({**GOOD, **change}) + "\n").encode()
-    with pytest.raises(ValueError, match=told):
+    keys = list(change) if code.startswith(KEY_PREFIX) else []
+    with raises(ValueError, code, *keys):
         from_line(line, PROBES, PLATFORMS)
-    with pytest.raises(ValueError, match=told):  # also in samples that nobody wants
+    with raises(ValueError, code, *keys):  # also in samples that nobody wants
         from_line(line, PROBES, PLATFORMS, lambda _: ())
     if "trial" not in change:
         with pytest.raises(ValueError, match=r".+"):

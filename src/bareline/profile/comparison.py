@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -102,15 +102,15 @@ class ProfileComparison:
     @property
     def alike(self) -> str:
         """Return the reason why their numbers cannot be compared; empty without one."""
-        differences = [
-            f"{name}: {before} and {after}"
-            for name, before, after in (
-                ("ranks", self.before.ranks, self.after.ranks),
-                ("program", self.before.title, self.after.title),
-                ("mode", self.before.mode, self.after.mode),
-            )
-            if before != after
-        ]
+        before = self.before
+        after = self.after
+        differences = []
+        if before.ranks != after.ranks:
+            differences.append(f"ranks: {before.ranks} and {after.ranks}")
+        if before.title != after.title:
+            differences.append(f"program: {before.title} and {after.title}")
+        if before.mode != after.mode:
+            differences.append(f"mode: {before.mode} and {after.mode}")
         return "; ".join(differences)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -121,10 +121,8 @@ class ProfileComparison:
 
 def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
     """Put two profiles side by side; numbers of calls are per rank."""
-    links = [
-        set(map(tuple, profile.send_table.select("from", "to").rows()))
-        for profile in (before, after)
-    ]
+    pairs_before = _sending_pairs(before)
+    pairs_after = _sending_pairs(after)
     return ProfileComparison(
         before=before,
         after=after,
@@ -132,80 +130,115 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
         calls=_calls(before, after, ["call"]),
         sizes=_calls(before, after, ["call", "size_low", "size_high"]),
         sites=_sites(before, after),
-        pairs_only_before=len(links[0] - links[1]),
-        pairs_only_after=len(links[1] - links[0]),
+        pairs_only_before=len(pairs_before - pairs_after),
+        pairs_only_after=len(pairs_after - pairs_before),
     )
 
 
-def _split(*both: Profile) -> list[QuantityPair]:
-    walls, inits = (
-        [float(profile.rank_table[name].to_numpy().max()) * 1e-9 for profile in both]
-        for name in ("wall_ns", "init_ns")
-    )
-    before, after = ({part.what: part.mean_s for part in time_split(profile)} for profile in both)
-    quantities: list[tuple[str, str, Sequence[float | None]]] = [
-        ("run time, longest rank", "s", walls),
-        *((name, "s", (before.get(name), after.get(name))) for name in {**before, **after}),
-        ("start-up (MPI_Init), longest rank", "s", inits),
-        ("imbalance of computing", "1", [imbalance(profile).factor for profile in both]),
-        ("ready without a core", "share", [queued_share(profile) for profile in both]),
-    ]
-    return [
-        QuantityPair("split", quantity, unit, a, b, b / a if a and b is not None else None)
-        for quantity, unit, (a, b) in quantities
-    ]
+def _sending_pairs(profile: Profile) -> set[tuple[int, int]]:
+    """Return the pairs of cells of ranks with messages from the first to the second."""
+    return set(profile.send_table.select("from", "to").iter_rows())
+
+
+def _split(before: Profile, after: Profile) -> Iterator[QuantityPair]:
+    """Yield the parts of a rank's time, then other differences."""
+    wall_before = _longest_s(before, "wall_ns")
+    wall_after = _longest_s(after, "wall_ns")
+    yield _quantity("run time, longest rank", "s", wall_before, wall_after)
+    parts_before = _mean_times(before)
+    parts_after = _mean_times(after)
+    for name in {**parts_before, **parts_after}:
+        yield _quantity(name, "s", parts_before.get(name), parts_after.get(name))
+    init_before = _longest_s(before, "init_ns")
+    init_after = _longest_s(after, "init_ns")
+    yield _quantity("start-up (MPI_Init), longest rank", "s", init_before, init_after)
+    factor_before = imbalance(before).factor
+    factor_after = imbalance(after).factor
+    yield _quantity("imbalance of computing", "1", factor_before, factor_after)
+    yield _quantity("ready without a core", "share", queued_share(before), queued_share(after))
+
+
+def _quantity(name: str, unit: str, before: float | None, after: float | None) -> QuantityPair:
+    ratio = None
+    if before and after is not None:
+        ratio = after / before
+    return QuantityPair("split", name, unit, before, after, ratio)
+
+
+def _longest_s(profile: Profile, column_ns: str) -> float:
+    """Return the largest value of a column of the ranks, in s."""
+    return float(profile.rank_table[column_ns].to_numpy().max()) * 1e-9
+
+
+def _mean_times(profile: Profile) -> dict[str, float]:
+    """Return the mean time of each part of a rank's time, in s."""
+    return {part.what: part.mean_s for part in time_split(profile)}
 
 
 def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, ...]:
-    tables = []
-    for profile in (before, after):
-        calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
-        if "size_low" in keys:
-            calls = calls.filter(pl.col("bytes") > 0)
-        spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
-        # Each row's slowest rank over its mean, by the rows' times.
-        uneven = pl.col("rank_max_ns").sum() / (pl.col("time_ns") / pl.col("ranks")).sum()
-        tables.append(
-            calls.group_by(keys).agg(
-                (pl.col("count").sum() / profile.ranks).alias("count"),
-                (pl.col("bytes").sum() / profile.ranks).alias("bytes"),
-                (spent.sum() / profile.ranks).alias("time_s"),
-                # Calls that took no time have no imbalance.
-                pl.when(uneven.is_finite()).then(uneven).alias("imbalance"),
-            )
-        )
-    both = tables[0].join(tables[1], on=keys, how="full", coalesce=True, suffix="_after")
-    both = both.rename({name: f"{name}_before" for name in tables[0].columns if name not in keys})
+    """Pair the sums of the calls with the same keys, the largest change first."""
+    sums_before = _call_sums(before, keys)
+    sums_after = _call_sums(after, keys)
+    both = sums_before.join(sums_after, on=keys, how="full", coalesce=True, suffix="_after")
+    columns = [name for name in sums_before.columns if name not in keys]
+    both = both.rename({name: f"{name}_before" for name in columns})
     sums = pl.selectors.matches("^(count|bytes|time_s)_")
     both = both.with_columns(sums.fill_null(0.0))
     both = both.with_columns(change_s=pl.col("time_s_after") - pl.col("time_s_before"))
-    sized: dict[str, Any] = {} if "size_low" in keys else {"size_low": None, "size_high": None}
-    kind: Literal["call", "size"] = "call" if sized else "size"
-    pairs = [CallPair(type=kind, **sized, **row) for row in both.iter_rows(named=True)]
-    return tuple(
-        sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.size_low or 0))
+    kind: Literal["call", "size"] = "size"
+    if "size_low" not in keys:
+        kind = "call"
+        both = both.with_columns(size_low=None, size_high=None)
+    pairs = [CallPair(type=kind, **row) for row in both.iter_rows(named=True)]
+    pairs.sort(key=lambda pair: (-abs(pair.change_s), pair.call, pair.size_low or 0))
+    return tuple(pairs)
+
+
+def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
+    """Return the calls, bytes and times per rank by some keys, and their imbalance."""
+    calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
+    if "size_low" in keys:
+        calls = calls.filter(pl.col("bytes") > 0)
+    spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
+    mean_ns = pl.col("time_ns") / pl.col("ranks")
+    # Each row's slowest rank over its mean, by the rows' times.
+    uneven = pl.col("rank_max_ns").sum() / mean_ns.sum()
+    return calls.group_by(keys).agg(
+        count=pl.col("count").sum() / profile.ranks,
+        bytes=pl.col("bytes").sum() / profile.ranks,
+        time_s=spent.sum() / profile.ranks,
+        # Calls that took no time have no imbalance.
+        imbalance=pl.when(uneven.is_finite()).then(uneven),
     )
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    sites_before = {(site.call, site.place): site for site in call_sites(before)}
-    sites_after = {(site.call, site.place): site for site in call_sites(after)}
+    """Pair the call sites with the same call and place, the largest change first."""
+    sites_before = _sites_by_place(before)
+    sites_after = _sites_by_place(after)
     pairs = []
-    for call, place in {**sites_before, **sites_after}:
-        sides = {
-            **_side("before", sites_before.get((call, place)), before.ranks),
-            **_side("after", sites_after.get((call, place)), after.ranks),
-        }
-        change_s = sides["time_s_after"] - sides["time_s_before"]
-        pairs.append(SitePair("site", call, place, **sides, change_s=change_s))
-    return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))
+    for key in {**sites_before, **sites_after}:
+        call, place = key
+        columns = _side("before", sites_before.get(key), before.ranks)
+        columns |= _side("after", sites_after.get(key), after.ranks)
+        change_s = columns["time_s_after"] - columns["time_s_before"]
+        pairs.append(SitePair("site", call, place, **columns, change_s=change_s))
+    pairs.sort(key=lambda pair: (-abs(pair.change_s), pair.call, pair.place))
+    return tuple(pairs)
+
+
+def _sites_by_place(profile: Profile) -> dict[tuple[str, str], CallSite]:
+    return {(site.call, site.place): site for site in call_sites(profile)}
 
 
 def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
     """Return the columns of a site in one of two profiles; zeros where it has none."""
-    return {
-        f"count_{side}": site.count if site else 0,
-        f"bytes_{side}": site.bytes if site else 0,
-        f"time_s_{side}": site.time_s / ranks if site else 0.0,
-        f"imbalance_{side}": site.imbalance if site else None,
-    }
+    columns: dict[str, Any] = {"count": 0, "bytes": 0, "time_s": 0.0, "imbalance": None}
+    if site:
+        columns = {
+            "count": site.count,
+            "bytes": site.bytes,
+            "time_s": site.time_s / ranks,
+            "imbalance": site.imbalance,
+        }
+    return {f"{name}_{side}": value for name, value in columns.items()}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,7 +42,12 @@ from bareline.vocabulary.files import (
 from bareline.vocabulary.rows import open_row
 from bareline.vocabulary.validation_errors import problem_of
 
+#: A line of a profile: an object with a value by each key.
+Line: TypeAlias = dict[str, Any]
+
 _AGAIN = "profile the program again"
+#: Lists of a 'sends' line, with an element for each receiver.
+_SENT = ("to", "count", "bytes")
 #: Half of a surrogate pair; alone it is not a character and cannot be printed.
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -106,29 +110,40 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
     if end.get("lines") != len(lines) - 1:
         reason = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
         raise ProfileError(reason, where=str(path), hint=_AGAIN)
-    kinds: dict[str, list[dict[str, Any]]] = {k: [] for k in ("rank", "call", "site", "sends")}
+    kinds = _lines_by_kind(path, lines)
+    regions = {int(number): name for number, name in header.regions.items()}
+    return Profile(
+        path=path,
+        **{**header.model_dump(), "regions": regions},
+        rank_table=_ranks(path, kinds["rank"], header),
+        call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
+        site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
+        send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
+    )
+
+
+def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Return the lines between the first and the last by their type."""
+    kinds: dict[str, list[Line]] = {"rank": [], "call": [], "site": [], "sends": []}
     added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
     for number, line in enumerate(lines[1:-1], start=2):
         kind = line.get("type")
         if not isinstance(kind, str) or kind not in kinds:
             raise _damaged(path, f"a line of unknown type {kind!r}", number)
         kinds[kind].append(added | line)
-    ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
-    numbers = ranks["rank"].sort()
+    return kinds
+
+
+def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
+    """Return the table of ranks; raises ProfileError: it has not the ranks of the header."""
+    ranks = _frame(path, lines, RANK_COLUMNS, "rank")
+    numbers = ranks["rank"]
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
         raise _damaged(path, "it has a rank twice, or one that does not exist")
     if numbers.len() < header.ranks and header.complete:
         reason = f"the profile lacks some of its {header.ranks} ranks"
         raise ProfileError(reason, where=str(path), hint=_AGAIN)
-    regions = {int(number): name for number, name in header.regions.items()}
-    return Profile(
-        path=path,
-        **{**header.model_dump(), "regions": regions},
-        rank_table=ranks,
-        call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
-        site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
-        send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
-    )
+    return ranks
 
 
 def is_profile(path: Path) -> bool:
@@ -171,12 +186,12 @@ class ProfileRow(TypedDict):
     type: Literal["profile", "rank", "call", "site", "sends"]
 
 
-def to_rows(profile: Profile) -> list[dict[str, Any]]:
+def to_rows(profile: Profile) -> list[Line]:
     """Return everything as tidy rows in SI units, distinguished by ``type``."""
     return [_in_seconds(line) for line in _lines(profile)]
 
 
-def _lines(profile: Profile) -> Iterator[dict[str, Any]]:
+def _lines(profile: Profile) -> Iterator[Line]:
     yield profile.header()
     sends = profile.send_table.sort("from", "to").group_by("from", maintain_order=True)
     tables = {
@@ -190,14 +205,15 @@ def _lines(profile: Profile) -> Iterator[dict[str, Any]]:
             yield {"type": kind, **row}
 
 
-def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
-    converted: dict[str, Any] = {}
+def _in_seconds(row: Line) -> Line:
+    converted: Line = {}
     for name, value in row.items():
         if name.endswith("_ns"):
             # Steal and queueing are -1 where the system does not tell.
-            converted[f"{name[:-3]}_s"] = None if value < 0 else value * 1e-9
+            seconds = None if value < 0 else value * 1e-9
+            converted[f"{name.removesuffix('_ns')}_s"] = seconds
         elif name.endswith("_ns2"):
-            converted[f"{name[:-4]}_s2"] = value * 1e-18
+            converted[f"{name.removesuffix('_ns2')}_s2"] = value * 1e-18
         else:
             converted[name] = value
     return converted
@@ -211,17 +227,15 @@ def _damaged(path: Path, reason: str, number: int | None = None) -> ProfileError
     return ProfileError(f"the profile is damaged: {reason}", where=where, hint=_AGAIN)
 
 
-def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-    for number, text in enumerate(raw, start=1):
-        if not text and number == len(raw):
+def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
+    last = len(texts)
+    for number, text in enumerate(texts, start=1):
+        if not text and number == last:
             return
         try:
             line = json.loads(text)
         except (ValueError, RecursionError) as error:
-            if 1 < number < len(raw):
-                raise _damaged(path, "a line is not JSON", number) from error
-            reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
-            raise ProfileError(reason, where=str(path), hint=_AGAIN) from error
+            raise _not_json(path, number, last) from error
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
         if _HALF.search(text) and _has_half(line):
@@ -229,7 +243,15 @@ def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
         yield line
 
 
-def _has_half(line: Mapping[str, Any]) -> bool:
+def _not_json(path: Path, number: int, last: int) -> ProfileError:
+    """Return the error of a line that is not JSON; the last line may be cut off."""
+    if 1 < number < last:
+        return _damaged(path, "a line is not JSON", number)
+    reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
+    return ProfileError(reason, where=str(path), hint=_AGAIN)
+
+
+def _has_half(line: Line) -> bool:
     """Whether a text contains half of a surrogate pair, which cannot be printed."""
     try:
         json.dumps(line, ensure_ascii=False).encode()
@@ -238,13 +260,15 @@ def _has_half(line: Mapping[str, Any]) -> bool:
     return False
 
 
-def _header(path: Path, line: Mapping[str, Any]) -> _Header:
+def _header(path: Path, line: Line) -> _Header:
     schema = line.get("schema")
     version = line.get("version")
     if schema != SCHEMA or line.get("type") != "profile":
         reason = "is not a bareline profile"
+        if isinstance(schema, str):
+            reason = f"is not a bareline profile but '{schema}'"
         raise ProfileError(
-            f"{reason} but '{schema}'" if isinstance(schema, str) else reason,
+            reason,
             where=str(path),
             hint="give a file that `bareline profile -o` wrote",
         )
@@ -266,44 +290,54 @@ def _header(path: Path, line: Mapping[str, Any]) -> _Header:
 
 def _frame(
     path: Path,
-    lines: Sequence[Mapping[str, Any]],
+    lines: Sequence[Line],
     columns: Mapping[str, type[pl.DataType]],
     kind: str,
 ) -> pl.DataFrame:
+    """Return lines of a kind as a table; raises ProfileError: a line lacks a column or a value."""
     for line in lines:
-        if missing := columns.keys() - line.keys():
+        missing = columns.keys() - line.keys()
+        if missing:
             raise _damaged(path, f"a '{kind}' line lacks '{min(missing)}'")
-    data = {
-        name: [_finite(line[name]) if dtype is pl.Float64 else line[name] for line in lines]
-        for name, dtype in columns.items()
-    }
+    values: dict[str, list[object]] = {}
+    for name, dtype in columns.items():
+        values[name] = [line[name] for line in lines]
+        if dtype is pl.Float64:
+            values[name] = list(map(_finite, values[name]))
     try:
-        frame = pl.DataFrame(data, schema=dict(columns), strict=True)
+        frame = pl.DataFrame(values, schema=dict(columns), strict=True)
     except (TypeError, pl.exceptions.PolarsError, OverflowError) as error:
         raise _damaged(path, f"a '{kind}' line has a value of the wrong type") from error
-    if sum(frame.null_count().row(0)):
+    if any(frame.null_count().row(0)):
         raise _damaged(path, f"a '{kind}' line lacks a value")
-    if wrong := why_implausible(frame):
+    wrong = why_implausible(frame)
+    if wrong:
         raise _damaged(path, f"in a '{kind}' line {wrong}")
     return frame
 
 
 def _finite(value: object) -> object:
+    """Return a number as a finite real one, None for one that is not finite."""
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    return value if not isinstance(value, float) or math.isfinite(value) else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
-def _sends(path: Path, lines: Sequence[Mapping[str, Any]], cells: int) -> pl.DataFrame:
-    rows: list[Mapping[str, Any]] = []
+def _sends(path: Path, lines: Sequence[Line], cells: int) -> pl.DataFrame:
+    """Return the communication matrix, a row for each pair of cells."""
+    rows: list[Line] = []
     for line in lines:
-        lists = [line.get(name) for name in ("to", "count", "bytes")]
-        lengths = {len(column) if isinstance(column, list) else -1 for column in lists}
-        if len(lengths) > 1 or lengths == {-1}:
+        lists = [line[name] for name in _SENT if isinstance(line.get(name), list)]
+        lengths = set(map(len, lists))
+        if len(lists) < len(_SENT) or len(lengths) > 1:
             raise _damaged(path, "a 'sends' line has lists of different lengths")
-        made = zip(itertools.repeat(line.get("from")), *lists)
-        rows += (dict(zip(SEND_COLUMNS, row, strict=True)) for row in made)
+        sender = line.get("from")
+        for to, count, sent in zip(*lists, strict=True):
+            rows.append({"from": sender, "to": to, "count": count, "bytes": sent})
     frame = _frame(path, rows, SEND_COLUMNS, "sends")
-    if not all(frame[end].is_between(0, cells - 1).all() for end in ("from", "to")):
-        raise _damaged(path, "a 'sends' line names a rank that does not exist")
+    for end in ("from", "to"):
+        if not frame[end].is_between(0, cells - 1).all():
+            raise _damaged(path, "a 'sends' line names a rank that does not exist")
     return frame

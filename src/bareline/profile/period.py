@@ -29,7 +29,7 @@ from pydantic import (
 
 from bareline.profile.model import MOST_RANKS, Profile
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.recurrence import FILES, find_cuts
+from bareline.profile.recurrence import FILES, Cut, find_cuts
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.documents import OUTPUT, DocumentError, parse_json
@@ -95,52 +95,68 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
             f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
         )
     cuts = find_cuts(trace)
-    made = [
-        _one(stream, rank_cut.begin, rank_cut.calls, cuts.whole)
-        for stream, rank_cut in zip(trace.streams, cuts.ranks, strict=True)
+    periods = [
+        _mean_period(stream, cut, cuts.whole)
+        for stream, cut in zip(trace.streams, cuts.ranks, strict=True)
     ]
-    streams = tuple(stream for stream, _, _ in made)
-    cut = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
-    _check_closed(cut)
+    streams = tuple(period.stream for period in periods)
+    period_trace = Trace(trace.path, trace.ranks, trace.began_unix_ns, trace.command, streams)
+    _check_closed(period_trace)
+    calls = len(streams[0].shape)
+    off_mean = sum(period.bytes_off_mean for period in periods)
+    moved = sum(period.moved_bytes for period in periods)
     return ProgramPeriod(
-        trace=cut,
+        trace=period_trace,
         repeats=cuts.repeats,
-        calls=len(streams[0].shape),
-        beside=len(trace.streams[0].shape) - cuts.repeats * len(streams[0].shape),
+        calls=calls,
+        beside=len(trace.streams[0].shape) - cuts.repeats * calls,
         shared=queued_share(profile) > DISTURBED,
-        spread=sum(off for _, off, _ in made) / max(1.0, sum(whole for _, _, whole in made)),
+        spread=off_mean / max(1.0, moved),
     )
 
 
-def _one(stream: CallStream, begin: int, lag: int, repeats: int) -> tuple[CallStream, float, float]:
-    """Return the means of a rank's recurrences; of messages' bytes, how many differ, and all."""
-    span = slice(begin, begin + repeats * lag)
-    numbers = stream.shape[span].reshape(repeats, lag)
-    amounts = np.array([(shape.size, shape.sent, shape.received) for shape in stream.shapes])[
-        numbers
-    ]
+@dataclass(frozen=True, slots=True)
+class _MeanPeriod:
+    """The mean of a rank's recurrences.
+
+    - `bytes_off_mean`, `moved_bytes`: of messages in a period: how many bytes differ from the mean
+      of the recurrences, and all of them.
+    """
+
+    stream: CallStream
+    bytes_off_mean: float
+    moved_bytes: float
+
+
+def _mean_period(stream: CallStream, cut: Cut, repeats: int) -> _MeanPeriod:
+    """Return the mean of the recurrences of a rank's calls behind a cut."""
+    span = slice(cut.begin, cut.begin + repeats * cut.calls)
+    recurrences = (repeats, cut.calls)
+    numbers = stream.shape[span].reshape(recurrences)
+    first = numbers[0]
+    amounts_of_shapes = [(shape.size, shape.sent, shape.received) for shape in stream.shapes]
+    amounts = np.array(amounts_of_shapes)[numbers]
     means = amounts.mean(axis=0)
     shapes: dict[Shape, int] = {}
-    of_mean = [
-        shapes.setdefault(
-            replace(stream.shapes[number], size=size, sent=sent, received=received), len(shapes)
-        )
-        for number, (size, sent, received) in zip(
-            numbers[0].tolist(), means.round().astype(int).tolist(), strict=True
-        )
-    ]
-    made = CallStream(
+    mean_numbers = []
+    rounded_means = means.round().astype(int).tolist()
+    for number, (size, sent, received) in zip(first.tolist(), rounded_means, strict=True):
+        shape = replace(stream.shapes[number], size=size, sent=sent, received=received)
+        mean_numbers.append(shapes.setdefault(shape, len(shapes)))
+    mean_stream = CallStream(
         rank=stream.rank,
         shapes=tuple(shapes),
-        shape=np.array(of_mean, np.int32),
-        compute_s=stream.compute_s[span].reshape(repeats, lag).mean(axis=0),
-        spent_s=stream.spent_s[span].reshape(repeats, lag).mean(axis=0),
+        shape=np.array(mean_numbers, np.int32),
+        compute_s=stream.compute_s[span].reshape(recurrences).mean(axis=0),
+        spent_s=stream.spent_s[span].reshape(recurrences).mean(axis=0),
         finished=True,
         lost=0,
     )
-    moves = np.array([shape.kind not in FILES for shape in stream.shapes])[numbers[0]]
-    off = np.abs(amounts - means)[..., 0].mean(axis=0)
-    return made, float(off[moves].sum()), float(means[moves, 0].sum())
+    is_message = np.array([shape.kind not in FILES for shape in stream.shapes])[first]
+    off_mean = np.abs(amounts - means)[..., 0].mean(axis=0)
+    bytes_off_mean = float(off_mean[is_message].sum())
+    moved_bytes = float(means[is_message, 0].sum())
+    return _MeanPeriod(mean_stream, bytes_off_mean, moved_bytes)
 
 
 def calls_of(stream: CallStream) -> Iterator[Shape]:
@@ -166,9 +182,9 @@ def _check_closed(trace: Trace) -> None:
             if shape.kind in POINT_TO_POINT:
                 sent[stream.rank, shape.to] += shape.to != NOBODY
                 sent[shape.from_, stream.rank] -= shape.from_ != NOBODY
-    pair = next((pair for pair, left in sent.items() if left), None)
-    if pair is not None:
-        raise _open(trace, f"messages from rank {pair[0]} to {pair[1]} reach over its end")
+    for (sender, receiver), left in sent.items():
+        if left:
+            raise _open(trace, f"messages from rank {sender} to {receiver} reach over its end")
 
 
 def _check_requests(trace: Trace, stream: CallStream) -> None:
@@ -304,10 +320,11 @@ def read_period(path: Path) -> ProgramPeriod:
         ) from error
     head = _line(_Head, path, lines, 1)
     # Compared before anything is made that has as many parts as the head claims ranks.
-    if head.ranks != len(lines) - 1:
-        raise _not_read(path, 1, f"'ranks': it is {head.ranks}, and the file has {len(lines) - 1}")
-    streams = tuple(_stream(path, lines, number, head.ranks) for number in range(2, len(lines) + 1))
-    trace = Trace(path, head.ranks, head.began_unix_ns, head.command, streams)
+    ranks = len(lines) - 1
+    if head.ranks != ranks:
+        raise _not_read(path, 1, f"'ranks': it is {head.ranks}, and the file has {ranks}")
+    streams = tuple(_stream(path, lines, rank, ranks) for rank in range(ranks))
+    trace = Trace(path, ranks, head.began_unix_ns, head.command, streams)
     period = ProgramPeriod(trace, **{name: getattr(head, name) for name in _COUNTED})
     _check_closed(trace)
     return period
@@ -328,11 +345,12 @@ def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -
         raise _not_read(path, number, str(error)) from error
 
 
-def _stream(path: Path, lines: Sequence[bytes], number: int, ranks: int) -> CallStream:
-    """Return the calls of the rank of a line; raises ProfileError: they are not possible."""
+def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallStream:
+    """Return the calls of a rank; raises ProfileError: they are not possible."""
+    number = rank + 2
     row = _line(_Row, path, lines, number)
-    if row.rank != number - 2:
-        raise _not_read(path, number, f"'rank': it is {row.rank}, not {number - 2}")
+    if row.rank != rank:
+        raise _not_read(path, number, f"'rank': it is {row.rank}, not {rank}")
     shapes = tuple(Shape(*values) for values in row.shapes)
     for index, shape in enumerate(shapes):
         # A request is posted by its call, not by its completion.
@@ -340,8 +358,9 @@ def _stream(path: Path, lines: Sequence[bytes], number: int, ranks: int) -> Call
             raise _not_read(path, number, f"'shapes.{index}': no job of {ranks} makes such a call")
     if not len(row.calls) == len(row.compute_s) == len(row.spent_s):
         raise _not_read(path, number, "'calls', 'compute_s' and 'spent_s' differ in length")
-    if max(row.calls) >= len(shapes):
-        raise _not_read(path, number, f"'calls': {max(row.calls)} is not one of the shapes")
+    largest = max(row.calls)
+    if largest >= len(shapes):
+        raise _not_read(path, number, f"'calls': {largest} is not one of the shapes")
     return CallStream(
         rank=row.rank,
         shapes=shapes,

@@ -103,6 +103,33 @@ def _signed(value: int) -> int:
     return value >> 1 ^ -(value & 1)
 
 
+@dataclass(slots=True)
+class _Reader:
+    """A reader of the bytes of a stream from an offset on."""
+
+    stream: bytes
+    offset: int = 0
+
+    def number(self) -> int:
+        """Return the next number: 7 bits in a byte, the last byte is below 0x80."""
+        value = 0
+        for shift in range(0, 64, 7):
+            byte = self.stream[self.offset]
+            self.offset += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >= 1 << 64:
+                    raise ValueError
+                return value
+        raise ValueError
+
+    def code(self) -> int:
+        """Return the next code of a time, of two bytes."""
+        code = self.stream[self.offset] | self.stream[self.offset + 1] << 8
+        self.offset += 2
+        return code
+
+
 def decode(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
@@ -114,29 +141,13 @@ def decode(
     shapes: list[Shape] = []
     numbers = array("i")
     codes = array("H")
-    offset = 0
+    reader = _Reader(stream)
     end = len(stream)
-
-    def number() -> int:
-        nonlocal offset
-        value = shift = 0
-        while True:
-            byte = stream[offset]
-            offset += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                if value >= 1 << 64:
-                    raise ValueError
-                return value
-            shift += 7
-            if shift > 63:
-                raise ValueError
-
-    while offset < end:
-        shape_number = number() - 1
+    while reader.offset < end:
+        shape_number = reader.number() - 1
         if shape_number < 0:
             shape_number = len(shapes)
-            values = [number() for _ in range(VALUES_BY_VERSION[version])]
+            values = [reader.number() for _ in range(VALUES_BY_VERSION[version])]
             values[2:7] = map(_signed, values[2:7])
             shapes.append(make_shape(values, names, ranks))
             room.shapes -= 1
@@ -147,11 +158,5 @@ def decode(
         if shapes[shape_number].kind == "done":
             codes.extend((0, 0))
         else:
-            codes.extend(
-                (
-                    stream[offset] | stream[offset + 1] << 8,
-                    stream[offset + 2] | stream[offset + 3] << 8,
-                )
-            )
-            offset += 4
+            codes.extend((reader.code(), reader.code()))
     return shapes, np.frombuffer(numbers, np.int32), np.frombuffer(codes, np.uint16)

@@ -9,7 +9,6 @@ call by call.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,6 +59,43 @@ class _Stretch:
     def length(self) -> int:
         return self.end - self.begin
 
+    @property
+    def repeats(self) -> int:
+        """How many whole periods it has."""
+        return self.length // self.lag
+
+
+@dataclass(frozen=True, slots=True)
+class _Recurrence:
+    """How a rank's calls recur.
+
+    - `collectives`: places of the collectives of all ranks in its calls.
+    """
+
+    collectives: npt.NDArray[np.intp]
+    stretch: _Stretch
+
+    @property
+    def passed(self) -> int:
+        """The number of collectives of all ranks before its stretch."""
+        return int(np.searchsorted(self.collectives, self.stretch.begin))
+
+    def collectives_from(self, begin: int) -> int:
+        """Return the number of collectives of all ranks in a period that begins at a call."""
+        end = begin + self.stretch.lag
+        is_inside = (self.collectives >= begin) & (self.collectives < end)
+        return int(np.sum(is_inside))
+
+    def cut(self, passed: int) -> Cut:
+        """Return the cut behind a collective of all ranks, of which `passed` are before it."""
+        stretch = self.stretch
+        if not self.collectives_from(stretch.begin):
+            # No collective recurs: each rank is cut at its own first call.
+            return Cut(stretch.begin, stretch.lag)
+        if passed < len(self.collectives):
+            return Cut(int(self.collectives[passed]) + 1, stretch.lag)
+        return Cut(stretch.end, stretch.lag)
+
 
 def find_cuts(trace: Trace) -> Cuts:
     """Return where the ranks are cut; raises ProfileError: nothing repeats, or not in step.
@@ -67,14 +103,16 @@ def find_cuts(trace: Trace) -> Cuts:
     How much is written or read may differ from period to period. Where the rest recurs only
     without the sizes of messages, it is cut so.
     """
-    plain = replace(trace, streams=tuple(_sizeless(stream, FILES) for stream in trace.streams))
     try:
-        return _cuts(plain)
+        return _cuts(_without_sizes(trace, FILES))
     except ProfileError:
-        kinds = (*FILES, *POINT_TO_POINT)
-        return _cuts(
-            replace(trace, streams=tuple(_sizeless(stream, kinds) for stream in trace.streams))
-        )
+        return _cuts(_without_sizes(trace, (*FILES, *POINT_TO_POINT)))
+
+
+def _without_sizes(trace: Trace, kinds: tuple[str, ...]) -> Trace:
+    """Return a trace without sizes for calls of some kinds."""
+    streams = [_sizeless(stream, kinds) for stream in trace.streams]
+    return replace(trace, streams=tuple(streams))
 
 
 def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
@@ -85,7 +123,8 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
         if shape.kind in kinds:
             shape = replace(shape, size=0, sent=0, received=0, element=0)
         numbers.append(shapes.setdefault(shape, len(shapes)))
-    return replace(stream, shapes=tuple(shapes), shape=np.array(numbers, np.int32)[stream.shape])
+    number_of = np.array(numbers, np.int32)
+    return replace(stream, shapes=tuple(shapes), shape=number_of[stream.shape])
 
 
 def _cuts(trace: Trace) -> Cuts:
@@ -94,60 +133,49 @@ def _cuts(trace: Trace) -> Cuts:
     `repeats` is how many follow wherever one begins: a cut behind a collective in their middle
     loses the beginning of the first and the end of the last.
     """
-    stretches = [longest for stream in trace.streams if (longest := _longest(stream)) is not None]
-    if len(stretches) < len(trace.streams):
-        raise ProfileError(
-            "no sequence of calls recurs for a quarter of the calls or of the time",
-            where=str(trace.path),
-            hint=_NO_PERIOD,
-        )
-    anchors = [_collectives(stream, trace.ranks) for stream in trace.streams]
-    aligned = list(zip(anchors, _in_step(anchors, stretches), strict=True))
-    passed = max(int(np.searchsorted(anchor, stretch.begin)) for anchor, stretch in aligned)
-    cuts = []
-    repeats = []
+    recurrences = []
+    for stream in trace.streams:
+        stretch = _longest(stream)
+        if stretch is None:
+            raise ProfileError(
+                "no sequence of calls recurs for a quarter of the calls or of the time",
+                where=str(trace.path),
+                hint=_NO_PERIOD,
+            )
+        recurrences.append(_Recurrence(_collectives(stream, trace.ranks), stretch))
+    recurrences = _in_step(recurrences)
+    passed = max(recurrence.passed for recurrence in recurrences)
+    cuts = [recurrence.cut(passed) for recurrence in recurrences]
+    whole = []
     inside = set()
-    for anchor, stretch in aligned:
-        begin = int(anchor[passed]) + 1 if passed < len(anchor) else stretch.end
-        if not _count(anchor, stretch.begin, stretch.lag):
-            begin = stretch.begin  # no collective recurs: each from its own first call
-        cuts.append(Cut(begin, stretch.lag))
-        repeats.append((stretch.end - begin) // stretch.lag)
-        inside.add(_count(anchor, begin, stretch.lag))
-    if min(repeats) < 2 or len(inside) > 1:
+    for cut, recurrence in zip(cuts, recurrences, strict=True):
+        whole.append((recurrence.stretch.end - cut.begin) // cut.calls)
+        inside.add(recurrence.collectives_from(cut.begin))
+    if min(whole) < 2 or len(inside) > 1:
         raise ProfileError(
             "the ranks do not repeat their calls in step", where=str(trace.path), hint=_NO_PERIOD
         )
-    return Cuts(
-        tuple(cuts),
-        min(stretch.length // stretch.lag for _, stretch in aligned),
-        min(repeats),
-    )
+    repeats = min(recurrence.stretch.repeats for recurrence in recurrences)
+    return Cuts(tuple(cuts), repeats, min(whole))
 
 
-def _count(anchor: npt.NDArray[np.intp], begin: int, calls: int) -> int:
-    """Return the number of collectives of all ranks within so many calls."""
-    return int(np.sum((anchor >= begin) & (anchor < begin + calls)))
-
-
-def _in_step(anchors: list[npt.NDArray[np.intp]], stretches: list[_Stretch]) -> list[_Stretch]:
-    """Return stretches whose periods have as many collectives of all ranks.
+def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
+    """Return recurrences whose periods have as many collectives of all ranks.
 
     A rank that writes every fourth step repeats itself later than the other ranks.
     """
-    counts = [
-        _count(anchor, stretch.begin, stretch.lag)
-        for anchor, stretch in zip(anchors, stretches, strict=True)
-    ]
+    counts = [each.collectives_from(each.stretch.begin) for each in recurrences]
     if min(counts) < 1:
-        return stretches
+        return recurrences
     whole = math.lcm(*counts)
-    return [
-        replace(stretch, lag=stretch.lag * (whole // count))
-        if stretch.lag * (whole // count) * 2 <= stretch.length
-        else stretch
-        for stretch, count in zip(stretches, counts, strict=True)
-    ]
+    aligned = []
+    for recurrence, count in zip(recurrences, counts, strict=True):
+        stretch = recurrence.stretch
+        lag = stretch.lag * (whole // count)
+        if 2 * lag <= stretch.length:
+            stretch = replace(stretch, lag=lag)
+        aligned.append(replace(recurrence, stretch=stretch))
+    return aligned
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
@@ -169,18 +197,24 @@ def _longest(stream: CallStream) -> _Stretch | None:
     if best is None:
         return None
     taken_s = stream.compute_s + stream.spent_s
-    most = best.length >= _MOST * len(numbers)
     recurs_s = taken_s[best.begin : best.end].sum()
-    return best if most or recurs_s >= _MOST * taken_s.sum() else None
+    has_most_calls = best.length >= _MOST * len(numbers)
+    has_most_time = recurs_s >= _MOST * taken_s.sum()
+    if has_most_calls or has_most_time:
+        return best
+    return None
 
 
 def _lags(numbers: npt.NDArray[np.int32]) -> list[int]:
     """Return distances at which calls may repeat, rising."""
     order = np.argsort(numbers, kind="stable")
-    apart = np.diff(order)[np.diff(numbers[order]) == 0]
-    values, counts = (each.tolist() for each in np.unique(apart, return_counts=True))
-    near = Counter(dict(zip(values, counts, strict=True))).most_common(_MOST_LAGS)
-    return sorted({lag for lag, _ in near} | set(_likeliest(numbers)))
+    is_next_equal = np.diff(numbers[order]) == 0
+    apart = np.diff(order)[is_next_equal]
+    distances, counts = np.unique(apart, return_counts=True)
+    # Of equally frequent distances the shortest are taken.
+    order_by_count = np.argsort(-counts, kind="stable")
+    frequent = distances[order_by_count[:_MOST_LAGS]].tolist()
+    return sorted({*frequent, *_likeliest(numbers)})
 
 
 def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
@@ -203,5 +237,6 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
 
 
 def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
-    kinds = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
-    return np.flatnonzero(np.array(kinds)[stream.shape])
+    """Return the places of the collectives of all ranks in a rank's calls."""
+    of_all = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
+    return np.flatnonzero(np.array(of_all)[stream.shape])

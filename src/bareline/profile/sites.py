@@ -8,12 +8,18 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from bareline.profile.model import SITE_COLUMNS, Profile
 
-_UNKNOWN = ("", "", 0)
+#: A function, a file and a line.
+SourcePlace: TypeAlias = tuple[str, str, int]
+
+_UNKNOWN: SourcePlace = ("", "", 0)
+#: As addr2line writes a name that it does not know.
+_NO_NAME = "??"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +52,21 @@ def with_sites_named(profile: Profile) -> Profile:
     table = profile.site_table
     if table.is_empty() or shutil.which("addr2line") is None:
         return profile
-    named: dict[tuple[str, int], tuple[str, str, int]] = {}
+    place_of: dict[tuple[str, int], SourcePlace] = {}
     for (name,), rows in table.filter(pl.col("offset") > 0).group_by("object"):
+        path = str(name)
         offsets = rows["offset"].unique().sort().to_list()
-        located = _ask(str(name), offsets)
-        named |= {
-            (str(name), offset): place for offset, place in zip(offsets, located, strict=True)
-        }
-    places = [named.get(key, _UNKNOWN) for key in table.select("object", "offset").iter_rows()]
+        for offset, place in zip(offsets, _source_places(path, offsets), strict=True):
+            place_of[path, offset] = place
+    keys = table.select("object", "offset").iter_rows()
+    places = [place_of.get(key, _UNKNOWN) for key in keys]
     columns = {name: SITE_COLUMNS[name] for name in ("function", "file", "line")}
-    made = pl.DataFrame(places, schema=columns, orient="row")
-    return replace(profile, site_table=table.with_columns(made.get_columns()))
+    named = pl.DataFrame(places, schema=columns, orient="row")
+    return replace(profile, site_table=table.with_columns(named.get_columns()))
 
 
-def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
+def _source_places(path: str, offsets: Sequence[int]) -> list[SourcePlace]:
+    """Return the places in the source of some offsets in an object file, by addr2line."""
     try:
         process = subprocess.run(
             ["addr2line", "-f", "-C", "-e", path],
@@ -77,9 +84,14 @@ def _ask(path: str, offsets: Sequence[int]) -> list[tuple[str, str, int]]:
     places = []
     for function, location in zip(lines[::2], lines[1::2], strict=True):
         file, _, number = location.partition(" ")[0].rpartition(":")
-        function, file = ("" if name == "??" else name for name in (function, file))
-        places.append((function, file, int(number) if number.isdigit() else 0))
+        line = int(number) if number.isdigit() else 0
+        places.append((_known_name(function), _known_name(file), line))
     return places
+
+
+def _known_name(name: str) -> str:
+    """Return a name of addr2line, empty where it is not known."""
+    return "" if name == _NO_NAME else name
 
 
 def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
@@ -90,39 +102,44 @@ def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
     """
     table = profile.site_table
     total = float(table["time_ns"].sum()) or 1.0
-    where = table.select("function", "file", "line", "object", "offset").iter_rows()
-    spent = pl.col("time_ns")
-    uneven = pl.col("rank_max_ns").cast(pl.Float64) * pl.col("ranks") / spent
+    origins = table.select("function", "file", "line", "object", "offset").iter_rows()
+    places = pl.Series("place", [_place_text(*origin) for origin in origins], pl.String)
     sums = (
-        table.with_columns(pl.Series("place", [_text(*row) for row in where], pl.String))
+        table.with_columns(places)
         .group_by("call", "place")
         .agg(
             pl.col("count", "bytes", "time_ns", "rank_max_ns").sum(),
             pl.col("max_ns", "ranks").max(),
         )
-        .sort("time_ns", "call", "place", descending=[True, False, False])
-        .select(
-            "call",
-            "place",
-            "count",
-            "bytes",
-            "ranks",
-            time_s=spent * 1e-9,
-            mean_s=spent * 1e-9 / pl.max_horizontal("count", 1),
-            longest_s=pl.col("max_ns") * 1e-9,
-            spent_ns=spent,
-            imbalance=pl.when(spent != 0).then(uneven).otherwise(1.0),
-        )
     )
-    rows = sums.head(most or sums.height).iter_rows(named=True)
-    return [CallSite(share=row.pop("spent_ns") / total, **row) for row in rows]
+    spent = pl.col("time_ns")
+    time_s = spent * 1e-9
+    uneven = pl.col("rank_max_ns").cast(pl.Float64) * pl.col("ranks") / spent
+    sorted_sums = sums.sort("time_ns", "call", "place", descending=[True, False, False])
+    columns = sorted_sums.head(most or sums.height).select(
+        "call",
+        "place",
+        "count",
+        "bytes",
+        "ranks",
+        time_s=time_s,
+        mean_s=time_s / pl.max_horizontal("count", 1),
+        longest_s=pl.col("max_ns") * 1e-9,
+        share=spent / total,
+        imbalance=pl.when(spent != 0).then(uneven).otherwise(1.0),
+    )
+    return [CallSite(**row) for row in columns.iter_rows(named=True)]
 
 
-def _text(function: str, file: str, line: int, path: str, offset: int) -> str:
+def _place_text(function: str, file: str, line: int, path: str, offset: int) -> str:
     if not offset:
         return "elsewhere"
-    where = f"{os.path.basename(file)}:{line}" if file and line else ""  # noqa: PTH119
+    where = ""
+    if file and line:
+        name = os.path.basename(file)  # noqa: PTH119
+        where = f"{name}:{line}"
     if function and where:
         return f"{function} ({where})"
-    name = Path(path).name
-    return function or where or f"{name}+{offset:#x}"
+    if function or where:
+        return function or where
+    return f"{Path(path).name}+{offset:#x}"

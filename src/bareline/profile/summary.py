@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,11 @@ GROUPS = {
     "MPI-IO": ("mpi-io",),
     "communicators, other": ("communicator", "other"),
 }
-_GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
+_OTHER = "communicators, other"
 START_UP = ("MPI_Init", "MPI_Init_thread")
+
+
+Seconds: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,8 @@ class Matrix:
         if self.most == 0:
             return np.zeros(self.bytes.shape)
         floor = np.maximum(self.bytes.astype(float), self.faint)
-        return np.asarray(np.log(floor / self.faint) / np.log(self.most / self.faint))
+        strength = np.log(floor / self.faint) / np.log(self.most / self.faint)
+        return np.asarray(strength)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,44 +140,58 @@ def time_split(profile: Profile) -> list[TimeShare]:
     """
     ranks = profile.rank_table
     # Pauses of counting belong to no rank.
-    counted = (ranks["wall_ns"] - ranks["paused_ns"], ranks["compute_ns"], ranks["waited_ns"])
-    wall, compute, waited, posix, mpi = (
-        column.to_numpy().astype(float) * 1e-9
-        for column in (*counted, ranks["posix_ns"], ranks["mpi_ns"])
-    )
+    wall = _seconds(ranks["wall_ns"] - ranks["paused_ns"])
+    waited = _seconds(ranks["waited_ns"])
+    posix = _seconds(ranks["posix_ns"])
+    mpi = _seconds(ranks["mpi_ns"])
     total = float(wall.mean()) or 1.0
 
-    def share(name: str, values: npt.NDArray[np.float64]) -> TimeShare:
+    def share(name: str, values: Seconds) -> TimeShare:
         mean = float(values.mean())
         return TimeShare(name, mean / total, mean, float(values.min()), float(values.max()))
 
-    split = [share("computing", compute)]
+    split = [share("computing", _seconds(ranks["compute_ns"]))]
     if profile.mode == "split":
         split.append(share("waiting before collectives", waited))
         mpi = mpi - waited
     if float(posix.sum()) > 0:
         split.append(share("files (POSIX)", posix))
     calls = share("MPI calls", mpi)
-    parts = _mpi_parts(profile).items()
-    return [
-        *split,
-        calls,
-        *(
-            TimeShare(call_kind, calls.share * part, calls.mean_s * part)
-            for call_kind, part in parts
-            if part > 0
-        ),
-    ]
+    split.append(calls)
+    for group, part in _mpi_parts(profile).items():
+        if part > 0:
+            split.append(TimeShare(group, calls.share * part, calls.mean_s * part))
+    return split
+
+
+def _seconds(column_ns: pl.Series) -> Seconds:
+    """Return a column of nanoseconds in seconds."""
+    return column_ns.to_numpy().astype(float) * 1e-9
 
 
 def _mpi_parts(profile: Profile) -> dict[str, float]:
-    calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
+    """Return the share of each group of kinds in the time of MPI calls."""
+    calls = _mpi_calls(profile)
     total = float(calls["time_ns"].sum()) or 1.0
-    sums = dict(calls.group_by("kind").agg(pl.col("time_ns").sum()).iter_rows())
+    sums = calls.group_by("kind").agg(pl.col("time_ns").sum()).sort("kind")
     parts = dict.fromkeys(GROUPS, 0.0)
-    for kind, time_ns in sums.items():
-        parts[_GROUP_OF.get(kind, "communicators, other")] += time_ns / total
+    for kind, time_ns in sums.iter_rows():
+        parts[_group_of(kind)] += time_ns / total
     return parts
+
+
+def _mpi_calls(profile: Profile) -> pl.DataFrame:
+    """Return the calls of MPI without start-up."""
+    is_start_up = pl.col("call").is_in(START_UP)
+    is_posix = pl.col("kind") == "posix-io"
+    return profile.calls.filter(~is_start_up & ~is_posix)
+
+
+def _group_of(kind: str) -> str:
+    for group, kinds in GROUPS.items():
+        if kind in kinds:
+            return group
+    return _OTHER
 
 
 #: Shares of the time without a core, or with the core taken by other guests, from which a
@@ -197,53 +216,51 @@ def stolen_share(profile: Profile) -> float:
 
 def other_threads_mpi_s(profile: Profile) -> float:
     """Return the time per rank that threads other than the main one spent in MPI calls, in s."""
-    calls = profile.calls.filter(~pl.col("call").is_in(START_UP) & (pl.col("kind") != "posix-io"))
-    everyone = float((calls["time_ns"] + calls["waited_ns"]).sum())
-    main = float(profile.rank_table["mpi_ns"].sum())
-    return max(0.0, everyone - main) * 1e-9 / max(1, profile.ranks)
+    calls = _mpi_calls(profile)
+    all_threads_ns = float((calls["time_ns"] + calls["waited_ns"]).sum())
+    main_threads_ns = float(profile.rank_table["mpi_ns"].sum())
+    others_ns = max(0.0, all_threads_ns - main_threads_ns)
+    return others_ns * 1e-9 / max(1, profile.ranks)
 
 
 def imbalance(profile: Profile) -> Imbalance:
     """Compare the computing times of the ranks."""
-    times = profile.rank_table["compute_ns"].to_numpy().astype(float) * 1e-9
+    times = _seconds(profile.rank_table["compute_ns"])
     mean = float(times.mean())
-    return Imbalance(
-        factor=float(times.max()) / mean if mean > 0 else 1.0,
-        slowest=int(profile.rank_table["rank"][int(times.argmax())]),
-        least_s=float(times.min()),
-        most_s=float(times.max()),
-    )
+    longest = float(times.max())
+    factor = longest / mean if mean > 0 else 1.0
+    place = int(times.argmax())
+    slowest = int(profile.rank_table["rank"][place])
+    return Imbalance(factor, slowest, least_s=float(times.min()), most_s=longest)
 
 
 def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
     """Return the sum of each function, the most time first; start-up is left out."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
+    sums = calls.group_by("call", "kind").agg(
+        pl.col("count", "bytes", "time_ns", "waited_ns", "finished", "window_ns").sum(),
+        pl.col("max_ns").max(),
+    )
     spent = pl.col("time_ns") + pl.col("waited_ns")
     finished = pl.col("finished")
-    split = (profile.mode == "split") & (pl.col("kind") == "collective") & (spent > 0)
-    sums = (
-        calls.group_by("call", "kind")
-        .agg(
-            pl.col("count", "bytes", "time_ns", "waited_ns", "finished", "window_ns").sum(),
-            pl.col("max_ns").max(),
-        )
-        .sort(spent, pl.col("call"), descending=[True, False])
-        .select(
-            "call",
-            "kind",
-            "count",
-            "bytes",
-            time_s=spent * 1e-9,
-            mean_s=_mean_s(spent),
-            longest_s=pl.col("max_ns") * 1e-9,
-            spent_ns=spent,
-            waited=pl.when(split).then(pl.col("waited_ns") / spent),
-            overlap_s=pl.when(finished != 0).then(pl.col("window_ns") * 1e-9 / finished),
-        )
+    window_s = pl.col("window_ns") * 1e-9
+    is_split = pl.lit(profile.mode == "split")
+    knows_waiting = is_split & (pl.col("kind") == "collective") & (spent > 0)
+    sorted_sums = sums.sort(spent, pl.col("call"), descending=[True, False])
+    columns = sorted_sums.head(most or sums.height).select(
+        "call",
+        "kind",
+        "count",
+        "bytes",
+        time_s=spent * 1e-9,
+        mean_s=_mean_s(spent),
+        longest_s=pl.col("max_ns") * 1e-9,
+        share=spent / total,
+        waited=pl.when(knows_waiting).then(pl.col("waited_ns") / spent),
+        overlap_s=pl.when(finished != 0).then(window_s / finished),
     )
-    rows = sums.head(most or sums.height).iter_rows(named=True)
-    return [CallSum(share=row.pop("spent_ns") / total, **row) for row in rows]
+    return [CallSum(**row) for row in columns.iter_rows(named=True)]
 
 
 def _mean_s(spent_ns: pl.Expr) -> pl.Expr:
@@ -252,23 +269,30 @@ def _mean_s(spent_ns: pl.Expr) -> pl.Expr:
 
 def sizes(profile: Profile) -> list[SizeSum]:
     """Sum up calls that move data by power-of-two bins of the message size."""
-    data = profile.calls.filter((pl.col("bytes") > 0) & (pl.col("kind") != "setup"))
-    power = pl.col("size_low").log(2).floor().cast(pl.Int64)
-    spent = (pl.col("time_ns") + pl.col("waited_ns")).sum()
-    sums = (
-        data.with_columns(bin=pl.when(pl.col("size_low") > 0).then(power).otherwise(-1))
-        .group_by("call", "kind", "bin")
-        .agg(
-            pl.col("size_low").min().alias("low"),
-            pl.col("size_high").max().alias("high"),
-            pl.col("count", "bytes").sum(),
-            time_ns=spent,
-        )
-        .sort("call", "kind", "bin")
-        .with_columns(time_s=pl.col("time_ns") * 1e-9, mean_s=_mean_s(pl.col("time_ns")))
-        .drop("bin", "time_ns")
+    moves_data = (pl.col("bytes") > 0) & (pl.col("kind") != "setup")
+    size = pl.col("size_low")
+    power = size.log(2).floor().cast(pl.Int64)
+    size_bin = pl.when(size > 0).then(power).otherwise(-1)
+    spent = pl.col("time_ns") + pl.col("waited_ns")
+    binned = profile.calls.filter(moves_data).with_columns(bin=size_bin)
+    sums = binned.group_by("call", "kind", "bin").agg(
+        pl.col("count", "bytes").sum(),
+        low=size.min(),
+        high=pl.col("size_high").max(),
+        time_ns=spent.sum(),
     )
-    return [SizeSum(**row) for row in sums.iter_rows(named=True)]
+    time_ns = pl.col("time_ns")
+    columns = sums.sort("call", "kind", "bin").select(
+        "call",
+        "kind",
+        "low",
+        "high",
+        "count",
+        "bytes",
+        time_s=time_ns * 1e-9,
+        mean_s=_mean_s(time_ns),
+    )
+    return [SizeSum(**row) for row in columns.iter_rows(named=True)]
 
 
 def communication_matrix(profile: Profile, most: int) -> Matrix:
@@ -277,10 +301,11 @@ def communication_matrix(profile: Profile, most: int) -> Matrix:
     size = -(-profile.cells // step)
     count = np.zeros((size, size), np.int64)
     sent = np.zeros((size, size), np.int64)
-    table = profile.send_table
-    where = (table["from"].to_numpy() // step, table["to"].to_numpy() // step)
-    np.add.at(count, where, table["count"].to_numpy())
-    np.add.at(sent, where, table["bytes"].to_numpy())
+    sends = profile.send_table
+    rows = sends["from"].to_numpy() // step
+    columns = sends["to"].to_numpy() // step
+    np.add.at(count, (rows, columns), sends["count"].to_numpy())
+    np.add.at(sent, (rows, columns), sends["bytes"].to_numpy())
     return Matrix(count, sent, step * profile.ranks_per_cell)
 
 
@@ -295,35 +320,51 @@ def region_split(profile: Profile) -> list[tuple[str, float, float]]:
         spent.filter(is_compute).sum().alias("compute"),
         spent.filter(~is_compute).sum().alias("mpi"),
     )
-    named = {0: "outside"} | {number: name for number, name in profile.regions.items() if name}
-    return [
-        (named.get(region, f"region {region}"), compute * 1e-9, mpi * 1e-9)
-        for region, compute, mpi in sums.sort("region").iter_rows()
-    ]
+    split = []
+    for region, compute_ns, mpi_ns in sums.sort("region").iter_rows():
+        name = _region_name(profile, region)
+        split.append((name, compute_ns * 1e-9, mpi_ns * 1e-9))
+    return split
+
+
+def _region_name(profile: Profile, region: int) -> str:
+    name = profile.regions.get(region)
+    if name:
+        return name
+    return f"region {region}" if region else "outside"
 
 
 def remarks(profile: Profile) -> list[str]:
     """Return the remarks that limit the numbers."""
     ranks = profile.rank_table
-    dropped, untracked = (int(ranks[name].sum()) for name in ("dropped", "untracked"))
-    most = stolen_share(profile)
+    texts = []
+    if not profile.complete:
+        texts.append(f"unfinished: {profile.ended}; the figures until then are shown")
+    if profile.mode == "split":
+        cost = format_value(_barriers_s(profile), "s")
+        texts.append(
+            "a barrier before every blocking collective separates waiting from transfer; "
+            f"the barriers themselves took about {cost} per rank"
+        )
+    dropped = int(ranks["dropped"].sum())
+    if dropped:
+        texts.append(f"{dropped} calls did not fit the tables and are missing")
+    untracked = int(ranks["untracked"].sum())
+    if untracked:
+        texts.append(f"{untracked} requests were not followed to their completion")
+    stolen = stolen_share(profile)
+    if 0.01 < stolen <= DISTURBED:
+        texts.append(f"other guests took processor time (up to {stolen:.0%} of the wall time)")
+    sources = [name for name in ranks["clock_source"].unique().sort() if name != "tsc"]
+    if any(sources):
+        names = ", ".join(sources)
+        texts.append(f"clock source {names}: reading the clock is slower than the TSC")
+    return texts
+
+
+def _barriers_s(profile: Profile) -> float:
+    """Return the time per rank of the barriers before the collectives of a split profile, in s."""
     split = profile.calls.filter(pl.col("waited_ns") > 0)
     # The last rank to arrive does not wait: the shortest wait of a row is the barrier itself.
-    cost_s = float((split["waited_min_ns"] * split["count"]).sum()) * 1e-9 / profile.ranks
-    sources = ", ".join(name for name in ranks["clock_source"].unique().sort() if name != "tsc")
-    limits = [
-        (not profile.complete, f"unfinished: {profile.ended}; the figures until then are shown"),
-        (
-            profile.mode == "split",
-            "a barrier before every blocking collective separates waiting from transfer; "
-            f"the barriers themselves took about {format_value(cost_s, 's')} per rank",
-        ),
-        (dropped, f"{dropped} calls did not fit the tables and are missing"),
-        (untracked, f"{untracked} requests were not followed to their completion"),
-        (
-            0.01 < most <= DISTURBED,
-            f"other guests took processor time (up to {most:.0%} of the wall time)",
-        ),
-        (sources, f"clock source {sources}: reading the clock is slower than the TSC"),
-    ]
-    return [text for limit, text in limits if limit]
+    total_ns = float((split["waited_min_ns"] * split["count"]).sum())
+    return total_ns * 1e-9 / profile.ranks

@@ -66,21 +66,28 @@ class Printed(_Table):
         """Lowest and highest value that it allows; None where a bound leaves it open."""
         if self.value is not None:
             return self.value, self.value
-        low = None if self.bound == "at_most" else self.low
-        return low, None if self.bound == "at_least" else self.high
+        if self.bound == "at_most":
+            return None, self.high
+        if self.bound == "at_least":
+            return self.low, None
+        return self.low, self.high
 
     def __str__(self) -> str:
-        low, high = self.ends
+        if self.approx:
+            return f"about {self._digits}"
+        return self._digits
+
+    @property
+    def _digits(self) -> str:
         if self.value is not None:
-            text = f"{self.value}"
-        elif low is None:
-            text = f"at most {high}"
-        elif high is None:
-            between = self.low != self.high and self.high is not None
-            text = f"at least {self.low} to {self.high}" if between else f"at least {low}"
-        else:
-            text = f"{low} to {high}"
-        return f"about {text}" if self.approx else text
+            return str(self.value)
+        if self.bound == "at_most":
+            return f"at most {self.high}"
+        if self.bound is None:
+            return f"{self.low} to {self.high}"
+        if self.high is None or self.low == self.high:
+            return f"at least {self.low}"
+        return f"at least {self.low} to {self.high}"
 
 
 class Publication(_Table):
@@ -205,9 +212,10 @@ class Result(Printed, _Placed):
     @property
     def words(self) -> str:
         """The figure with its unit and direction, as part of a sentence."""
+        direction = "worse" if self.relation == "worse_by" else "better"
         behind: Mapping[Kind, str] = {
             "absolute": self.unit.replace("us", "µs"),
-            "factor": f"times {'worse' if self.relation == 'worse_by' else 'better'}",
+            "factor": f"times {direction}",
             "percent_decrease": "% less",
             "percent_increase": "% more",
             "efficiency": f"% of {self.baseline}",
@@ -312,30 +320,34 @@ class PublishedStudy(_Table):
 
     @model_validator(mode="after")
     def _refers_to_what_exists(self) -> Self:
-        figures: list[Result | Trials] = [*self.results, *self.trials]
         parts = _unique("part", [part.id for part in self.parts])
         platforms = _unique("platform", [platform.id for platform in self.platforms])
-        figure_ids = _unique("result", [row.id for row in figures])
+        results = {row.id for row in self.results}
+        trials = [row.id for row in self.trials]
+        figures = _unique("result", [row.id for row in self.results] + trials)
         placed: list[Any] = [
-            *self.platforms, *figures, *self.not_completed, *self.findings, *self.workloads,
-            *self.instance_types, *self.facts,
+            *self.platforms, *self.results, *self.trials, *self.not_completed, *self.findings,
+            *self.workloads, *self.instance_types, *self.facts,
         ]  # fmt: skip
         for row in placed:
             _check_known("part", [row.part], parts, f"'{row.where}'")
         for platform in self.platforms:
             others = (platform.against, platform.variant_of, platform.part_of)
-            given = [name for name in others if name is not None]
-            _check_known("platform", given, platforms, f"'{platform.id}'")
-        results = {row.id for row in self.results}
+            _check_known("platform", filter(None, others), platforms, f"'{platform.id}'")
         for row in self.inconsistencies:
             _check_known("result", row.results, results, "an inconsistency")
-        for check in (check for finding in self.findings for check in finding.checks):
-            _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
-            printed = (*check.printed_first, *check.printed)
-            _check_known("result", printed, figure_ids, "a finding's check")
-            if check.kind == "trials":
-                self._check_trials(check)
+        for finding in self.findings:
+            for check in finding.checks:
+                self._check_references(check, platforms, figures)
         return self
+
+    def _check_references(self, check: ClaimCheck, platforms: set[str], figures: set[str]) -> None:
+        """Refuse a check of unknown platforms, figures or trials; raises ValueError."""
+        _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
+        _check_known("result", check.printed_first, figures, "a finding's check")
+        _check_known("result", check.printed, figures, "a finding's check")
+        if check.kind == "trials":
+            self._check_trials(check)
 
     def _check_trials(self, check: ClaimCheck) -> None:
         """Refuse a check of trials whose platform has no such list; raises ValueError."""

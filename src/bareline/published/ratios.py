@@ -10,13 +10,28 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from statistics import median
+from typing import TypeAlias
 
 from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
 #: Conditions that describe a platform's own size, which may differ between compared values.
 _OWN = frozenset({"cores", "threads", "streams"})
+
+#: The conditions of a figure by name, e.g. its number of nodes.
+Conditions: TypeAlias = Mapping[str, Condition]
+#: A pair of platforms: the measured one and its baseline.
+_Pair: TypeAlias = tuple[str, str]
+#: Ratios of a publication, one after the other.
+_Ratios: TypeAlias = "Iterator[PublishedRatio]"
+#: The values that two figures share if they can be compared.
+_Key: TypeAlias = tuple[object, ...]
+#: A printed figure, or the list of trials of one.
+_Figure: TypeAlias = Result | Trials
+#: A change of a number, e.g. from a percentage to a ratio.
+_Change: TypeAlias = Callable[[Decimal], Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +50,7 @@ class Span:
         high = f"{self.high:.3g}"
         return low if low == high else f"{low} to {high}"
 
-    def each(self, change: Callable[[Decimal], Decimal]) -> Span:
+    def each(self, change: _Change) -> Span:
         """Return the span with both ends changed, where they are known."""
         low = None if self.low is None else change(self.low)
         high = None if self.high is None else change(self.high)
@@ -131,26 +146,31 @@ def _share(percent: Decimal) -> Decimal:
     return percent / 100
 
 
-def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+def printed_ratios(study: PublishedStudy) -> _Ratios:
     """Yield every ratio to a platform that the document prints, without second printings."""
     for result in study.results:
         span = span_of(result)
-        if span is None or result.restates or result.baseline in (result.platform, PEAK):
+        if span is None or result.restates or result.baseline == result.platform:
             continue
-        pairs = [(result.platform, result.baseline)]
-        if result.also_platform and result.also_baseline:
-            pairs.append((result.also_platform, result.also_baseline))
-        for platform, baseline in pairs:
-            assert baseline is not None
+        for platform, baseline in _pairs(result):
             yield _ratio(study, result, platform, baseline, span, result.words)
 
 
-def peak_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+def _pairs(result: Result) -> Iterator[_Pair]:
+    """Yield the pairs of platforms for which a ratio is printed."""
+    if result.baseline:
+        yield result.platform, result.baseline
+    if result.also_platform and result.also_baseline:
+        yield result.also_platform, result.also_baseline
+
+
+def peak_ratios(study: PublishedStudy) -> _Ratios:
     """Yield every share of a peak that the document prints, as how many times it is below it."""
     for result in study.results:
         if result.restates or result.baseline != PEAK:
             continue
-        ratio = _ratio(study, result, result.platform, PEAK, _times_worse(result), result.words)
+        span = _times_worse(result)
+        ratio = _ratio(study, result, result.platform, PEAK, span, result.words)
         benchmark = study.benchmark(result.benchmark)
         share = None
         if benchmark:
@@ -166,7 +186,8 @@ def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
         if restated <= printings:
             break
         printings |= restated
-    return [row for row in study.results if row.id in printings - {*ratio.results}]
+    others = printings.difference(ratio.results)
+    return [row for row in study.results if row.id in others]
 
 
 def own_bases(study: PublishedStudy) -> list[Result]:
@@ -174,76 +195,96 @@ def own_bases(study: PublishedStudy) -> list[Result]:
     return [row for row in study.results if row.baseline == row.platform]
 
 
-def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+def computed_ratios(study: PublishedStudy) -> _Ratios:
     """Yield the ratios of the absolute values that the document prints for two platforms.
 
     The median represents listed trials. A pair with a printed ratio is left out.
     """
-    printed = {
-        (row.benchmark, row.metric, row.platform, row.baseline, *_texts(row.conditions))
-        for row in printed_ratios(study)
-    }
-    absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
-    values: dict[tuple[object, ...], Result] = {_key(row, row.platform): row for row in absolute}
+    printed: set[_Key] = set()
+    for ratio in printed_ratios(study):
+        quantity = (ratio.benchmark, ratio.metric, *_texts(ratio.conditions))
+        printed.add((ratio.platform, ratio.baseline, *quantity))
+    absolute = _absolute_values(study)
+    values = {(result.platform, *_key(result)): result for result in absolute}
     for result in absolute:
-        platform = study.platform(result.platform)
-        if platform is None or platform.against is None or result.better == "none":
+        against = _counterpart(study, result)
+        base = values.get((against, *_key(result)))
+        if base is None or result.better == "none":
             continue
-        base = values.get(_key(result, platform.against))
-        if base is None or base.value is None or result.value is None:
-            continue
-        key = (result.benchmark, result.metric, result.platform, platform.against)
-        if (*key, *_texts(result.at)) in printed:
-            continue
-        times_worse = worse(result.value, base.value, better=result.better)
-        span = Span(times_worse, times_worse)
-        text = f"{result.words} against {base.words}"
-        ratio = _ratio(study, result, result.platform, platform.against, span, text)
-        yield replace(ratio, computed=True, results=(result.id, base.id))
+        quantity = (result.benchmark, result.metric, *_texts(result.at))
+        if (result.platform, against, *quantity) not in printed:
+            yield _ratio_of_values(study, result, base)
     yield from _trial_ratios(study)
 
 
-def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> Iterator[PublishedRatio]:
+def _absolute_values(study: PublishedStudy) -> list[Result]:
+    """Return the results that are values of their own, not relative to a baseline."""
+    return [row for row in study.results if row.kind == "absolute" and row.value is not None]
+
+
+def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
+    """Return the platform that a document compares a figure's platform with, if any."""
+    platform = study.platform(figure.platform)
+    if platform is None:
+        return None
+    return platform.against
+
+
+def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> _Ratios:
     """Yield the ratios of values in one table of two platforms that the document never compares.
 
     InfiniCloud draws two generations of servers next to each other, each with its own native pair.
     """
-    compared = {
-        (row.platform, row.baseline) for row in (*printed_ratios(study), *computed_ratios(study))
-    }
-    if platform == baseline or {(platform, baseline), (baseline, platform)} & compared:
+    ratios = [*printed_ratios(study), *computed_ratios(study)]
+    compared = {frozenset((ratio.platform, ratio.baseline)) for ratio in ratios}
+    if platform == baseline or frozenset((platform, baseline)) in compared:
         return
-    absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
-    bases = {(*_key(row, ""), row.part): row for row in absolute if row.platform == baseline}
-    for result in absolute:
-        base = bases.get((*_key(result, ""), result.part))
-        if result.platform != platform or result.better == "none" or base is None:
-            continue
-        assert result.value is not None and base.value is not None
-        ratio = worse(result.value, base.value, better=result.better)
-        text = f"{result.words} against {base.words}"
-        between = _ratio(study, result, platform, baseline, Span(ratio, ratio), text)
-        yield replace(between, computed=True, results=(result.id, base.id))
+    bases: dict[_Key, Result] = {}
+    results: list[Result] = []
+    for value in _absolute_values(study):
+        if value.platform == baseline:
+            bases[value.part, *_key(value)] = value
+        elif value.platform == platform and value.better != "none":
+            results.append(value)
+    for result in results:
+        base = bases.get((result.part, *_key(result)))
+        if base is not None:
+            yield _ratio_of_values(study, result, base)
 
 
-def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+def _trial_ratios(study: PublishedStudy) -> _Ratios:
     """Yield the ratios of the medians of listed trials."""
-    by_platform = {(row.benchmark, row.platform): row for row in study.trials}
+    by_platform = {(trials.benchmark, trials.platform): trials for trials in study.trials}
     for trials in study.trials:
-        platform = study.platform(trials.platform)
-        if platform is None or platform.against is None:
+        against = _counterpart(study, trials)
+        if against is None:
             continue
-        base = by_platform.get((trials.benchmark, platform.against))
+        base = by_platform.get((trials.benchmark, against))
         if base is None:
             continue
         value = median(trials.values)
         base_value = median(base.values)
         times_worse = worse(value, base_value, better=trials.better)
-        span = Span(times_worse, times_worse)
         unit = trials.unit
         text = f"median of {len(trials.values)} trials {value} {unit} against {base_value} {unit}"
-        ratio = _ratio(study, trials, trials.platform, base.platform, span, text)
-        yield replace(ratio, computed=True, results=(trials.id, base.id))
+        yield _computed_ratio(study, trials, base, times_worse, text)
+
+
+def _ratio_of_values(study: PublishedStudy, result: Result, base: Result) -> PublishedRatio:
+    """Return the ratio of two absolute values."""
+    assert result.value is not None and base.value is not None
+    times_worse = worse(result.value, base.value, better=result.better)
+    text = f"{result.words} against {base.words}"
+    return _computed_ratio(study, result, base, times_worse, text)
+
+
+def _computed_ratio(
+    study: PublishedStudy, figure: _Figure, base: _Figure, times_worse: Decimal, text: str
+) -> PublishedRatio:
+    """Return a ratio of two figures, which the document does not print."""
+    span = Span(times_worse, times_worse)
+    ratio = _ratio(study, figure, figure.platform, base.platform, span, text)
+    return replace(ratio, computed=True, results=(figure.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
@@ -252,27 +293,24 @@ def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:
         of_other_probes += likewise(study, ratio)
-    return [*ratios, *of_other_probes]
+    return ratios + of_other_probes
 
 
-def likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
+def likewise(study: PublishedStudy, ratio: PublishedRatio) -> _Ratios:
     """Yield a ratio for each other probe of its benchmark that measures it."""
     benchmark = study.benchmark(ratio.benchmark)
     if benchmark is None:
         return
     for other in benchmark.also:
-        if ratio.metric in other.metrics:
-            yield replace(
-                ratio,
-                probe=other.probe,
-                probe_metric=other.metrics[ratio.metric],
-                at=_by_name({**ratio.conditions, **other.at}),
-            )
+        metric = other.metrics.get(ratio.metric)
+        if metric is not None:
+            at = _by_name(ratio.conditions | other.at)
+            yield replace(ratio, probe=other.probe, probe_metric=metric, at=at)
 
 
-def _by_name(given: Mapping[str, Condition]) -> tuple[tuple[str, Condition], ...]:
+def _by_name(given: Conditions) -> tuple[tuple[str, Condition], ...]:
     """Return conditions in the order of their names."""
-    return tuple((name, given[name]) for name in sorted(given))
+    return tuple(sorted(given.items(), key=itemgetter(0)))
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
@@ -287,13 +325,18 @@ def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
 
 def _ratio(
     study: PublishedStudy,
-    printed: Result | Trials,
+    printed: _Figure,
     platform: str,
     baseline: str,
     span: Span,
     text: str,
 ) -> PublishedRatio:
     benchmark = study.benchmark(printed.benchmark)
+    probe = None
+    probe_metric = None
+    if benchmark:
+        probe = benchmark.probe
+        probe_metric = benchmark.metrics.get(printed.metric)
     ratio = PublishedRatio(
         publication=study.id,
         benchmark=printed.benchmark,
@@ -302,8 +345,8 @@ def _ratio(
         baseline=baseline,
         span=span,
         text=text,
-        probe=benchmark.probe if benchmark else None,
-        probe_metric=benchmark.metrics.get(printed.metric) if benchmark else None,
+        probe=probe,
+        probe_metric=probe_metric,
         results=(printed.id,),
         part=f"{study.id}:{printed.part}",
         where=printed.where,
@@ -321,11 +364,11 @@ def _ratio(
     )
 
 
-def _texts(given: Mapping[str, Condition]) -> tuple[str, ...]:
-    return tuple(sorted(f"{name}={value}" for name, value in given.items()))
+def _texts(given: Conditions) -> list[str]:
+    return sorted(f"{name}={value}" for name, value in given.items())
 
 
-def _key(result: Result, platform: str) -> tuple[object, ...]:
-    """Return the key that two absolute values must share to be compared, and the platform."""
+def _key(result: Result) -> _Key:
+    """Return the key that two absolute values must share to be compared."""
     shared = {name: value for name, value in result.at.items() if name not in _OWN}
-    return result.benchmark, result.metric, result.unit, *_texts(shared), platform
+    return (result.benchmark, result.metric, result.unit, *_texts(shared))

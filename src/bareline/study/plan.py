@@ -115,7 +115,7 @@ class _Request:
     def _refusal(self, spec: PlatformSpec) -> str:
         """Describe why the study does not ask a platform for the case; empty where it does."""
         if self._computes and spec.name in self._study.emulated:
-            return "its processors are emulated, and not compared"
+            return "computing is not compared on emulated processors"
         if self._case.pinning and not spec.options.pins:
             return "ranks cannot be pinned on this platform"
         if self._case.profile and not spec.options.profiles:

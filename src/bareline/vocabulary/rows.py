@@ -1,13 +1,14 @@
 """Rows that ``--json`` prints: a class declares their columns next to the code that makes them.
 
+A row that is made to be printed is a ``TypedDict``, filled by `row_of`. A frozen dataclass that the
+program also reads, and whose fields are all columns, is printed as it is and needs no row.
+
 Types are JSON's: null means that a number does not exist. Columns are added, never renamed
 (docs/reference/stability.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
@@ -30,15 +31,9 @@ class Bounds(TypedDict):
     hi: float | None
 
 
-def row_of(columns: type[_Row], found: object, **given: Any) -> _Row:
+def row_of(columns: type[_Row], source: object, **given: Any) -> _Row:
     """Return each column of a ``TypedDict`` as given, or else the attribute of its name."""
-    return _picked(columns.__annotations__, found, given)  # type: ignore[return-value]
-
-
-def printed_row(columns: type, found: object, **given: Any) -> dict[str, Any]:
-    """Return each field of a dataclass as given, or else the attribute of its name."""
-    return _picked((field.name for field in fields(columns)), found, given)
-
-
-def _picked(names: Iterable[str], source: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] if name in given else getattr(source, name) for name in names}
+    row: dict[str, Any] = {}
+    for name in columns.__annotations__:
+        row[name] = given[name] if name in given else getattr(source, name)
+    return row  # type: ignore[return-value]

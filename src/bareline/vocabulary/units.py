@@ -183,6 +183,11 @@ def parse_size(text: str | int) -> int:
     return round(float(match[1]) * float(1 << (10 * power)))
 
 
+def joined(*parts: str | None, by: str = ", ") -> str:
+    """Join the parts that are not empty."""
+    return by.join(filter(None, parts))
+
+
 def listing(parts: Sequence[str]) -> str:
     """List names as a sentence does: ``a, b and c``."""
     if len(parts) < 2:

@@ -15,7 +15,7 @@ from bareline.analysis.numbers.programs import (
 from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.numbers.row import Estimate
 from bareline.analysis.words.comparison import Comparison
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 from bareline.profile.files import read_profile
 from bareline.profile.launch import PROFILE_FILE
 from bareline.vocabulary.model import Sample
@@ -58,7 +58,7 @@ def test_a_program_that_computes_is_not_blamed_on_mpi():
     one = explained(ep, MPI, DGEMM, splits=Planted(ep=EP))
     assert terms(one).keys() == {"computing"}
     assert one.word is CauseStatus.EXPLAINS
-    assert "are its computing (" in sum_sentence(one)
+    assert "are due to computing (" in sum_sentences(one)
 
 
 def test_a_program_that_computes_has_no_cause_where_only_mpi_lost():
@@ -99,7 +99,7 @@ def test_a_part_that_takes_no_longer_refuses_the_facts_that_would_change_it():
     own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(3.0, 2.9, 3.1))
     one = explained(found("npb.cg", 1.6, nodes=2), MPI, DGEMM, splits=Planted(cg=own), **CLOCKS)
     assert not names(one)
-    assert "by itself it takes 1.00 [0.990, 1.01] times as long" in one.withdrawn
+    assert "1.00 [0.990, 1.01] times as long by its own clock" in one.withdrawn
 
 
 def test_a_program_s_own_clock_narrows_what_the_probes_leave_open():
@@ -169,7 +169,7 @@ def test_a_lower_clock_shares_the_computing_of_a_program():
     # The clock costs at most half of the time that the program computes.
     assert ends(share_of(one, "clock")) == pytest.approx((terms(one)["computing"].lo, 0.7 * 0.5))
     assert not one.rests
-    assert "because its clock is 1.50 times lower" in sum_sentence(one)
+    assert "due to the clock (its clock is 1.50 times lower)" in sum_sentences(one)
 
 
 def test_a_link_shares_the_messages_of_a_program_and_not_its_computing():
@@ -206,8 +206,8 @@ def test_the_terms_of_the_replay_are_those_of_the_explanation():
     """A gain counts, too, and more than was lost is printed: the sum is the prediction."""
     loss = found("npb.cg", 1.6, half=1.02, nodes=2, metric="time")
     given = [
-        ("bandwidth of messages", 0.8, 0.75, 0.85),
-        ("latency of messages", -0.1, -0.12, -0.08),
+        ("message bandwidth", 0.8, 0.75, 0.85),
+        ("message latency", -0.1, -0.12, -0.08),
         ("computing and memory", 0.05, 0.04, 0.06),
     ]
     rates = {"facts": {"net.shaped_bps": 1e9}, "base": {"net.shaped_bps": 10e9}}
@@ -215,7 +215,7 @@ def test_the_terms_of_the_replay_are_those_of_the_explanation():
     assert one.explained.value == pytest.approx(0.75)
     assert one.left.value == pytest.approx(-0.15)
     assert names(one) == ["link rate"] and share_of(one, "link rate").value == pytest.approx(0.8)
-    assert "by the replay of its trace" in sum_sentence(one)
+    assert "from the replay of its trace" in sum_sentences(one)
 
 
 # Splits -------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bareline.analysis.judgements.causes.cause import CauseStatus
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 
 from .planted import SMALL, explained, factors, found, names
 
@@ -36,9 +36,9 @@ def test_between_simulations_what_was_given_is_the_cause_however_far_apart():
     one = replace(one, point=replace(one.point, exact=True))
     assert names(one) == ["simulated latency", "simulated message rate"]
     assert one.word is CauseStatus.EXPLAINS and not one.differing
-    text = sum_sentence(one)
+    text = sum_sentences(one)
     assert "the rate of messages of its NICs was given as 50.0 k" in text
-    assert "nothing else was given otherwise" in text and "not explained" not in text
+    assert "no other input of the model differs" in text and "not explained" not in text
     none = explained(found("mpi.allreduce", 1.5, **SMALL), facts=given, base=given)
     assert not none.terms and none.word is None
 

@@ -47,7 +47,7 @@ def test_the_answer_comes_first_then_every_finding_and_everything_fits(document:
     assert places == sorted(places), "applications first"
     told = " ".join(lines)
     told = " ".join(told.split())
-    assert "Times worse than bare" in told and "~ likely, not certain" in told
+    assert "Times worse than bare" in told and "~ likely, but not certain" in told
     assert "processor time stolen on vm-e1000" in told
     assert max(map(len, lines)) <= 100
     assert "\x1b" not in text
@@ -213,7 +213,7 @@ def test_explain_gives_the_answer_and_the_sums_first(document: Document) -> None
     full = blocks_text(explained_blocks(document.comparison, details=True))
     assert document.glance is not None
     assert brief.lower().startswith(document.glance.headline.text[:60].lower())
-    assert " are left over" in brief or " are not explained" in brief or "run `" in brief
+    assert " are unexplained" in brief or "not explained; measure `" in brief
     # The line names the run, whose path may be long.
     assert "--all" in " ".join(brief.splitlines()[-3:])
     assert "What the platforms suit" in full and "What the platforms suit" not in brief

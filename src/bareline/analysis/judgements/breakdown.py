@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, NamedTuple
 
-import polars as pl
-
+from bareline.analysis.judgements.calls import (
+    Call,
+    CallKey,
+    PairedCalls,
+    dearest_calls,
+    paired_calls,
+    piece_of,
+)
 from bareline.analysis.numbers.programs import (
     COMMUNICATING,
     COMPUTING,
@@ -32,45 +38,16 @@ from bareline.analysis.numbers.programs import (
 )
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.analysis.numbers.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_size, significant
 
 PIECES = (
     "computation", "small collectives", "large collectives", "small messages", "large messages",
     "waiting", "other MPI", "files", "start-up", "communication",
 )  # fmt: skip
-_FILES = ("posix-io", "mpi-io")
-_MESSAGES = ("send", "receive", "send-receive")
-_START_UP = ("MPI_Init", "MPI_Init_thread")
-#: From this ratio on, the words of a call include how many times dearer it is.
-_NAMED_FROM = 1.1
 #: Pieces below this share of the baseline's time are left out.
 _LEAST = 0.0005
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """All calls of one function with messages of about one size.
-
-    Each call takes `times` as long as in the baseline, None if the baseline makes no such call. All
-    of them together add `extra` times the baseline's time.
-    """
-
-    name: str
-    size_bytes: int
-    times: float | None
-    extra: float
-
-    def __str__(self) -> str:
-        text = self.name
-        if self.size_bytes:
-            text += f" of {format_size(self.size_bytes)}"
-        if self.times is not None and self.times >= _NAMED_FROM:
-            text += f", {significant(self.times, 2)} times dearer"
-        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +95,15 @@ class Breakdown:
     @property
     def residual(self) -> Estimate:
         """The loss minus the sum of the pieces, with the interval of the loss."""
-        explained = 1 + sum(piece.extra for piece in self.pieces)
+        extra = sum(piece.extra for piece in self.pieces)
+        explained = 1 + extra
         lo = self.ratio.lo
+        if lo is not None:
+            lo -= explained
         hi = self.ratio.hi
-        return Estimate(
-            value=self.ratio.value - explained,
-            lo=None if lo is None else lo - explained,
-            hi=None if hi is None else hi - explained,
-        )
+        if hi is not None:
+            hi -= explained
+        return Estimate(self.ratio.value - explained, lo, hi)
 
     @property
     def largest(self) -> Piece | None:
@@ -145,10 +123,15 @@ def breakdowns(
         return []
     replayed = replayed_losses(records, cells[0].baseline)
     for cell in cells:
-        if not _is_claimed_loss(cell) or cell.ratio is None or cell.base is None:
+        if not _is_claimed_loss(cell):
+            continue
+        if cell.ratio is None:
+            continue
+        if cell.base is None:
             continue
         title = titles.get(cell.place.probe, cell.place.probe)
-        loss = replayed.get((cell.platform, application_of(cell.place)))
+        program = (cell.platform, application_of(cell.place))
+        loss = replayed.get(program)
         if loss is not None:
             split: Breakdown | None = _by_replay(cell, cell.ratio, cell.base.value, title, loss)
         else:
@@ -160,7 +143,8 @@ def breakdowns(
 
 def _is_claimed_loss(cell: Row) -> bool:
     """Whether a cell is the time of a program that is certainly or likely slower."""
-    is_program = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
+    of_program = cell.layer in (Layer.NPB, Layer.APP)
+    is_program = of_program and cell.headline
     # The time at a point, as of one rank, is not the time of the launch that is split.
     is_whole = cell.place.metric == "time" and not cell.place.point
     is_claimed = cell.grade is not None and cell.grade.is_claim
@@ -209,8 +193,10 @@ def _by_launches(
     if not pieces:
         return _by_clock(records, cell, ratio, base_s, title)
     if case != cell.place.case:  # profiled in separate launches: their pairs are split
-        ratio = Estimate(median(both.own_s / both.base_s for both in profiled.values()))
-        base_s = median(both.base_s for both in profiled.values())
+        ratio_of_profiled = median(both.own_s / both.base_s for both in profiled.values())
+        ratio = Estimate(ratio_of_profiled)
+        median_base_s = median(both.base_s for both in profiled.values())
+        base_s = median_base_s
     return Breakdown(title, cell, ratio, base_s, pieces, "profile", len(profiled))
 
 
@@ -225,7 +211,8 @@ def _by_clock(
         parts = _paired_times(records, cell, case, metric)
         extras = []
         for key in times.keys() & parts:
-            extras.append((parts[key].own_s - parts[key].base_s) / times[key].base_s)
+            extra_s = parts[key].own_s - parts[key].base_s
+            extras.append(extra_s / times[key].base_s)
         if not extras:
             return None
         pieces.append(_piece(name, extras))
@@ -247,7 +234,9 @@ def _paired_profiles(
     base_paths = profiles_of(records, cell.baseline, case)
     profiles = {}
     for key in paths.keys() & base_paths:
-        profiles[key] = _Profiles(read_profile(paths[key]), read_profile(base_paths[key]))
+        profile = read_profile(paths[key])
+        base_profile = read_profile(base_paths[key])
+        profiles[key] = _Profiles(profile, base_profile)
     return profiles
 
 
@@ -260,23 +249,27 @@ def _by_profile(
 ) -> tuple[Piece, ...]:
     """Split the loss of pairs of launches by their profiles, without pieces that hardly matter."""
     extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
-    calls: dict[_Key, list[_PairedCalls]] = defaultdict(list)
+    calls: dict[CallKey, list[PairedCalls]] = defaultdict(list)
     for key, both in times.items():
         extras = dict.fromkeys(PIECES, 0.0)
         for name, column in _PARTS.items():
             own_s = _mean_s(profiles[key].own, column)
-            extras[name] += (own_s - _mean_s(profiles[key].base, column)) / both.base_s
-        for call, paired in _paired_calls(profiles[key], both.base_s).items():
-            extras[_group(call.kind, call.power)] += paired.extra
+            base_mean_s = _mean_s(profiles[key].base, column)
+            extras[name] += (own_s - base_mean_s) / both.base_s
+        calls_of_pair = paired_calls(profiles[key].own, profiles[key].base, both.base_s)
+        for call, paired in calls_of_pair.items():
+            group = piece_of(call.kind, call.power)
+            extras[group] += paired.extra
             calls[call].append(paired)
         for name, extra in extras.items():
             extras_of[name].append(extra)
-    dearest = _dearest(calls, len(times))
+    dearest = dearest_calls(calls, len(times))
     pieces = []
     for name, extras_of_launches in extras_of.items():
         if extras_of_launches:
             piece = _piece(name, extras_of_launches, dearest.get(name))
-            if max(abs(piece.lo), abs(piece.hi)) >= _LEAST:
+            largest_end = max(abs(piece.lo), abs(piece.hi))
+            if largest_end >= _LEAST:
                 pieces.append(piece)
     return tuple(pieces)
 
@@ -286,107 +279,5 @@ _PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns
 
 
 def _mean_s(profile: Profile, column: str) -> float:
-    return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
-
-
-class _Calls(NamedTuple):
-    """All calls of one function with messages of about one size: time per rank and per call."""
-
-    per_rank_s: float = 0.0
-    each_s: float = 0.0
-    size_bytes: int = 0
-
-
-_NONE = _Calls()
-
-
-class _Key(NamedTuple):
-    """A function, its kind, and the power of two of its messages' sizes, -1 for none."""
-
-    call: str
-    kind: str
-    power: int
-
-
-class _PairedCalls(NamedTuple):
-    """Such calls in a pair of launches: their extra time over the baseline's, and both sides."""
-
-    extra: float
-    own: _Calls
-    base: _Calls
-
-
-def _paired_calls(profiles: _Profiles, base_s: float) -> dict[_Key, _PairedCalls]:
-    """Return the calls of either side with their extra time, over a time of the baseline in s."""
-    own_calls = _by_call(profiles.own)
-    base_calls = _by_call(profiles.base)
-    paired = {}
-    for key in own_calls.keys() | base_calls:
-        calls = own_calls.get(key, _NONE)
-        base = base_calls.get(key, _NONE)
-        paired[key] = _PairedCalls((calls.per_rank_s - base.per_rank_s) / base_s, calls, base)
-    return paired
-
-
-def _by_call(profile: Profile) -> dict[_Key, _Calls]:
-    """Sum the calls of a profile by function, kind and size."""
-    size = pl.col("size_low")
-    power = pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1)
-    sums = (
-        profile.calls.filter(~pl.col("call").is_in(_START_UP))
-        .with_columns(bin=power)
-        .group_by("call", "kind", "bin", maintain_order=True)
-        .agg(
-            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
-            pl.col("count").sum(),
-            (size * pl.col("count")).sum().alias("bytes"),
-        )
-    )
-    calls = {}
-    for row in sums.iter_rows(named=True):
-        count = max(1, row["count"])
-        calls[_Key(row["call"], row["kind"], row["bin"])] = _Calls(
-            per_rank_s=row["time_ns"] / max(1, profile.ranks) * 1e-9,
-            each_s=row["time_ns"] / count * 1e-9,
-            size_bytes=round(row["bytes"] / count),
-        )
-    return calls
-
-
-def _dearest(calls: Mapping[_Key, Sequence[_PairedCalls]], launches: int) -> dict[str, Call]:
-    """Return, for each piece, the call with the largest median of extra time over the launches."""
-    dearest: dict[str, Call] = {}
-    for key, paired in calls.items():
-        extras = [both.extra for both in paired]
-        without = [0.0] * (launches - len(paired))
-        ratios = []
-        for both in paired:
-            if both.base.each_s > 0:
-                ratios.append(both.own.each_s / both.base.each_s)
-        size_bytes = median(max(both.own.size_bytes, both.base.size_bytes) for both in paired)
-        call = Call(
-            name=key.call,
-            size_bytes=round(size_bytes),
-            times=median(ratios) if ratios else None,
-            extra=median(extras + without),
-        )
-        name = _group(key.kind, key.power)
-        if name not in dearest or call.extra > dearest[name].extra:
-            dearest[name] = call
-    return dearest
-
-
-def _group(kind: str, power: int) -> str:
-    """Return the piece to which calls of a kind and of a size belong."""
-    size = "large"
-    if power < 0 or 2**power < SMALL_BYTES:
-        size = "small"
-    if kind == "collective":
-        return f"{size} collectives"
-    if kind in _MESSAGES:
-        return f"{size} messages"
-    if kind in _FILES:
-        return "files"
-    if kind == "wait":
-        return "waiting"
-    return "other MPI"
+    total_ns = sum(profile.rank_table[column].to_list())
+    return float(total_ns) / max(1, profile.ranks) * 1e-9

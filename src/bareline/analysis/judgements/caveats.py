@@ -32,8 +32,10 @@ def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataF
     # In common blocks only a dependence between differences matters, and the pair records it.
     sides = pl.col("own", "base")
     without = sides.list.filter(pl.element() != "dependent")
-    table = table.with_columns(pl.when("paired").then(without).otherwise(sides))
-    table = table.with_columns(lopsided=pl.Series(_is_lopsided_noise(table, pairs)))
+    of_sides = pl.when("paired").then(without).otherwise(sides)
+    table = table.with_columns(of_sides)
+    lopsided = _is_lopsided_noise(table, pairs)
+    table = table.with_columns(lopsided=pl.Series(lopsided))
     builds = _builds(pairs)
     table = table.join(builds, on=_PAIR, how="left", maintain_order="left")
     caveats = pl.concat_list(sides.fill_null([]), *_of_comparison())
@@ -50,11 +52,13 @@ def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
 def _of_comparison() -> list[pl.Expr]:
     """Return the lists of the comparison's own caveats, in order; null counts as no caveat."""
     there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
-    in_few_boots = pl.col("few_boots") & (there | (pl.col("by_loss") != 0))
+    decided_by_loss = pl.col("by_loss") != 0
+    in_few_boots = pl.col("few_boots") & (there | decided_by_loss)
     unpaired = ~pl.col("paired") & ~pl.col("exact") & (pl.col("n") > 0)
     other_layout = there & (pl.col("unlike") != "")
     compiled = pl.col("layer").is_in(_COMPILED)
-    other_build = there & compiled & (pl.col("unlike_build") != "")
+    differs_in_build = pl.col("unlike_build") != ""
+    other_build = there & compiled & differs_in_build
     does_not_fit = pl.col("verdict") == Verdict.DOES_NOT_FIT.value
     failed = pl.sum_horizontal("n_failed", "base_n_failed")
     lost = pl.sum_horizontal("lost", "base_lost")
@@ -82,16 +86,18 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
     noticed.
     """
     lopsided = np.zeros(table.height, dtype=np.bool_)
-    rows = table.with_row_index("number").filter(pl.col("verdict").is_in(_COMPARED))
+    is_compared = pl.col("verdict").is_in(_COMPARED)
+    rows = table.with_row_index("number").filter(is_compared)
     for pair in pairs:
         if pair.exact:
             continue
         pair_rows = rows.filter(platform=pair.platform, baseline=pair.baseline)
         for layer in pair_rows.partition_by("layer", "headline"):
-            different = layer.get_column("verdict").is_in(_DIFFERENT).to_numpy()
+            differs = layer.get_column("verdict").is_in(_DIFFERENT)
+            different = differs.to_numpy()
             points = layer.get_column("point_row").to_numpy()
             if different.any() and _has_tail(pair, points):
-                small = stats.within_spread(pair.values[points], pair.base[points])
+                small = stats.within_spread(pair.here.values[points], pair.there.values[points])
                 numbers = layer.get_column("number").to_numpy()
                 lopsided[numbers[different & small]] = True
     return lopsided
@@ -100,4 +106,5 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
 def _has_tail(pair: PlatformPair, points: IntCube) -> bool:
     """Whether the differences of some points have, together, a tail to one side."""
     differences = stats.collapsed(pair.differences[points], pair.boots.groups)
-    return bool(stats.asymmetry_p(differences) <= stats.ASYMMETRY_ALPHA)
+    p = stats.asymmetry_p(differences)
+    return bool(p <= stats.ASYMMETRY_ALPHA)

@@ -28,9 +28,11 @@ class JudgedPoints:
         """The points that exist at both ends, so that both have the same sizes."""
         points = {loss.place.point for loss in self.first}
         points &= {loss.place.point for loss in self.last}
+        first = [loss for loss in self.first if loss.place.point in points]
+        last = [loss for loss in self.last if loss.place.point in points]
         return JudgedPoints(
-            first=[loss for loss in self.first if loss.place.point in points],
-            last=[loss for loss in self.last if loss.place.point in points],
+            first=first,
+            last=last,
         )
 
 
@@ -68,7 +70,9 @@ def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLos
     shared = _ranks_of(losses) & _ranks_of(others)
     if not shared:
         return JudgedPoints((), ())
-    return JudgedPoints(_at(others, max(shared)), _at(losses, max(shared)))
+    others_at_most = _at(others, max(shared))
+    losses_at_most = _at(losses, max(shared))
+    return JudgedPoints(others_at_most, losses_at_most)
 
 
 def _from_one_node_to_two(losses: Sequence[PlaceLoss]) -> JudgedPoints:
@@ -81,11 +85,14 @@ def _from_least_to_most_ranks(
     losses: Sequence[PlaceLoss], begin: PlaceTest, end: PlaceTest
 ) -> JudgedPoints:
     """Return the points with the fewest and the most ranks, of printed places if it has any."""
-    fewest = min(_ranks_of(_at_places(losses, begin) or losses))
-    most = max(_ranks_of(_at_places(losses, end) or losses))
+    ranks_at_begin = _ranks_of(_at_places(losses, begin) or losses)
+    fewest = min(ranks_at_begin)
+    ranks_at_end = _ranks_of(_at_places(losses, end) or losses)
+    most = max(ranks_at_end)
     if fewest >= most:
         return JudgedPoints((), ())
-    return JudgedPoints(_at(losses, fewest), _at(losses, most))
+    first = _at(losses, fewest)
+    return JudgedPoints(first, _at(losses, most))
 
 
 def _at_places(losses: Sequence[PlaceLoss], places: PlaceTest) -> list[PlaceLoss]:

@@ -140,7 +140,8 @@ class Replication:
         if not votes:
             return _not_measured(_NO_CHANGE[check.kind])
         status, refused = _together(votes)
-        return Outcome(status, tuple(votes), reason=refused or _lacking(check, losses))
+        reason = refused or _lacking(check, losses)
+        return Outcome(status, tuple(votes), reason=reason)
 
     def _losses_to_all(
         self, check: ClaimCheck, absent: Sequence[str], about: PlaceTest | None
@@ -170,7 +171,8 @@ class Replication:
             )
             if change is not None:
                 effect = printed(program, change.last, change.first)
-                votes.append(self._vote(check, program, change, effect))
+                vote = self._vote(check, program, change, effect)
+                votes.append(vote)
         return votes
 
     def _vote(
@@ -207,7 +209,8 @@ class Replication:
             speaks_for = toward_claim(check, ratio).value
             if check.expect == "equal":
                 speaks_for = -abs(math.log(speaks_for))
-            return _DOUBT.index(self._status(check, ratio, effect)), speaks_for
+            status = self._status(check, ratio, effect)
+            return _DOUBT.index(status), speaks_for
 
         # All pairs must agree, so that each may be judged by its own interval.
         judged = [loss for loss in measured if not (loss.given or loss.disturbed)] or measured
@@ -225,7 +228,8 @@ class Replication:
     def _others(self, check: ClaimCheck) -> list[PlaceLoss]:
         if check.kind != "more":
             return []
-        losses = self._losses(check, check.than, check.against[0])
+        baseline = check.against[0]
+        losses = self._losses(check, check.than, baseline)
         return [loss for loss in losses if loss.ratio is not None]
 
     def _losses(
@@ -314,7 +318,8 @@ def _lacking(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
     lost = [loss for loss in losses if loss.ratio is None]
     if not lost:
         return ""
-    return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})"
+    reason = lost[0].reason
+    return f"without {len(lost)} of {len(losses)} points ({reason})"
 
 
 _NO_CHANGE: Mapping[str, str] = {

@@ -153,7 +153,8 @@ class JudgedComparison:
     @cached_property
     def from_before(self) -> pl.DataFrame:
         """Every step compared with the previous step, which "baseline" names."""
-        return self.judged.known(self._compare(self._steps), self._steps).select(COLUMNS)
+        table = self._compare(self._steps)
+        return self.judged.known(table, self._steps).select(COLUMNS)
 
     @cached_property
     def from_first(self) -> pl.DataFrame:
@@ -178,8 +179,9 @@ class JudgedComparison:
     @cached_property
     def points(self) -> pl.DataFrame:
         """The rows of `table` with all columns; "at" is the place of each among `cells`."""
+        baselines = list(self.before.values())
         pairs = pl.DataFrame(
-            {"platform": list(self.before), "baseline": list(self.before.values())},
+            {"platform": list(self.before), "baseline": baselines},
             schema={"platform": pl.String, "baseline": pl.String},
         )
         rows = self.judged.table.join(
@@ -196,7 +198,8 @@ class JudgedComparison:
 
     def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
         """Return the cells of some rows of `points`."""
-        return tuple(self.cells[number] for number in rows.get_column("at"))
+        numbers = rows.get_column("at")
+        return tuple(self.cells[number] for number in numbers)
 
     def _compare(self, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         any_layout = self.records.study.get("layouts") == ANY
@@ -253,7 +256,7 @@ class JudgedComparison:
         if not (self.alone and again is not None):
             parts = [(self.table, False)]
         parts += [] if again is None else [(again, True)]
-        marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
+        marked = [table.with_columns(control=pl.lit(twice)) for table, twice in parts]
         return pl.concat(marked)
 
     @cached_property
@@ -285,8 +288,10 @@ class JudgedComparison:
     @cached_property
     def asked(self) -> tuple[Row, ...]:
         """The rows that the study's question names."""
-        named = pl.any_horizontal([selector_filter(text) for text in question_of(self.records)])
-        rows = self.points.filter(named & (pl.col("better") != "none"))
+        question = question_of(self.records)
+        named = pl.any_horizontal([selector_filter(text) for text in question])
+        is_judged = pl.col("better") != "none"
+        rows = self.points.filter(named & is_judged)
         return self.cells_in(unprofiled(rows))
 
     @cached_property
@@ -296,7 +301,8 @@ class JudgedComparison:
 
     @property
     def _titles(self) -> dict[str, str]:
-        return dict(self.records.declarations.select("probe", "title").iter_rows())
+        titles = self.records.declarations.select("probe", "title")
+        return dict(titles.iter_rows())
 
     @cached_property
     def conclusions(self) -> list[Conclusion]:
@@ -308,5 +314,6 @@ class JudgedComparison:
         """The suitability of every platform for every class of applications."""
         if self.alone:
             return []
-        grounds = measured_grounds(self.cells, self._titles, emulated_platforms(self.records))
+        emulated = emulated_platforms(self.records)
+        grounds = measured_grounds(self.cells, self._titles, emulated)
         return judge_platforms(grounds, self.others, self.baseline)

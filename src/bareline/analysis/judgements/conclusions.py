@@ -99,7 +99,8 @@ class _Figures:
         **point: Scalar,
     ) -> _Values:
         """Return one value per trial or block; none unless the rows are of exactly one case."""
-        rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
+        is_plain = ~pl.col("profile").fill_null(False)
+        rows = self.rows(platform, metric).filter(is_plain)
         wanted = (params or {}).items()
         rows = _where(rows, "params", lambda given: wanted <= {**self.defaults, **given}.items())
         rows = _where(rows, "point", lambda coordinates: coordinates == point)
@@ -112,7 +113,8 @@ class _Figures:
 
     def rows(self, platform: str, metric: str) -> pl.DataFrame:
         """Return the samples of a metric on a platform."""
-        return self.samples.filter(pl.col("platform") == platform, pl.col("metric") == metric)
+        is_here = pl.col("platform") == platform
+        return self.samples.filter(is_here, pl.col("metric") == metric)
 
 
 def _where(
@@ -125,21 +127,25 @@ def _where(
 
 def conclude(records: Records) -> list[Conclusion]:
     """Return the conclusions from each platform's figures, one for each rule that applies."""
-    measured = set(records.trials.get_column("probe").unique())
+    probes = records.trials.get_column("probe").unique()
+    measured = set(probes)
     emulated = emulated_platforms(records)
     conclusions = []
     for name, layer, probe, find in _RULES:
         if probe not in measured:
             continue
         defaults = records.defaults.get(probe, {})
-        figures = _Figures(records.samples_of(probe), records.platforms, defaults)
+        samples = records.samples_of(probe)
+        figures = _Figures(samples, records.platforms, defaults)
         shares = []
         for platform in records.platforms:
             share = find(figures, platform)
             if share is not None:
-                shares.append(replace(share, platform=platform, emulated=platform in emulated))
+                share_here = replace(share, platform=platform, emulated=platform in emulated)
+                shares.append(share_here)
         if shares:
-            conclusions.append(Conclusion(name, layer, tuple(shares)))
+            conclusion = Conclusion(name, layer, tuple(shares))
+            conclusions.append(conclusion)
     return conclusions
 
 
@@ -165,7 +171,8 @@ def _common_sizes(figures: _Figures) -> set[int]:
     sizes: list[set[int]] = []
     for platform in figures.platforms:
         rows = figures.rows(platform, "latency")
-        points = [parse_point(point) for point in rows.get_column("point").unique()]
+        texts = rows.get_column("point").unique()
+        points = [parse_point(point) for point in texts]
         if points:
             sizes.append(_working_sets(points, _SMALL_PAGE_BYTES))
             sizes.append(_working_sets(points, _LARGE_PAGE_BYTES))

@@ -161,7 +161,8 @@ class FailCondition:
     @property
     def needs_certainty(self) -> bool:
         """Whether rows that are not certain meet it: ``.hi > 1.1``, ``.lo < 0.9``."""
-        return (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
+        end_and_sign = (self.end, self.sign[0])
+        return end_and_sign in (("hi", ">"), ("lo", "<"))
 
     @property
     def is_certain(self) -> bool:
@@ -270,7 +271,8 @@ class FailCondition:
     def _by_estimate(self, cell: Row) -> Match | None:
         value = None
         if cell.ratio:
-            value = getattr(cell.ratio, _PLAIN[self.end])
+            name = _PLAIN[self.end]
+            value = getattr(cell.ratio, name)
         met = value is None or _OPERATORS[self.sign](value, self.limit)
         if met:
             return Match(cell, How.ESTIMATE, value=value)
@@ -284,12 +286,14 @@ class FailCondition:
         chosen = points.filter(selector_filter(self.selector) & (pl.col("better") != "none"))
         if self.verdict is not Verdict.DOES_NOT_FIT:
             # Cases that the plan left out were not to be measured, so they cannot fail.
-            chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
+            fits = pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value)
+            chosen = chosen.filter(fits)
         if chosen.is_empty():
             rows = points.filter(pl.col("better") != "none")
             names = {*rows["probe"], *rows["layer"]}
             for column in ("probe", "layer"):
-                names.update(".".join(row) for row in rows.select(column, "metric").iter_rows())
+                metrics = rows.select(column, "metric")
+                names.update(".".join(row) for row in metrics.iter_rows())
             raise UsageError(
                 f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
                 hint=did_you_mean(

@@ -71,18 +71,19 @@ def judge_control(
     margin: float,
 ) -> Control:
     """Count the differences that a comparison of a platform with itself found."""
-    tested = points.filter(pl.col("p_adjusted").is_not_null() & (pl.col("n_used") >= MIN_LAUNCHES))
+    was_tested = pl.col("p_adjusted").is_not_null()
+    tested = points.filter(was_tested & (pl.col("n_used") >= MIN_LAUNCHES))
     # An alarm needs less evidence than a claim: it is enough that the interval excludes 1.
-    by_rate = pl.col("by_interval").is_in(_DIFFERENT) & (pl.col("p_adjusted") <= ALPHA)
-    different = tested.filter(by_rate | pl.col("verdict").is_in(_DIFFERENT))
-    claims = [p for finding in findings for p in finding.points if p.grade is Grade.CERTAIN]
-    floors: dict[str, float] = {}
-    for layer, ratio in different.select("layer", "ratio").iter_rows():
-        if ratio:
-            distance = max(ratio, 1 / ratio)
-        else:
-            distance = math.inf
-        floors[layer] = max(floors.get(layer, 1.0), distance)
+    differs_by_interval = pl.col("by_interval").is_in(_DIFFERENT)
+    by_rate = differs_by_interval & (pl.col("p_adjusted") <= ALPHA)
+    differs_by_verdict = pl.col("verdict").is_in(_DIFFERENT)
+    different = tested.filter(by_rate | differs_by_verdict)
+    claims = 0
+    for finding in findings:
+        claims += sum(point.grade is Grade.CERTAIN for point in finding.points)
+    floor = 1.0
+    if different.height:
+        floor = _floor(tested.drop_nulls("ratio"))
     return Control(
         platform=platform,
         again=again,
@@ -90,11 +91,23 @@ def judge_control(
         tested=tested.height,
         differ=different.height,
         equal=tested.filter(pl.col("verdict") == Verdict.EQUIVALENT.value).height,
-        claims=len(claims),
-        floors={layer.value: finite(floors[layer]) for layer in Layer if layer in floors},
+        claims=claims,
+        floors=_floors(different),
         margin=margin,
-        floor=_floor(tested.drop_nulls("ratio")) if different.height else 1.0,
+        floor=floor,
     )
+
+
+def _floors(different: pl.DataFrame) -> dict[str, float | None]:
+    """Return the largest difference of each layer as a ratio above 1; None where it is infinite."""
+    floors: dict[str, float] = {}
+    for layer, ratio in different.select("layer", "ratio").iter_rows():
+        distance = math.inf
+        if ratio:
+            distance = max(ratio, 1 / ratio)
+        before = floors.get(layer, 1.0)
+        floors[layer] = max(before, distance)
+    return {layer.value: finite(floors[layer]) for layer in Layer if layer in floors}
 
 
 def _floor(rows: pl.DataFrame) -> float:
@@ -108,10 +121,14 @@ def _floor(rows: pl.DataFrame) -> float:
     """
     if rows.is_empty():
         return 1.0
-    logs = np.log(rows.get_column("ratio").to_numpy())
+    ratios = rows.get_column("ratio").to_numpy()
+    logs = np.log(ratios)
     cases = rows.select(*CASE).n_unique()
-    spreads = student_quantile(1.0 - _FLOOR_ALPHA / (2 * cases), cases)
-    return math.exp(spreads * math.sqrt(float(np.mean(logs**2))))
+    quantile = 1.0 - _FLOOR_ALPHA / (2 * cases)
+    spreads = student_quantile(quantile, cases)
+    mean_square = float(np.mean(logs**2))
+    root_mean_square = math.sqrt(mean_square)
+    return math.exp(spreads * root_mean_square)
 
 
 def floor_of(controls: Sequence[Control]) -> float:

@@ -105,7 +105,8 @@ def decide(row: RowEvidence, floor: float) -> Decisions:
     lost_certain = lost & _is_certainly_lost(row)
     certain = is_certain(row.p, row.q, row.interval, row.few_boots)
     likely = _is_likely(row)
-    within = (certain | likely) & (np.abs(np.log(row.ratio)) <= math.log(floor))
+    distance = np.abs(np.log(row.ratio))
+    within = (certain | likely) & (distance <= math.log(floor))
     rest = np.ones_like(lost)
     table = [
         _Line(DecisionRule.REFUSED, row.refused, Verdict.NOT_COMPARABLE, Grade.NOT_COMPARABLE),
@@ -125,12 +126,15 @@ def decide(row: RowEvidence, floor: float) -> Decisions:
         _Line(DecisionRule.EQUAL, row.equal, Verdict.EQUIVALENT, Grade.EQUAL),
         _Line(DecisionRule.BOUND, rest, Verdict.INCONCLUSIVE, Grade.OPEN),
     ]  # fmt: skip
-    first = np.argmax([line.holds for line in table], axis=0)
+    conditions = [line.holds for line in table]
+    first = np.argmax(conditions, axis=0)
     lines = [table[number] for number in first]
     way = np.where(lost, row.lost, row.interval)
-    sides = [_SIDES[side] for side in np.where(row.directed, way, 0).tolist()]
+    ways = np.where(row.directed, way, 0).tolist()
+    sides = [_SIDES[side] for side in ways]
+    verdicts = [line.verdict or side for line, side in zip(lines, sides, strict=True)]
     return Decisions(
-        verdicts=[line.verdict or side for line, side in zip(lines, sides, strict=True)],
+        verdicts=verdicts,
         grades=[line.grade for line in lines],
         rules=[line.rule for line in lines],
     )
@@ -142,7 +146,8 @@ def is_certain(
     """Whether rows are certain: by the family, by the rate over all rows, and by their interval."""
     by_family = p <= stats.CERTAIN_ALPHA
     by_rate = q <= stats.ALPHA
-    certain: BoolCube = by_family & by_rate & (interval != 0) & np.logical_not(few_boots)
+    is_significant = by_family & by_rate
+    certain: BoolCube = is_significant & (interval != 0) & np.logical_not(few_boots)
     return certain
 
 
@@ -155,7 +160,8 @@ def _is_certainly_lost(row: RowEvidence) -> BoolCube:
 def _is_likely(row: RowEvidence) -> BoolCube:
     # With few boots no row is certain: rows that would be certain are among the likely ones.
     many = (row.n >= _MANY_LAUNCHES) & ~row.few_boots
-    by_rate = row.q_rest <= np.where(many, _RATE_OF_MANY, stats.ALPHA)
+    limit = np.where(many, _RATE_OF_MANY, stats.ALPHA)
+    by_rate = row.q_rest <= limit
     likely: BoolCube = by_rate & (row.interval != 0) & row.beyond_margin
     return likely
 
@@ -208,13 +214,16 @@ def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
 
 def _evidence(table: pl.DataFrame) -> RowEvidence:
     def flags(column: pl.Expr) -> BoolCube:
-        return table.select(column.fill_null(value=False).alias("")).to_series().to_numpy()
+        filled = column.fill_null(value=False).alias("")
+        return table.select(filled).to_series().to_numpy()
 
     def counts(name: str) -> IntCube:
-        return table.get_column(name).cast(pl.Int64).fill_null(0).to_numpy()
+        integers = table.get_column(name).cast(pl.Int64)
+        return integers.fill_null(0).to_numpy()
 
     def numbers(name: str) -> FloatCube:
-        return table.get_column(name).cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        floats = table.get_column(name).cast(pl.Float64)
+        return floats.fill_null(float("nan")).to_numpy()
 
     lost = counts("by_loss")
     any_lost = counts("lost") + counts("base_lost") > 0

@@ -7,19 +7,13 @@ loss, or the printed value, range or bound of a published loss.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from math import inf
 from typing import NamedTuple
 
-import numpy as np
-
-from bareline import stats
-from bareline.analysis.numbers.row import Estimate, Row, finite
+from bareline.analysis.numbers.row import Estimate, Row, bounds
 from bareline.analysis.numbers.sizes import LARGE_BYTES, SMALL_BYTES
-from bareline.published.catalogue import conditions
-from bareline.published.model import PublishedStudy, Trials
-from bareline.published.quantities import Condition, Spread
-from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
 from bareline.vocabulary.caveats import Caveat, codes
 from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.grouping import grouped_by
@@ -52,7 +46,7 @@ class GroundSource(NamedTuple):
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
 #: By class and size of messages, "" for any, the metrics of probes that are evidence on it.
-_SOURCES = {
+_METRICS = {
     ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     ("compute", ""): (
         ("compute.dgemm", "rate"), ("compute.linpack", "rate"), ("hpcc", "dgemm_rate"),
@@ -86,15 +80,15 @@ _SOURCES = {
 
 
 def _all_sources() -> Iterator[GroundSource]:
-    for (application_class, size), metrics in _SOURCES.items():
+    for (application_class, size), metrics in _METRICS.items():
         for probe, metric in metrics:
             yield GroundSource(application_class, size, probe, metric)
 
 
-_ALL_SOURCES = tuple(_all_sources())
+SOURCES = tuple(_all_sources())
 
 #: Whole programs that do not communicate: they are evidence on "parallel" only.
-_UNCOUPLED = frozenset({"npb.ep"})
+UNCOUPLED = frozenset({"npb.ep"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +126,13 @@ class Evidence:
     cell: Row | None = field(default=None, compare=False)
 
     @property
+    def most(self) -> float:
+        """The most that a program may take here, as a ratio; infinite where it is not bounded."""
+        if self.hi is None:
+            return inf
+        return self.hi
+
+    @property
     def weakened(self) -> bool:
         """Whether a caveat weakens conclusions from it."""
         return bool(WEAKENING & codes(self.caveats))
@@ -141,33 +142,38 @@ def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Evidence]:
     """Return the grounds that a comparison provides for each class, one ground per point."""
-    places_of = {
-        probe: [cell.place for cell in group]
-        for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items()
-    }
-    telling = {probe: varying(places) for probe, places in places_of.items()}
-    # A program that was measured under the profiler only is judged by its profiled points.
-    plain = {probe for probe, places in places_of.items() if not all(map(_profiled, places))}
+    telling = {}
+    plain = set()
+    by_probe = grouped_by(cells, lambda cell: cell.place.probe)
+    for probe, group in by_probe.items():
+        places = [cell.place for cell in group]
+        telling[probe] = varying(places)
+        # A program that was measured under the profiler only is judged by its profiled points.
+        if not all(map(_profiled, places)):
+            plain.add(probe)
     grounds: list[Evidence | None] = []
     for cell in cells:
         probe = cell.place.probe
         superseded = _profiled(cell.place) and probe in plain
         if cell.metric.better == "none" or superseded:
             continue
-        subject = _subject(cell, titles.get(probe, probe), telling[probe])
+        title = titles.get(probe, probe)
+        subject = _subject(cell, title, telling[probe])
         caveats = _caveats(cell, emulated)
-        sources = [source for source in _ALL_SOURCES if _speaks(cell.place, source)]
+        sources = [source for source in SOURCES if _speaks(cell.place, source)]
         grounds += [_measured(cell, source, subject, caveats) for source in sources]
     return [ground for ground in grounds if ground is not None]
 
 
 def _speaks(place: Place, source: GroundSource) -> bool:
     """Whether a place has the metric and the probe of a source of evidence."""
-    if place.metric != source.metric or not fnmatchcase(place.probe, source.probe):
+    if place.metric != source.metric:
+        return False
+    if not fnmatchcase(place.probe, source.probe):
         return False
     if source.application_class != "coupled":
         return True
-    return place.probe not in _UNCOUPLED
+    return place.probe not in UNCOUPLED
 
 
 def _caveats(cell: Row, emulated: Collection[str]) -> tuple[Caveat, ...]:
@@ -190,24 +196,31 @@ def _measured(
     without = cell.verdict in _FAILURES and cell.ratio is None
     # A failed case has no points, and so no size.
     failed_whole = without and not cell.place.point
-    if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
+    if not is_of_size(source.size, cell.place.size_bytes) and not failed_whole:
         return None
+    failure = ""
     span = None
-    if not without:
+    if without:
+        failure = _FAILURES.get(cell.verdict, "")
+    else:
         span = _span(cell)
+    limits = bounds(span)
+    crashed = (0, 0)
+    if cell.lost is not None:
+        crashed = cell.lost.ended_badly(worse=True)
     return Evidence(
         application_class=source.application_class,
         platform=cell.platform,
         subject=subject,
-        lo=span.lo if span else None,
-        hi=span.hi if span else None,
+        lo=limits["lo"],
+        hi=limits["hi"],
         n=cell.n_both,
         caveats=caveats,
         probe=cell.place.probe,
-        failure=_FAILURES.get(cell.verdict, "") if without else "",
-        ratio=span.value if span else None,
+        failure=failure,
+        ratio=limits["ratio"],
         grade=cell.grade,
-        crashed=cell.lost.ended_badly(worse=True) if cell.lost else (0, 0),
+        crashed=crashed,
         figure=cell.ratio,
         rate=cell.rate,
         cell=cell,
@@ -236,14 +249,20 @@ def _span(cell: Row) -> Estimate | None:
 def _bound(cell: Row) -> Estimate | None:
     """Return the bound of a ratio by lost launches, where their number alone decides a claim."""
     claimed = cell.grade is not None and cell.grade.is_claim
-    if not claimed or cell.lost is None or not cell.lost.by_loss:
+    if not claimed:
+        return None
+    if cell.lost is None:
+        return None
+    if not cell.lost.by_loss:
         return None
     bound = cell.lost.at_least
     if bound is None:
         return None
     if bound > 1:
         return Estimate(bound, lo=bound)
-    return Estimate(bound, hi=bound if bound < 1 else None)
+    if bound < 1:
+        return Estimate(bound, hi=bound)
+    return Estimate(bound)
 
 
 #: Verdicts that are not evidence on how the platform would perform.
@@ -256,10 +275,13 @@ _FAILURES: Mapping[Verdict | None, str] = {
 }
 
 
-def _of_size(wanted: str, size: Scalar | None) -> bool:
+def is_of_size(wanted: str, size: Scalar | None) -> bool:
+    """Whether a size is of small, or of large, messages; any size is where none is wanted."""
     if not wanted:
         return True
-    if not isinstance(size, int | float) or isinstance(size, bool):
+    if not isinstance(size, int | float):
+        return False
+    if isinstance(size, bool):
         return False
     if wanted == "small":
         return size < SMALL_BYTES
@@ -283,116 +305,3 @@ def _subject(cell: Row, title: str, telling: Sequence[str]) -> str:
     if details:
         return f"{title} ({details})"
     return title
-
-
-def published_grounds(study: PublishedStudy) -> list[Evidence]:
-    """Return the grounds that a publication's own figures provide for each class.
-
-    Only ratios to a platform that is not virtualized count, without ratios cited from elsewhere; a
-    ratio that is printed twice counts once. Listed trials are compared as trials that share no
-    blocks.
-    """
-    grounds: dict[tuple[str, ...], Evidence] = {}
-    for ratio in published_ratios(study):
-        base = study.platform(ratio.baseline)
-        if ratio.cited or base is None or base.kind == "virtualized":
-            continue
-        for source in _ALL_SOURCES:
-            if _is_printed_evidence(ratio, source):
-                ground = _published(study, ratio, source)
-                key = (ground.application_class, ground.platform, ground.subject)
-                grounds.setdefault(key, ground)
-    return list(grounds.values())
-
-
-def _is_printed_evidence(ratio: PublishedRatio, source: GroundSource) -> bool:
-    """Whether a printed ratio is of the metric, the probe and the size of a source of evidence."""
-    if ratio.probe is None or ratio.probe_metric != source.metric:
-        return False
-    is_family = ratio.probe.endswith("*") and source.probe not in _UNCOUPLED
-    alike = fnmatchcase(ratio.probe, source.probe)
-    alike = alike or (is_family and ratio.measured_by(source.probe))
-    if not alike:
-        return False
-    return _published_size(source.size, ratio.conditions.get("size_bytes"))
-
-
-def _published_size(wanted: str, size: Condition | None) -> bool:
-    if not wanted:
-        return True
-    if isinstance(size, Spread):
-        return _spread_size(wanted, size)
-    return isinstance(size, int) and _of_size(wanted, size)
-
-
-def _spread_size(wanted: str, size: Spread) -> bool:
-    """Whether a printed range of sizes is of small, or of large, messages."""
-    if size.label is not None:
-        return size.label.startswith("smaller" if wanted == "small" else "larger")
-    low = size.low
-    if low is None:
-        low = size.above
-    if low is None or size.high is None:
-        return False
-    if wanted == "small":
-        return size.high <= SMALL_BYTES
-    # Printed ranges of large messages begin at 8 KiB and reach the largest.
-    return low >= SMALL_BYTES and size.high >= LARGE_BYTES
-
-
-def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Evidence:
-    """Return the ground of a printed ratio, computed again where the trials are listed."""
-    lo = None
-    if ratio.span.low is not None:
-        lo = float(ratio.span.low)
-    hi = None
-    if ratio.span.high is not None:
-        hi = float(ratio.span.high)
-    subject = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
-    printed_conditions = conditions(ratio.conditions)
-    if printed_conditions:
-        subject = f"{subject} ({printed_conditions})"
-    _, _, part = ratio.part.partition(":")
-    ground = Evidence(
-        application_class=source.application_class,
-        platform=ratio.platform,
-        subject=subject,
-        lo=lo,
-        hi=hi,
-        varies=lo is not None and hi is not None and lo != hi,
-        approximate=ratio.approx,
-        source=f"{study.publication.short}, {study.part(part).label}",
-        probe=ratio.probe or "",
-    )
-    trials = listed_trials(study, ratio.benchmark)
-    if ratio.platform in trials and ratio.baseline in trials and ratio.computed:
-        return _by_trials(ground, trials[ratio.platform], trials[ratio.baseline])
-    return replace(ground, printed=_printed(ratio))
-
-
-def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
-    """Return a ground with the ratio of listed trials, which share no blocks."""
-    values = np.array([float(value) for value in trials.values])
-    base_values = np.array([float(value) for value in base_trials.values])
-    rate = trials.better == "higher"
-    if rate:
-        result = stats.unpaired_ratio(base_values, values)
-    else:
-        result = stats.unpaired_ratio(values, base_values)
-    times_worse = finite(result.ratio.item())
-    lo = finite(result.lo.item())
-    hi = finite(result.hi.item())
-    figure = None
-    if times_worse is not None:
-        figure = Estimate(times_worse, lo, hi)
-    return replace(ground, lo=lo, hi=hi, varies=False, n=len(values), figure=figure, rate=rate)
-
-
-def _printed(ratio: PublishedRatio) -> str:
-    """Return a ratio as it is printed, in times worse or better."""
-    text = f"{ratio.span} times worse ({ratio.text})"
-    if ratio.text.endswith(("times worse", "times better")):
-        text = ratio.text
-    if ratio.approx and not ratio.computed and not text.startswith("about"):
-        return f"about {text}"
-    return text

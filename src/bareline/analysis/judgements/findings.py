@@ -86,7 +86,8 @@ class Finding:
         sizes = ""
         if self.sizes:
             sizes = self.sizes.words
-        return " ".join(filter(None, [self.title, sizes, self.where]))
+        parts = [self.title, sizes, self.where]
+        return " ".join(filter(None, parts))
 
     def label(self, point: Row) -> str:
         """Describe how a point differs from the rest, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
@@ -100,21 +101,31 @@ class Finding:
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
         """The caveats of its points, in order; trials that failed are counted over all cases."""
-        caveats = dict.fromkeys(caveat for point in self.points for caveat in point.caveats)
+        caveats: dict[Caveat, None] = {}
+        lost_in_cases = {}
+        for point in self.points:
+            caveats |= dict.fromkeys(point.caveats)
+            failed = point.n_failed + point.n_failed_baseline
+            lost_in_cases[point.place.case] = failed
         others = [caveat for caveat in caveats if caveat.code != FAILED_TRIALS]
-        cases = {p.place.case: p.n_failed + p.n_failed_baseline for p in self.points}
-        lost = sum(cases.values())
-        return (*others, *((Caveat(FAILED_TRIALS, some=lost),) if lost else ()))
+        lost = sum(lost_in_cases.values())
+        if lost:
+            others.append(Caveat(FAILED_TRIALS, some=lost))
+        return tuple(others)
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
         """The caveats that the baseline does not share."""
-        return tuple(dict.fromkeys(c for point in self.points for c in point.own_caveats))
+        caveats: dict[Caveat, None] = {}
+        for point in self.points:
+            caveats |= dict.fromkeys(point.own_caveats)
+        return tuple(caveats)
 
     @property
     def reason(self) -> str:
         """Why points of it cannot be compared; empty where all can."""
-        return "; ".join(filter(None, dict.fromkeys(point.reason for point in self.points)))
+        reasons = dict.fromkeys(point.reason for point in self.points)
+        return "; ".join(filter(None, reasons))
 
     @cached_property
     def compared(self) -> list[Row]:
@@ -147,7 +158,8 @@ class Finding:
         """Whether the mean of the points changes certainly, but no single point does."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
-        claims = [p for p in self.points if p.grade in (Grade.CERTAIN, Grade.LIKELY)]
+        claimed = (Grade.CERTAIN, Grade.LIKELY)
+        claims = [p for p in self.points if p.grade in claimed]
         alone = any(point.grade is Grade.CERTAIN for point in claims)
         if alone:
             return False
@@ -216,7 +228,8 @@ class Finding:
     def weight(self) -> float:
         """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
-            return abs(math.log(self.mean.ratio.value))
+            ratio = self.mean.ratio.value
+            return abs(math.log(ratio))
         if self.worst:
             return self.worst.size
         return 0.0

@@ -82,23 +82,24 @@ class GradedRows:
         self._floor = floor
         self.looks = Looks.of(records)
         table = table.with_row_index("at")
-        members = unprofiled(table.filter(pl.col("better") != "none"))
-        members = members.with_columns(weight=_weight(question_of(records)))
+        is_judged = pl.col("better") != "none"
+        members = unprofiled(table.filter(is_judged))
+        weight = _weight(question_of(records))
+        members = members.with_columns(weight=weight)
         by_pair = [members.filter(platform=pair.platform, baseline=pair.baseline) for pair in pairs]
         height = records.cube.points.height
         self._tested = [_tested(rows, height) for rows in by_pair]
         self._weights = [_weights(rows, height) for rows in by_pair]
         groups = [list(_groups(rows)) for rows in by_pair]
+        points_of_groups = []
+        for groups_of_pair in groups:
+            points_of_groups.append([group.points for group in groups_of_pair])
         family = family_wise(
-            pairs,
-            self._tested,
-            margin,
-            [[group.points for group in of_pair] for of_pair in groups],
-            self._weights,
-            self.looks,
+            pairs, self._tested, margin, points_of_groups, self._weights, self.looks
         )
         table = _with_tests(table, pairs, margin, family)
-        self.table = with_caveats(decided(table, floor).drop("at"), pairs)
+        with_verdicts = decided(table, floor).drop("at")
+        self.table = with_caveats(with_verdicts, pairs)
         self._groups = _with_means(groups, family, margin, floor)
         self.tests = _count_tests(pairs, family)
         self.exchanged = family.exchanged
@@ -115,7 +116,8 @@ class GradedRows:
         """A finding per probe, size class, layout and pair."""
         findings = []
         for group, mean in self._groups:
-            points = tuple(self.cells[number] for number in group.rows.get_column("at"))
+            numbers = group.rows.get_column("at")
+            points = tuple(self.cells[number] for number in numbers)
             telling = varying(point.place for point in points)
             title = group.rows.item(0, "title")
             findings.append(Finding(title, points, group.sizes, telling, group.where, mean))
@@ -142,7 +144,8 @@ class GradedRows:
         Rows that are also here, either way round, are decided as here; the rest is likely at most.
         """
         tested = _with_tests(table, pairs, self._margin)
-        apart = with_caveats(decided(tested, self._floor), pairs)
+        with_verdicts = decided(tested, self._floor)
+        apart = with_caveats(with_verdicts, pairs)
         key = [*_PAIR, "point_row"]
         here = self.table.select(*key, *_DECIDED)
         turned = (
@@ -150,7 +153,8 @@ class GradedRows:
             .select(here.columns)
             .with_columns(pl.col("verdict").replace(_MIRRORED))
         )
-        either_way = pl.concat([here, turned]).drop_nulls("point_row")
+        both_ways = pl.concat([here, turned])
+        either_way = both_ways.drop_nulls("point_row")
         joined = apart.join(either_way, on=key, how="left", suffix="_here", maintain_order="left")
         chosen = [pl.coalesce(f"{name}_here", name).alias(name) for name in _DECIDED]
         return joined.with_columns(chosen).drop(f"{name}_here" for name in _DECIDED)
@@ -162,10 +166,13 @@ _DECIDED = ("verdict", "grade", "rule")
 
 def _weight(question: Sequence[str]) -> pl.Expr:
     """Return the factor of a row's statistic: of asked rows, other headlines, and details."""
-    in_question = pl.any_horizontal([selector_filter(text) for text in question])
+    selectors = [selector_filter(text) for text in question]
+    in_question = pl.any_horizontal(selectors)
     headline = _headline()
-    alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
-    weight = pl.when(in_question | alone).then(ASKED_WEIGHT).when(headline).then(1.0)
+    headlines_of_case = pl.len().over(*CASE, *_PAIR, "headline")
+    alone = headline & (headlines_of_case == 1)
+    is_asked = in_question | alone
+    weight = pl.when(is_asked).then(ASKED_WEIGHT).when(headline).then(1.0)
     return weight.otherwise(DETAIL_WEIGHT)
 
 
@@ -204,7 +211,8 @@ class _Group:
     @property
     def points(self) -> Points:
         """Its points in the cube; a case that delivered nothing has none."""
-        return self.rows["point_row"].drop_nulls().to_numpy().astype(np.int64)
+        numbers = self.rows["point_row"].drop_nulls()
+        return numbers.to_numpy().astype(np.int64)
 
 
 def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
@@ -215,7 +223,8 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
         where = ""
         if probes.count(probe) > 1:
             where = nodes_words(layout.item(0, "nodes_used"))
-        for sizes, numbers in classes(layout.get_column("point").to_list()):
+        points = layout.get_column("point").to_list()
+        for sizes, numbers in classes(points):
             yield _Group(layout[numbers], sizes, where)
 
 
@@ -226,7 +235,8 @@ def _with_means(
     with_means = []
     for of_pair, means in zip(groups, family.means, strict=True):
         for group, mean in zip(of_pair, means, strict=True):
-            with_means.append((group, decide_mean(mean, margin, floor)))
+            decided_mean = decide_mean(mean, margin, floor)
+            with_means.append((group, decided_mean))
     return with_means
 
 
@@ -270,11 +280,12 @@ def _pair_tests(
         alike[points] = rows.get_column("alike").to_numpy()
         way = np.zeros(height, dtype=np.int64)
         way[points] = interval_ways(rows.get_column("by_interval"))
-        p = np.full(height, 0.0 if pair.exact else np.nan)
-        sure_loss = np.zeros(height, dtype=np.int64)
         if family is not None:
             p = family.points[number]
             sure_loss = family.by_loss[number]
+        else:
+            p = np.full(height, pair.blank_p)
+            sure_loss = np.zeros(height, dtype=np.int64)
         tests.append(_PairTests(alike, way, p, sure_loss))
     return tests
 
@@ -291,7 +302,8 @@ def _with_tests(
     remaining rows is estimated: a rate that includes many certain rows would hide false ones.
     """
     tests = _pair_tests(table, pairs, family)
-    q = discoveries(pairs, [test.alike for test in tests], margin)
+    comparable = [test.alike for test in tests]
+    q = discoveries(pairs, comparable, margin)
     certain = []
     for pair, test, rates in zip(pairs, tests, q.points, strict=True):
         certain.append(is_certain(test.p, rates, test.way, pair.boots.few))
@@ -314,9 +326,11 @@ def _with_tests(
         )
         names = {"platform": pl.lit(pair.platform), "baseline": pl.lit(pair.baseline)}
         parts.append(of_pair.with_columns(**names))
+    point_row = pl.col("point_row").cast(table.schema["point_row"])
+    probabilities = pl.col("p", "q", "p_adjusted").fill_nan(None)
     columns = pl.concat(parts).with_columns(
-        pl.col("p", "q", "p_adjusted").fill_nan(None),
-        pl.col("point_row").cast(table.schema["point_row"]),
+        probabilities,
+        point_row,
     )
     return table.join(
         columns, on=["platform", "baseline", "point_row"], how="left", maintain_order="left"
@@ -336,6 +350,8 @@ def _without_certain(
     points = []
     by_loss = []
     for number, rows in enumerate(certain):
-        points.append(np.where(rows, q.points[number], rest.points[number]))
-        by_loss.append(np.where(rows, q.by_loss[number], rest.by_loss[number]))
+        q_of_pair = np.where(rows, q.points[number], rest.points[number])
+        points.append(q_of_pair)
+        loss_of_pair = np.where(rows, q.by_loss[number], rest.by_loss[number])
+        by_loss.append(loss_of_pair)
     return Discoveries(points, by_loss)

@@ -96,7 +96,8 @@ def _geometric_mean(ends: Sequence[float | None]) -> float | None:
     closed = [end for end in ends if end]
     if len(closed) < len(ends):
         return None
-    return math.exp(sum(map(math.log, closed)) / len(closed))
+    mean_of_logs = sum(map(math.log, closed)) / len(closed)
+    return math.exp(mean_of_logs)
 
 
 def ratio_of(loss: PlaceLoss) -> Estimate:

@@ -27,10 +27,14 @@ def nearby_changes(
     changed somewhere.
     """
     nearby = []
-    most_changes = max(_SELDOM, _OFTEN_SHARE * len(runs))
-    for name, values in _values_of_runs(runs, platform).items():
+    often = _OFTEN_SHARE * len(runs)
+    most_changes = max(_SELDOM, often)
+    values_of_facts = _values_of_runs(runs, platform)
+    for name, values in values_of_facts.items():
         changes = list(_changes(values))
-        if name.startswith(_PASSING) or len(changes) > most_changes:
+        if name.startswith(_PASSING):
+            continue
+        if len(changes) > most_changes:
             continue
         for before, after in changes:
             if before < last and after >= first:
@@ -42,7 +46,8 @@ def _values_of_runs(runs: Sequence[RunDigest], platform: str) -> dict[str, Seque
     """Return the value of each fact of a platform in each run, and bareline's version."""
     facts = [run.facts.get(platform, {}) for run in runs]
     values: dict[str, Sequence[Scalar | None]] = {}
-    for name in sorted(set().union(*facts)):
+    names = set().union(*facts)
+    for name in sorted(names):
         values[name] = [facts_of_run.get(name) for facts_of_run in facts]
     values["bareline"] = [run.version for run in runs]
     return values

@@ -82,15 +82,19 @@ def present_state(
     level = max(number for number, cut in enumerate(cuts[:-1]) if cut <= reference)
     if level == len(changes):
         return None
-    old = _logs(values[cuts[level] : cuts[level + 1]])
-    new = _logs(values[cuts[-2] :])
+    values_of_level = values[cuts[level] : cuts[level + 1]]
+    old = _logs(values_of_level)
+    latest_values = values[cuts[-2] :]
+    new = _logs(latest_values)
     if not old.size or not new.size:
         return None
     if better == "lower":
         change_of_level = stats.level_ratio(old, new)
     else:
         change_of_level = stats.level_ratio(new, old)
-    ratio = Estimate(change_of_level.value, finite(change_of_level.lo), finite(change_of_level.hi))
+    lo = finite(change_of_level.lo)
+    hi = finite(change_of_level.hi)
+    ratio = Estimate(change_of_level.value, lo, hi)
     adjacent = level == len(changes) - 1
     if adjacent and drifts:
         ratio = changes[-1].ratio
@@ -113,7 +117,8 @@ def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
 
 
 def _logs(values: Sequence[float | None]) -> np.ndarray:
-    return np.log([value for value in values if value is not None and value > 0])
+    positive = [value for value in values if value is not None and value > 0]
+    return np.log(positive)
 
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from bareline.analysis.judgements.evidence import NOT_COMPARABLE, Evidence, published_grounds
+from bareline.analysis.judgements.evidence import NOT_COMPARABLE, Evidence
+from bareline.analysis.judgements.published_evidence import published_grounds
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.grouping import grouped_by
@@ -132,7 +133,8 @@ class Judgement:
     @property
     def words(self) -> str:
         """The answer with its certainty, where that is less than sure."""
-        sure = self.certainty in (Certainty.SURE, Certainty.NONE)
+        plain = (Certainty.SURE, Certainty.NONE)
+        sure = self.certainty in plain
         if sure:
             return self.answer.value
         return f"{self.answer.value} ({self.certainty.value})"
@@ -152,8 +154,9 @@ class Judgement:
 def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
     """Return the answers that a ground allows: one where its whole span gives the same."""
     best = _level_of(ground.lo or 0.0)
-    worst = _level_of(inf if ground.hi is None else ground.hi)
-    return tuple(answer for answer, _ in _LEVELS[best : worst + 1])
+    worst = _level_of(ground.most)
+    levels = _LEVELS[best : worst + 1]
+    return tuple(answer for answer, _ in levels)
 
 
 def _level_of(ratio: float) -> int:
@@ -169,7 +172,8 @@ def judge_platforms(
     groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
     judgements = []
     for kind, name in itertools.product(CLASSES, platforms):
-        judgements.append(_judge(kind, name, baseline, groups.get((kind.name, name), [])))
+        given = groups.get((kind.name, name), [])
+        judgements.append(_judge(kind, name, baseline, given))
     return judgements
 
 
@@ -200,7 +204,8 @@ def _judge(
         )
         judgement = _weakened_by_failures(judgement)
     caveats = itertools.chain.from_iterable(ground.caveats for ground in given)
-    return replace(judgement, voided=tuple(voided), caveats=tuple(dict.fromkeys(caveats)))
+    different = dict.fromkeys(caveats)
+    return replace(judgement, voided=tuple(voided), caveats=tuple(different))
 
 
 def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
@@ -250,7 +255,8 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
     # A range over several programs or sizes that spans answers is enough for "depends".
     split = [ground for ground in undecided if ground.varies]
     if len(answers) > 1 or split:
-        return Suitability.DEPENDS, Basis.ENDS, _ends([*decided, *split])
+        ends = _ends([*decided, *split])
+        return Suitability.DEPENDS, Basis.ENDS, ends
     if not decided:
         return Suitability.CANNOT_TELL, Basis.OPEN, tuple(grounds)
     (answer,) = answers
@@ -259,28 +265,35 @@ def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evid
         return Suitability.CANNOT_TELL, Basis.FEW, tuple(undecided)
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
-        return Suitability.DEPENDS, Basis.ENDS, _ends([grounds[0], grounds[-1], *against])
+        ends_of_open = _ends([grounds[0], grounds[-1], *against])
+        return Suitability.DEPENDS, Basis.ENDS, ends_of_open
     return answer, Basis.WORST, (decided[0],)
 
 
 def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    def best_of(ground: Evidence) -> float:
-        if ground.varies:
-            end = ground.lo
-        else:
-            end = ground.hi
-        if end is None:
-            return inf
-        return end
-
-    def worst_of(ground: Evidence) -> float:
-        return (ground.hi if ground.varies else ground.lo) or 0.0
-
-    best = min(grounds, key=best_of)
-    worst = max(grounds, key=worst_of)
+    best = min(grounds, key=_best_end)
+    worst = max(grounds, key=_worst_end)
     if best == worst:
         return (best,)
     return (best, worst)
+
+
+def _best_end(ground: Evidence) -> float:
+    """Return the ratio by which a ground is the best: its highest, or lowest if it varies."""
+    end = ground.hi
+    if ground.varies:
+        end = ground.lo
+    if end is None:
+        return inf
+    return end
+
+
+def _worst_end(ground: Evidence) -> float:
+    """Return the ratio by which a ground is the worst: its lowest, or highest if it varies."""
+    end = ground.lo
+    if ground.varies:
+        end = ground.hi
+    return end or 0.0
 
 
 def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:
@@ -305,9 +318,11 @@ def _is_sure(ground: Evidence) -> bool:
 def judge_published(study: PublishedStudy) -> list[Judgement]:
     """Judge the platforms of a publication by its own figures."""
     grounds = published_grounds(study)
-    platforms = list(dict.fromkeys(ground.platform for ground in grounds))
+    names = dict.fromkeys(ground.platform for ground in grounds)
+    platforms = list(names)
     against = {platform.id: platform.against or "" for platform in study.platforms}
     judgements = []
     for platform in platforms:
-        judgements += judge_platforms(grounds, [platform], against.get(platform, ""))
+        baseline = against.get(platform, "")
+        judgements += judge_platforms(grounds, [platform], baseline)
     return judgements

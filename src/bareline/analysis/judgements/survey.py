@@ -89,7 +89,8 @@ class Survey:
         nodes: set[str] = set()
         for unit in self.deviating:
             if unit.kind in ("switch", "uplink"):
-                nodes.update(self.fleet.switches.get(unit.names[0], ()))
+                nodes_of_switch = self.fleet.switches.get(unit.names[0], ())
+                nodes.update(nodes_of_switch)
         return nodes
 
 
@@ -129,7 +130,9 @@ def server_node(found: Survey) -> ServerNode | None:
     if not ratios:
         return None
     best = min(ratios, key=ratios.__getitem__)
-    ratio = Estimate(ratios[best], float(bandwidth.lo[best]), float(bandwidth.hi[best]))
+    lo = float(bandwidth.lo[best])
+    hi = float(bandwidth.hi[best])
+    ratio = Estimate(ratios[best], lo, hi)
     return ServerNode(found.fleet.nodes[best], ratio)
 
 
@@ -185,8 +188,10 @@ class _Judge:
             return []
         result = self._deviations(values[judged])
         names_of_judged = [names[number] for number in judged.tolist()]
-        self.judged.append(_JudgedUnits(kind, names_of_judged, metric, result))
-        certain: list[int] = judged[result.p <= ALPHA / self.tests].tolist()
+        units = _JudgedUnits(kind, names_of_judged, metric, result)
+        self.judged.append(units)
+        is_certain = result.p <= ALPHA / self.tests
+        certain: list[int] = judged[is_certain].tolist()
         return certain
 
     def _deviations(self, values: FloatArray) -> Deviations:
@@ -194,18 +199,23 @@ class _Judge:
 
     def judge_nodes(self, metric: FleetMetric) -> None:
         """Judge switches and nodes by a metric of single nodes."""
-        values = np.full((len(self.node_names), metric.values.shape[1]), np.nan)
+        shape = (len(self.node_names), metric.values.shape[1])
+        values = np.full(shape, np.nan)
         values[metric.ends[:, 0]] = metric.values
         self._add_map(metric, values)
-        nodes_of = [self.groups == switch for switch in range(len(self.switch_names))]
+        switches = range(len(self.switch_names))
+        nodes_of = [self.groups == switch for switch in switches]
         common = [_median(values[nodes]) for nodes in nodes_of]
         slow: list[int] = []
         if common:
-            slow = self._judge("switch", self.switch_names, metric, np.stack(common))
+            common_values = np.stack(common)
+            slow = self._judge("switch", self.switch_names, metric, common_values)
         # The common loss of the nodes of a slow switch is the switch's.
-        usual = _median(values[~np.isin(self.groups, slow)])
+        is_slow = np.isin(self.groups, slow)
+        usual = _median(values[~is_slow])
         for switch in slow:
-            values[nodes_of[switch]] += usual - common[switch]
+            deviation = usual - common[switch]
+            values[nodes_of[switch]] += deviation
         self._judge("node", self.node_names, metric, values)
 
     def judge_links(self, metric: FleetMetric) -> None:
@@ -216,7 +226,8 @@ class _Judge:
         values = metric.values.copy()
         for links in (within, ~within):  # a way through more switches is not a fault
             values[links] -= _median(values[links])
-        self._add_map(metric, self._medians_of_nodes(metric, values))
+        medians = self._medians_of_nodes(metric, values)
+        self._add_map(metric, medians)
 
         explained = np.zeros_like(values)
         switches = range(len(self.switch_names))
@@ -246,7 +257,8 @@ class _Judge:
 
         Of two slow switches that a link joins, the slower one explains it.
         """
-        common = np.stack([_median(values[links]) for links in links_of])
+        medians_of_links = [_median(values[links]) for links in links_of]
+        common = np.stack(medians_of_links)
         for switch in self._judge(kind, self.switch_names, metric, common):
             links = links_of[switch]
             explained[links] = np.fmax(explained[links], common[switch])
@@ -268,14 +280,18 @@ class _Judge:
 
     def _medians_of_nodes(self, metric: FleetMetric, values: FloatArray) -> FloatArray:
         """Return the median over the links of each node; NaN for a node with too few links."""
-        medians = np.full((len(self.node_names), values.shape[1]), np.nan)
-        links = np.tile(np.arange(len(values)), 2)
+        shape = (len(self.node_names), values.shape[1])
+        medians = np.full(shape, np.nan)
+        numbers_of_links = np.arange(len(values))
+        links = np.tile(numbers_of_links, 2)
         nodes = metric.ends.T.ravel()
         order = np.argsort(nodes, kind="stable")
-        starts = np.searchsorted(nodes[order], np.arange(len(medians) + 1))
+        numbers_of_nodes = np.arange(len(medians) + 1)
+        starts = np.searchsorted(nodes[order], numbers_of_nodes)
         for node, (start, end) in enumerate(itertools.pairwise(starts)):
             if end - start >= FEWEST_LINKS:
-                medians[node] = _median(values[links[order[start:end]]])
+                links_of_node = links[order[start:end]]
+                medians[node] = _median(values[links_of_node])
         return medians
 
 
@@ -308,10 +324,13 @@ def _certain(judged: Sequence[_JudgedUnits]) -> tuple[DeviatingUnit, ...]:
             p_adjusted = next(adjusted)
             if p_adjusted > ALPHA:
                 continue
+            value = math.exp(result.shift[number])
+            lo = math.exp(result.lo[number])
+            hi = math.exp(result.hi[number])
             ratio = Estimate(
-                math.exp(result.shift[number]),
-                math.exp(result.lo[number]),
-                math.exp(result.hi[number]),
+                value,
+                lo,
+                hi,
             )
             certain.append(
                 DeviatingUnit(
@@ -337,5 +356,6 @@ def _median(rows: FloatArray) -> FloatArray:
         return medians
     measured = ~np.isnan(rows).all(axis=0)
     if measured.any():
-        medians[measured] = np.nanmedian(rows[:, measured], axis=0)
+        medians_of_measured = np.nanmedian(rows[:, measured], axis=0)
+        medians[measured] = medians_of_measured
     return medians

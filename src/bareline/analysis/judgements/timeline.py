@@ -31,7 +31,8 @@ def trend_of(
 
     Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
-    history = history_from(*read_digests(distinct_runs(paths)))
+    digests = read_digests(distinct_runs(paths))
+    history = history_from(*digests)
     if margin is None:
         margin = history.runs[-1].margin
     reference = None
@@ -42,7 +43,8 @@ def trend_of(
 
 def _reference_run(history: RunHistory, since: Path | int) -> int:
     if isinstance(since, int):
-        return max(len(history.runs) - 1 - since, 0)
+        later = len(history.runs) - 1 - since
+        return max(later, 0)
     return find_in_history(history, since)
 
 
@@ -55,7 +57,8 @@ def find_in_history(history: RunHistory, path: Path) -> int:
         if run.path == path or run.name == str(path):
             return number
     for incomplete in history.incomplete:
-        if path in (incomplete.path, Path(incomplete.path.name)):
+        names = (incomplete.path, Path(incomplete.path.name))
+        if path in names:
             raise AnalysisError(f"is not part of the history: {incomplete.why}", where=str(path))
     raise AnalysisError(
         "is not one of the runs of this history",
@@ -80,11 +83,15 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
         changes += series.changes
     if not any(change.first <= number <= change.last for change in changes):
         runs = sorted({change.at for change in changes})
-        names = ", ".join(trend.runs[run].name for run in runs[-_NAMED:])
+        hint = "there is no change to accept"
+        if runs:
+            latest = runs[-_NAMED:]
+            names = ", ".join(trend.runs[run].name for run in latest)
+            hint = f"changes are at {names}"
         raise UsageError(
             "nothing changed at this run",
             where=f"--accept {path}",
-            hint=f"changes are at {names}" if names else "there is no change to accept",
+            hint=hint,
         )
     accept(trend.runs[number].path, reason)
 
@@ -128,8 +135,9 @@ def history_of(runs: Sequence[Run]) -> list[Path]:
     latest = runs[0]
     name = latest.header.study["study"]["name"]
     until = date_of(latest).moment
+    folder = latest.path.absolute().parent
     return [
         run.path
-        for run in list_runs(latest.path.absolute().parent)
+        for run in list_runs(folder)
         if run.header.study["study"]["name"] == name and date_of(run).moment <= until
     ]

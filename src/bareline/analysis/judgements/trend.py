@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,8 @@ class TrendSeries:
     def words(self) -> str:
         """The point and its metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
         place = self.place
-        return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+        parts = [f"{place.probe} {place.metric}", place.words]
+        return ", ".join(filter(None, parts))
 
     @property
     def verdict(self) -> TrendVerdict:
@@ -203,37 +204,38 @@ class Trend:
 
         Raises AnalysisError: fewer than two runs have any series that was asked for.
         """
-        table, keys = self._table, self.keys
-        numbered = table.join(keys.with_row_index("series"), on=_SERIES, nulls_equal=True)
+        keys = self.keys
+        numbered_keys = keys.with_row_index("series")
+        numbered = self._table.join(numbered_keys, on=_SERIES, nulls_equal=True)
         shape = (keys.height, len(self.runs))
         columns = []
         for name in ("value", "lo", "hi"):
             columns.append(laid_out(numbered, name, shape, "series", "run"))
         courses = stats.find_changes(columns[0], margin=self.margin)
-        return [
-            self._series(row, course, *(column[number] for column in columns))
-            for number, (row, course) in enumerate(
-                zip(keys.iter_rows(named=True), courses, strict=True)
-            )
-        ]
+        rows = keys.iter_rows(named=True)
+        series = []
+        for row, course, *figures in zip(rows, courses, *columns, strict=True):
+            of_row = self._series(row, course, *figures)
+            series.append(of_row)
+        return series
 
     @cached_property
     def keys(self) -> pl.DataFrame:
         """The columns that distinguish series, a row for each series, in their order."""
-        return self._table.select(*_SERIES, *_SHOWN).unique(_SERIES, maintain_order=True)
+        columns = self._table.select(*_SERIES, *_SHOWN)
+        return columns.unique(_SERIES, maintain_order=True)
 
     @cached_property
     def _table(self) -> pl.DataFrame:
         # A series that is asked for need not be in every run, but must be in one of them.
         chosen = self.asked.among(self.history.table)
         if chosen.get_column("run").n_unique() < 2:
-            left_out = "; ".join(f"{run.path}: {run.why}" for run in self.history.incomplete[:3])
-            raise AnalysisError(
-                "a trend needs the same metric in two runs or more",
-                hint=f"incomplete runs were left out ({left_out})"
-                if left_out
-                else "give more runs of one study, or a folder of them",
-            )
+            incomplete = self.history.incomplete[:3]
+            left_out = "; ".join(f"{run.path}: {run.why}" for run in incomplete)
+            hint = "give more runs of one study, or a folder of them"
+            if left_out:
+                hint = f"incomplete runs were left out ({left_out})"
+            raise AnalysisError("a trend needs the same metric in two runs or more", hint=hint)
         return chosen
 
     def _series(
@@ -244,21 +246,22 @@ class Trend:
         lo: np.ndarray,
         hi: np.ndarray,
     ) -> TrendSeries:
-        platform, better = row["platform"], row["better"]
+        platform = row["platform"]
+        better = row["better"]
         changes = tuple(self._change(change, platform, better) for change in course.changes)
         certain = [change for change in changes if change.grade is Grade.CERTAIN]
         medians = _known(values)
-        present, likely = (
-            present_state(
-                medians,
-                chosen,
-                better=better,
-                margin=self.margin,
-                since=self.since,
-                drifts=course.slope is not None,
-            )
-            for chosen in (certain, changes)
+        state = partial(
+            present_state,
+            medians,
+            better=better,
+            margin=self.margin,
+            since=self.since,
+            drifts=course.slope is not None,
         )
+        slope = None
+        if course.slope is not None:
+            slope = _worse(course.slope, better)
         return TrendSeries(
             place=Place.of(row),
             medians=medians,
@@ -268,30 +271,35 @@ class Trend:
             p=course.p,
             autocorrelation=course.phi,
             changes=changes,
-            present=present,
-            likely=likely,
-            slope=_worse(course.slope, better) if course.slope else None,
+            present=state(certain),
+            likely=state(changes),
+            slope=slope,
             simulated=any(platform in run.simulated for run in self.runs),
             **{name: row[name] for name in ("platform", *_SHOWN)},
         )
 
     def _change(self, change: stats.Change, platform: str, better: str) -> ChangePoint:
         ratio = _worse(change.ratio, better)
-        near = [self.runs[number].path for number in range(change.first, change.last + 1)]
-        accepted = []
-        for path in near:
-            if path in self._accepted:
-                accepted.append(self._accepted[path])
+        accepted = None
+        near = self.runs[change.first : change.last + 1]
+        for run in near:
+            accepted = self._accepted.get(run.path, accepted)
+        verdict = Verdict.FASTER
+        if ratio.value > 1:
+            verdict = Verdict.SLOWER
+        grade = Grade.LIKELY
+        if change.certain:
+            grade = Grade.CERTAIN
         return ChangePoint(
             at=change.at,
             first=change.first,
             last=change.last,
             ratio=ratio,
-            verdict=Verdict.SLOWER if ratio.value > 1 else Verdict.FASTER,
-            grade=Grade.CERTAIN if change.certain else Grade.LIKELY,
+            verdict=verdict,
+            grade=grade,
             p=change.p,
             changed=nearby_changes(self.runs, platform, change.first, change.last),
-            accepted=accepted[-1] if accepted else None,
+            accepted=accepted,
         )
 
     @cached_property
@@ -300,32 +308,63 @@ class Trend:
 
     def rows(self) -> list[SeriesRow]:
         """Return every series as a row for ``--json``."""
-        runs = []
-        for run in self.runs:
-            runs.append((str(run.path), run.date.text, run.date.is_of_files, run.version))
-        return [
-            row_of(
-                SeriesRow,
-                series,
-                probe=series.place.probe,
-                metric=series.place.metric,
-                params=series.place.coordinates,
-                runs=[
-                    dict(zip(TrendValue.__annotations__, (*run, *value), strict=True))
-                    for run, *value in zip(runs, series.medians, series.lo, series.hi, strict=True)
-                ],
-                verdict=series.verdict,
-                **bounds(series.present.ratio if series.present else None),
-                first_of_new_level=self._path(series.present.change.at) if series.present else None,
-                changed=series.present.change.changed if series.present else (),
-                reference=self._path(series.present.reference) if series.present else None,
-                changes=[self._change_row(change) for change in series.changes],
-                slope=series.slope.value - 1 if series.slope else None,
+        return [self._series_row(series) for series in self.series]
+
+    def _series_row(self, series: TrendSeries) -> SeriesRow:
+        slope = None
+        if series.slope is not None:
+            slope = series.slope.value - 1
+        return row_of(
+            SeriesRow,
+            series,
+            probe=series.place.probe,
+            metric=series.place.metric,
+            params=series.place.coordinates,
+            runs=self._values_of(series),
+            verdict=series.verdict,
+            **self._present_of(series.present),
+            changes=[self._change_row(change) for change in series.changes],
+            slope=slope,
+        )
+
+    def _values_of(self, series: TrendSeries) -> list[TrendValue]:
+        """Return the value of a series in each run."""
+        figures = zip(series.medians, series.lo, series.hi, strict=True)
+        values: list[TrendValue] = []
+        for run, (median, lo, hi) in zip(self.runs, figures, strict=True):
+            values.append(
+                {
+                    "run": str(run.path),
+                    "created": run.date.text,
+                    "file_date": run.date.is_of_files,
+                    "version": run.version,
+                    "value": median,
+                    "lo": lo,
+                    "hi": hi,
+                }
             )
-            for series in self.series
-        ]
+        return values
+
+    def _present_of(self, present: Present | None) -> dict[str, Any]:
+        """Return the columns of the present state of a series."""
+        if present is None:
+            return {
+                **bounds(None),
+                "first_of_new_level": None,
+                "changed": (),
+                "reference": None,
+            }
+        return {
+            **bounds(present.ratio),
+            "first_of_new_level": self._path(present.change.at),
+            "changed": present.change.changed,
+            "reference": self._path(present.reference),
+        }
 
     def _change_row(self, change: ChangePoint) -> ChangeRow:
+        accepted = None
+        if change.accepted is not None:
+            accepted = change.accepted.reason
         return row_of(
             ChangeRow,
             change,
@@ -333,7 +372,7 @@ class Trend:
             first_run=self._path(change.first),
             last_run=self._path(change.last),
             **bounds(change.ratio),
-            accepted=change.accepted.reason if change.accepted else None,
+            accepted=accepted,
         )
 
     def _path(self, run: int) -> str:
@@ -342,7 +381,9 @@ class Trend:
 
 def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
     """Return a ratio so that above 1 is worse."""
-    estimate = Estimate(ratio.value, finite(ratio.lo), finite(ratio.hi))
+    lo = finite(ratio.lo)
+    hi = finite(ratio.hi)
+    estimate = Estimate(ratio.value, lo, hi)
     if better == "lower":
         return estimate
     return estimate.inverse()

@@ -33,7 +33,8 @@ def proportion_of(check: ClaimCheck, groups: Iterable[Sequence[float]]) -> Propo
 def _hits(check: ClaimCheck, values: Sequence[float]) -> int:
     if check.below is None:
         return sum(value > 0 for value in values)
-    limit = float(check.below) * median(values)
+    middle = median(values)
+    limit = float(check.below) * middle
     return sum(value < limit for value in values)
 
 

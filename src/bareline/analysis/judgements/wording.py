@@ -70,7 +70,10 @@ class Effect:
         high = None
         if self.high and first.low:
             high = self.high / first.low
-        return Effect(low, high, self.at if self.at is not PrintedFor.HERE else first.at)
+        place = self.at
+        if self.same:
+            place = first.at
+        return Effect(low, high, place)
 
 
 def accepted(effect: Effect) -> tuple[float | None, float | None]:

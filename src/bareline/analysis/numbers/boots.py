@@ -46,16 +46,16 @@ class Boots:
         """Return the boots of two platforms; without common blocks each platform has its own."""
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)
-        booted, boot = cube.boots_of((platform.platform, baseline.platform))
+        names = (platform.platform, baseline.platform)
+        booted, boot = cube.boots_of(names)
         if not booted.size:
             return cls(alone, None, False)
         groups = stats.grouped(blocks, booted, boot)
         if paired:
             launched = [platform.blocks & baseline.blocks]
         else:
-            sides = (platform, baseline)
             launched = []
-            for side in sides:
+            for side in (platform, baseline):
                 if _boots(cube, side.platform):
                     launched.append(side.blocks)
         counts = [int(np.unique(groups[blocks_of_side]).size) for blocks_of_side in launched]
@@ -64,7 +64,9 @@ class Boots:
             boots < min(MIN_LAUNCHES, launched_blocks)
             for boots, launched_blocks in zip(counts, launches, strict=True)
         )
-        return cls(alone if few else groups, min(counts), few)
+        if few:
+            groups = alone
+        return cls(groups, min(counts), few)
 
 
 def _boots(cube: Cube, platform: str) -> bool:

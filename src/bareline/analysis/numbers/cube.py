@@ -46,14 +46,32 @@ class Cube:
         declarations: pl.DataFrame,
     ) -> None:
         self.platforms = list(platforms)
-        trials = trials.with_columns(pl.struct(CASE).rank("dense").cast(_CODE).sub(1).alias("case"))
-        self.cases = trials.unique("case").sort("case").select("case", *CASE)
-        blocks = trials.select("run", "block").unique().sort("run", "block").with_row_index("at")
+        case_number = pl.struct(CASE).rank("dense").cast(_CODE).sub(1).alias("case")
+        trials = trials.with_columns(case_number)
+        first_of_cases = trials.unique("case").sort("case")
+        self.cases = first_of_cases.select("case", *CASE)
+        numbered_blocks = trials.select("run", "block").unique().sort("run", "block")
+        blocks = numbered_blocks.with_row_index("at")
         self.runs = blocks.get_column("run").to_numpy()
-        self.blocks: IntCube = blocks.get_column("block").cast(pl.Int64).to_numpy()
-        shape = (len(self.platforms), self.cases.height, blocks.height)
+        block_numbers = blocks.get_column("block").cast(pl.Int64)
+        self.blocks: IntCube = block_numbers.to_numpy()
         placed = self._placed(trials, blocks)
-        self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
+        booted = placed.drop_nulls("boot").select("p", "at", "boot_code")
+        self._boots = booted.unique()
+        self._place_values(values, placed, declarations)
+        self.lost = self._lost(placed)
+        self.crashed = self._absent(placed.filter("crashed"))
+        shape = (len(self.platforms), self.cases.height, blocks.height)
+        longest_limit_s = pl.col("timeout_s").max()
+        limits = placed.filter("timed_out").group_by("p", "case").agg(longest_limit_s)
+        self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
+        durations = placed.drop_nulls("took_s")
+        self.took_s = laid_out(durations, "took_s", shape, "p", "case", "at")
+
+    def _place_values(
+        self, values: pl.DataFrame, placed: pl.DataFrame, declarations: pl.DataFrame
+    ) -> None:
+        """Number the points, and put the values at their places."""
         flat = (
             values.select("row", "metric", "point", "value")
             .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
@@ -66,31 +84,27 @@ class Cube:
             .with_columns(pl.col("point_row").cast(pl.Int64))
         )
         flat = flat.join(points, on=["case", "metric", "point"], how="inner")
-        shape_of_values = (len(self.platforms), points.height, blocks.height)
-        self.values = laid_out(flat, "value", shape_of_values, "p", "point_row", "at")
+        shape = (len(self.platforms), points.height, self.blocks.size)
+        self.values = laid_out(flat, "value", shape, "p", "point_row", "at")
         self.points = (
             points.join(self.cases, on="case", how="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        self.lost = self._lost(placed)
-        self.crashed = self._absent(placed.filter("crashed"))
-        limits = placed.filter("timed_out").group_by("p", "case").agg(pl.col("timeout_s").max())
-        self.limit_s = laid_out(limits, "timeout_s", shape[:2], "p", "case")
-        durations = placed.drop_nulls("took_s")
-        self.took_s = laid_out(durations, "took_s", shape, "p", "case", "at")
 
     def _placed(self, trials: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
         """Return trials with the numbers of their platform and block, and how they ended."""
         codes = {name: code for code, name in enumerate(self.platforms)}
         failed = pl.col("status") == "failed"
         measured = pl.col("status") == "measured"
-        cut = measured & pl.col("caveats").list.contains(CUT)
+        is_cut = pl.col("caveats").list.contains(CUT)
+        cut = measured & is_cut
+        platform_code = pl.col("platform").replace_strict(codes, return_dtype=_CODE)
         return trials.join(blocks, on=["run", "block"]).select(
             pl.col("row", "case", "boot", "timeout_s"),
             pl.col("at").cast(_CODE),
-            p=pl.col("platform").replace_strict(codes, return_dtype=_CODE),
+            p=platform_code,
             timed_out=(failed & _TIMED_OUT).fill_null(False),
             crashed=(failed & _CRASHED).fill_null(False),
             cut=cut.fill_null(False),
@@ -108,25 +122,31 @@ class Cube:
 
     def _lost(self, placed: pl.DataFrame) -> BoolCube:
         """Mark the metrics that launches beyond their limit lack, or have cut short."""
-        numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
+        metric_number = pl.struct("case", "metric").rank("dense").cast(pl.Int64)
+        numbers = self.points.select(metric_number)
         metric = numbers.to_series().to_numpy()
         lost = self._absent(placed.filter("cut"))
-        for number, measured in enumerate(~np.isnan(self.values)):
+        measured_values = ~np.isnan(self.values)
+        for number, measured in enumerate(measured_values):
             measured_metrics = metric[measured.any(axis=-1)]
-            lost[number] &= np.isin(metric, measured_metrics)[:, None]
+            is_measured = np.isin(metric, measured_metrics)
+            lost[number] &= is_measured[:, None]
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
         """Return which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
-        booted = self._boots.filter(pl.col("p").is_in(codes))
-        numbers = booted.select(pl.struct("p", "boot_code").rank("dense")).to_series()
+        is_here = pl.col("p").is_in(codes)
+        booted = self._boots.filter(is_here)
+        boot_number = pl.struct("p", "boot_code").rank("dense")
+        numbers = booted.select(boot_number).to_series()
         blocks = booted.get_column("at").to_numpy()
         return blocks.astype(np.int64), numbers.to_numpy().astype(np.int64)
 
     def of(self, platform: str) -> FloatCube:
         """Return a platform's values, shape (points, blocks)."""
-        values: FloatCube = self.values[self.platforms.index(platform)]
+        number = self.platforms.index(platform)
+        values: FloatCube = self.values[number]
         return values
 
 
@@ -135,7 +155,8 @@ def laid_out(
 ) -> FloatCube:
     """Return a column as an array, by its position columns; NaN where a value is missing."""
     values = np.full(shape, np.nan)
-    values[_positions(table, *positions)] = table.get_column(column).to_numpy()
+    cells = _positions(table, *positions)
+    values[cells] = table.get_column(column).to_numpy()
     return values
 
 

@@ -47,18 +47,22 @@ def date_of(run: Run) -> RunDate:
     """
     if not run.header.imported:
         return RunDate(run.header.created)
-    started = [record.started for record in run.heads().values()]
+    heads = run.heads().values()
+    started = [record.started for record in heads]
     texts = [text for text in started if is_date(text)]
     if not texts:
         return RunDate(run.header.created)
-    named = {
-        source
-        for facts in run.facts().values()
-        for source in str(facts.get(DATED_FACT, DateSource.FILE)).split("; ")
-    }
-    least_certain = [source for source in reversed(DateSource) if source in named]
-    if least_certain:
-        source = least_certain[0]
-    else:
-        source = DateSource.FILE
-    return RunDate(min(texts, key=lambda text: RunDate(text).moment), source)
+    dates = [RunDate(text, _least_certain_source(run)) for text in texts]
+    return min(dates, key=lambda date: date.moment)
+
+
+def _least_certain_source(run: Run) -> DateSource:
+    """Return the least certain source that any platform names for its dates."""
+    named: set[str] = set()
+    for facts in run.facts().values():
+        sources = str(facts.get(DATED_FACT, DateSource.FILE))
+        named.update(sources.split("; "))
+    for source in reversed(DateSource):
+        if source in named:
+            return source
+    return DateSource.FILE

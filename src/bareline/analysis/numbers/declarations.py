@@ -87,9 +87,11 @@ def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
             break
     for in_run in declared:
         if conversion(in_run.unit, chosen.unit) is None:
+            unit = _unit_words(chosen.unit)
+            other_unit = _unit_words(in_run.unit)
             raise AnalysisError(
-                f"{probe} has {metric} in {_unit_words(chosen.unit)} in one run and in "
-                f"{_unit_words(in_run.unit)} in the other: that is not the same quantity",
+                f"{probe} has {metric} in {unit} in one run and in "
+                f"{other_unit} in the other: that is not the same quantity",
                 where=f"{chosen.run.path}, {in_run.run.path}",
                 hint=_ALONE,
             )
@@ -126,7 +128,7 @@ def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.
     rows = [(probe, metric, factor) for (probe, metric), factor in factors.items()]
     table = pl.DataFrame(rows, schema, orient="row")
     return (
-        values.with_columns(pl.col("metric").cast(pl.String).alias("text"))
+        values.with_columns(text=pl.col("metric").cast(pl.String))
         .join(trials.select("row", "probe"), on="row", how="left", maintain_order="left")
         .join(table, on=["probe", "text"], how="left", maintain_order="left")
         .with_columns(pl.col("value") * pl.col("factor").fill_null(1.0))

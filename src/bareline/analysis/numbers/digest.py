@@ -139,22 +139,28 @@ def _content_of(run: Run) -> _Content:
     for platform, caveats in table.select("platform", "caveats").iter_rows():
         if "simulated" in codes(read_caveats(caveats)):
             simulated.add(platform)
-    headlines = table.filter(~pl.col("detail"), pl.col("better") != "none").select(ROW)
+    is_judged = pl.col("better") != "none"
+    headlines = table.filter(~pl.col("detail"), is_judged).select(ROW)
+    if table.is_empty():
+        raise AnalysisError("every trial failed")
     if headlines.is_empty():
-        raise AnalysisError("every trial failed" if table.is_empty() else "nothing to compare")
+        raise AnalysisError("nothing to compare")
     date = date_of(run)
+    study_name = run.header.study.get("study", {}).get("name", "")
+    defaults = {name: dict(params) for name, params in defaults_of(run.header).items()}
+    facts_of = {name: dict(facts) for name, facts in records.facts.items()}
     return _Content(
         created=run.header.created,
         date=date.text,
         date_source=date.source,
         imported=run.header.imported,
-        study=str(run.header.study.get("study", {}).get("name", "")),
+        study=str(study_name),
         margin=margin_of(run),
         baseline=run.header.baseline,
         version=run.header.versions.get("bareline"),
         simulated=sorted(simulated),
-        defaults={name: dict(params) for name, params in defaults_of(run.header).items()},
-        facts={name: dict(facts) for name, facts in records.facts.items()},
+        defaults=defaults,
+        facts=facts_of,
         columns=headlines.to_dict(as_series=False),
     )
 

@@ -53,22 +53,29 @@ def without_disturbed_trials(records: Records) -> tuple[Records, Disturbed]:
     cell = ["run", "platform", *CASE]
     quiet = (pl.col("status") == "measured") & ~_is_disturbed()
     enough = quiet.sum().over(cell) >= MIN_LAUNCHES
-    trials = records.trials.filter(~(_is_disturbed() & enough))
+    avoidable = _is_disturbed() & enough
+    trials = records.trials.filter(~avoidable)
     values = records.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
-    left_out = seen.trials - trials.filter(pl.col("status") == "measured").height
-    return replace(records, trials=trials, values=values), replace(seen, left_out=left_out)
+    measured = trials.filter(status="measured")
+    left_out = seen.trials - measured.height
+    quiet_records = replace(records, trials=trials, values=values)
+    return quiet_records, replace(seen, left_out=left_out)
 
 
 def _measured(records: Records) -> pl.DataFrame:
-    return records.trials.filter(pl.col("status") == "measured")
+    return records.trials.filter(status="measured")
 
 
 def _is_disturbed() -> pl.Expr:
-    codes = pl.lit(pl.Series([list(DISTURBANCES)])).first()
-    shared = pl.col("caveats").fill_null([]).list.set_intersection(codes)
+    of_disturbances = list(DISTURBANCES)
+    codes = pl.lit(pl.Series([of_disturbances])).first()
+    caveats = pl.col("caveats").fill_null([])
+    shared = caveats.list.set_intersection(codes)
     return shared.list.len() > 0
 
 
 def _kinds(caveats: Sequence[Sequence[str] | None]) -> dict[str, int]:
-    codes = Counter(code for row in caveats for code in set(row or ()) if code in DISTURBANCES)
-    return {DISTURBANCES[code]: number for code, number in codes.most_common()}
+    counts: Counter[str] = Counter()
+    for row in caveats:
+        counts.update(code for code in DISTURBANCES if code in (row or ()))
+    return {DISTURBANCES[code]: number for code, number in counts.most_common()}

@@ -19,7 +19,7 @@ from bareline import stats
 from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.looks import Looks
-from bareline.analysis.numbers.members import Mean, Members, Points, with_losses
+from bareline.analysis.numbers.members import Mean, Members, Points, WithLosses, with_losses
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.vocabulary.looks import fewest_blocks
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -72,7 +72,8 @@ def family_wise(
     p = _beyond_noise(members, exchange.p)
 
     short: tuple[str, ...] = ()
-    needed = _fewest_exchanged(looks, max(1, len(families)))
+    families_count = max(1, len(families))
+    needed = _fewest_exchanged(looks, families_count)
     for platform, exchanged in exchange.exchanged.items():
         if exchanged < needed:
             short += (platform,)
@@ -86,15 +87,24 @@ def family_wise(
         spent=looks.spent,
         looks=planned_looks,
     )
-    of_members = list(zip(members, tests.p, tests.by_loss, strict=True))
-    return Family(
-        points=[member.at_points(p_of_pair) for member, p_of_pair, _ in of_members],
-        by_loss=[member.at_points(by_loss, 0) for member, _, by_loss in of_members],
-        means=[member.means(p_of_pair, by_loss) for member, p_of_pair, by_loss in of_members],
-        exchanged=min(exchange.exchanged.values(), default=0),
-        short=short,
-        needed=needed if short else 0,
-    )
+    means = []
+    for member, p_of_pair, by_loss in zip(members, tests.p, tests.by_loss, strict=True):
+        means.append(member.means(p_of_pair, by_loss))
+    exchanged = min(exchange.exchanged.values(), default=0)
+    if not short:
+        needed = 0
+    points = _at_points(members, tests)
+    return Family(points.points, points.by_loss, means, exchanged, short, needed)
+
+
+def _at_points(members: Sequence[Members], tests: WithLosses) -> Discoveries:
+    """Return the p-values and the sides that lost more at all points of each pair."""
+    points = []
+    by_loss = []
+    for member, p_of_pair, loss_of_pair in zip(members, tests.p, tests.by_loss, strict=True):
+        points.append(member.at_points(p_of_pair))
+        by_loss.append(member.at_points(loss_of_pair, 0))
+    return Discoveries(points, by_loss)
 
 
 def _members(
@@ -128,23 +138,49 @@ def _exchange(
     p = [member.blank() for member in members]
     exchanged: dict[str, int] = {}
     for family in families:
-        of_family = [members[number] for number in family.numbers]
-        zone = np.concatenate([member.zone(margin) for member in of_family])
-        weight = np.concatenate([member.weight for member in of_family])
+        together = _Together([members[number] for number in family.numbers], family.blocks)
+        zone = together.zone(margin)
         for until, alpha in looks.taken:
-            rows = _differences(of_family, family.blocks, until)
-            joint = stats.family_wise_p(rows, zone, weight=weight)
-            joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
-            _share_least(p, family.numbers, joint)
-            blocks = int((~np.isnan(rows)).any(axis=0).sum())
+            rows = together.differences(until)
+            joint = stats.family_wise_p(rows, zone, weight=together.weight)
+            _share_least(p, family.numbers, _of_all(joint, families, alpha))
+            measured = ~np.isnan(rows)
+            blocks = int(measured.any(axis=0).sum())
             if blocks:
-                exchanged.update((member.pair.platform, blocks) for member in of_family)
+                exchanged |= dict.fromkeys(together.platforms, blocks)
     return _Exchange(p, exchanged)
 
 
-def _differences(members: Sequence[Members], blocks: IntCube, until: int | None) -> FloatCube:
-    """Return the differences of members one after the other."""
-    return np.concatenate([member.differences(blocks, until) for member in members])
+def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
+    """Return the p-values of a family over all families, where a look spends `alpha`."""
+    return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """Members whose blocks are exchanged together: their values, one after the other."""
+
+    members: Sequence[Members]
+    blocks: IntCube
+
+    @property
+    def platforms(self) -> list[str]:
+        """The platform of each member."""
+        return [member.pair.platform for member in self.members]
+
+    @property
+    def weight(self) -> FloatCube:
+        """The factors of their statistics."""
+        return np.concatenate([member.weight for member in self.members])
+
+    def zone(self, margin: float) -> FloatCube:
+        """Return the distances from no difference that do not matter."""
+        return np.concatenate([member.zone(margin) for member in self.members])
+
+    def differences(self, until: int | None = None) -> FloatCube:
+        """Return their differences, of a run's first blocks alone if `until` is given."""
+        rows = [member.differences(self.blocks, until) for member in self.members]
+        return np.concatenate(rows)
 
 
 def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:
@@ -152,13 +188,15 @@ def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[Fl
     limited = []
     for member, p_of_pair in zip(members, p, strict=True):
         explained = ~np.isnan(p_of_pair) & member.within_noise()
-        limited.append(np.where(explained, 1.0, np.minimum(1.0, p_of_pair)))
+        limited_p = np.minimum(1.0, p_of_pair)
+        limited.append(np.where(explained, 1.0, limited_p))
     return limited
 
 
 def _fewest_exchanged(looks: Looks, families: int) -> int:
     """Return how many blocks must be exchanged for any certain row."""
-    errors = [alpha for _, alpha in looks.taken] or [looks.spent]
+    errors_of_looks = [alpha for _, alpha in looks.taken]
+    errors = errors_of_looks or [looks.spent]
     return fewest_blocks(min(errors) / families)
 
 
@@ -173,29 +211,31 @@ def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> Discoveries:
     """Return q-values (false discovery rate) for `Family.points` and `Family.by_loss`."""
-    no_groups: list[tuple[Points, ...]] = [()] * len(pairs)
-    members = _members(pairs, tested, no_groups, [np.ones(mask.shape) for mask in tested])
+    members = []
+    for pair, mask in zip(pairs, tested, strict=True):
+        members.append(Members(pair, mask, (), np.ones(mask.shape)))
     q = [member.blank() for member in members]
     for family in _families(pairs, apart=False):
-        of_family = [members[number] for number in family.numbers]
-        rows = np.concatenate([member.differences(family.blocks) for member in of_family])
-        zones = np.concatenate([member.zone(margin) for member in of_family])
-        _share(q, family.numbers, stats.false_discovery_q(rows, zones))
-    unpaired = [number for number, pair in enumerate(pairs) if not (pair.paired or pair.exact)]
+        together = _Together([members[number] for number in family.numbers], family.blocks)
+        q_of_family = stats.false_discovery_q(together.differences(), together.zone(margin))
+        _share(q, family.numbers, q_of_family)
+    unpaired = []
+    p_of_unpaired = []
+    for number, pair in enumerate(pairs):
+        if not pair.paired and not pair.exact:
+            unpaired.append(number)
+            p_of_unpaired.append(pair.ratio.p[tested[number]])
     if unpaired:
-        joint = np.concatenate([pairs[number].ratio.p[tested[number]] for number in unpaired])
+        joint = np.concatenate(p_of_unpaired)
         _share(q, unpaired, stats.false_discovery(joint))
     tests = with_losses(members, q, stats.ALPHA, _discoveries_of_losses)
-    of_members = list(zip(members, tests.p, tests.by_loss, strict=True))
-    return Discoveries(
-        points=[member.at_points(q_of_pair) for member, q_of_pair, _ in of_members],
-        by_loss=[member.at_points(by_loss, 0) for member, _, by_loss in of_members],
-    )
+    return _at_points(members, tests)
 
 
 def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
     """Return the q-values of lost launches, among the tests that could be certain."""
-    testable = np.where(least <= stats.LOST_ALPHA, p, np.nan)
+    could_be_certain = least <= stats.LOST_ALPHA
+    testable = np.where(could_be_certain, p, np.nan)
     return stats.false_discovery(testable)
 
 
@@ -214,9 +254,11 @@ def certainly_beyond(
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
     """
     points = []
+    p = []
     for pair, mask in zip(pairs, tested, strict=True):
-        points.append(np.flatnonzero(mask & pair.ratio.on_logs))
-    p = [np.full(of_pair.size, np.nan) for of_pair in points]
+        with_ratio = np.flatnonzero(mask & pair.ratio.on_logs)
+        points.append(with_ratio)
+        p.append(np.full(with_ratio.size, np.nan))
     families = _families(pairs, exact=True)
     for family in families:
         weight = np.concatenate([weights[number][points[number]] for number in family.numbers])
@@ -225,14 +267,16 @@ def certainly_beyond(
             for number in family.numbers:
                 differences = pairs[number].differences_until(until)[points[number]]
                 distances = differences - np.log(limit)
-                rows.append(stats.collapsed(distances if above else -distances, family.blocks))
+                if not above:
+                    distances = -distances
+                rows.append(stats.collapsed(distances, family.blocks))
             joint = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
-            joint = joint * len(families) * (stats.CERTAIN_ALPHA / alpha)
-            _share_least(p, family.numbers, joint)
+            _share_least(p, family.numbers, _of_all(joint, families, alpha))
     beyond = []
     for pair, of_pair, p_of_pair in zip(pairs, points, p, strict=True):
+        certain = _certain(pair, of_pair, p_of_pair, limit, above=above)
         marks = np.zeros(pair.ratio.on_logs.shape, dtype=np.bool_)
-        marks[of_pair[_certain(pair, of_pair, p_of_pair, limit, above=above)]] = True
+        marks[of_pair[certain]] = True
         beyond.append(marks)
     return beyond
 
@@ -242,7 +286,8 @@ def _certain(
 ) -> BoolCube:
     """Return which points of a pair are certainly above, or below, a limit."""
     if not pair.exact or pair.paired:
-        return (p <= stats.CERTAIN_ALPHA) & ~pair.within_noise(points, limit)
+        within_noise = pair.within_noise(points, limit)
+        return (p <= stats.CERTAIN_ALPHA) & ~within_noise
     # There is nothing to exchange, and nothing to test.
     if above:
         return pair.ratio.lo[points] > limit
@@ -278,7 +323,8 @@ def _families(
             numbers.append(number)
     if not numbers:
         return []
-    common = _common_boots([pairs[number].boots for number in numbers])
+    boots = [pairs[number].boots for number in numbers]
+    common = _common_boots(boots)
     if all(_enough(pairs[number], common) for number in numbers):
         return [_Exchanged(common, numbers)]
     families: dict[bytes, _Exchanged] = {}
@@ -296,11 +342,13 @@ def _common_boots(boots: Sequence[Boots]) -> IntCube:
     for part in boots:
         if part.count is not None and not part.few:
             binding.append(part.groups)
-    block_numbers = np.tile(np.arange(blocks), len(binding))
+    numbers_of_blocks = np.arange(blocks)
+    block_numbers = np.tile(numbers_of_blocks, len(binding))
     labels = [np.empty(0, np.int64)]
     for number, groups in enumerate(binding):
         labels.append(groups + number * blocks)
-    return stats.grouped(blocks, block_numbers, np.concatenate(labels).astype(np.int64))
+    boots_of_blocks = np.concatenate(labels).astype(np.int64)
+    return stats.grouped(blocks, block_numbers, boots_of_blocks)
 
 
 def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
@@ -311,9 +359,7 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
     """Whether common groups of blocks leave a pair six groups, or as many as it has by itself."""
-    blocks = pair.tried.any(axis=0) & pair.base_tried.any(axis=0)
-    if not pair.paired:
-        blocks = ~np.isnan(pair.differences).all(axis=0)
+    blocks = pair.exchanged_blocks
     alone = np.unique(pair.boots.groups[blocks]).size
     joint = np.unique(common[blocks]).size
     return bool(joint >= min(alone, MIN_LAUNCHES))
@@ -331,6 +377,8 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
     """Distribute joint values over the parts that they were joined from."""
-    ends = np.cumsum([parts[number].size for number in numbers])[:-1]
-    for number, part in zip(numbers, np.split(joint, ends), strict=True):
+    sizes = [parts[number].size for number in numbers]
+    ends = np.cumsum(sizes)[:-1]
+    shares = np.split(joint, ends)
+    for number, part in zip(numbers, shares, strict=True):
         parts[number] = part

@@ -65,14 +65,17 @@ class NodeFleet:
 
 def fleets(records: Records) -> list[NodeFleet]:
     """Return the fleet of every platform of which nodes were measured one by one."""
-    points = records.values.get_column("point").unique().cast(pl.String)
+    different_points = records.values.get_column("point").unique()
+    points = different_points.cast(pl.String)
     of_nodes = points.filter(points.str.starts_with("node="))
     if of_nodes.is_empty():
         return []
     trials = records.trials.select("row", "platform", "probe", "params")
+    as_text = pl.col("metric", "point").cast(pl.String)
+    is_of_nodes = pl.col("point").is_in(of_nodes.implode())
     samples = (
-        records.values.with_columns(pl.col("metric", "point").cast(pl.String))
-        .filter(pl.col("point").is_in(of_nodes.implode()))
+        records.values.with_columns(as_text)
+        .filter(is_of_nodes)
         .join(trials, on="row", how="inner")
         .join(records.declarations, on=["probe", "metric"], how="left")
     )
@@ -80,7 +83,8 @@ def fleets(records: Records) -> list[NodeFleet]:
     for name in records.platforms:
         rows = samples.filter(platform=name)
         if len(rows):
-            platforms.append(_fleet(name, rows, records.facts.get(name, {})))
+            facts = records.facts.get(name, {})
+            platforms.append(_fleet(name, rows, facts))
     return platforms
 
 
@@ -94,12 +98,14 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
     nodes = sorted(names, key=_natural)
     numbers = {name: number for number, name in enumerate(nodes)}
     metrics = rows.partition_by("probe", "params", "metric", maintain_order=True)
+    switches = str(facts.get(NODES_SWITCHES, ""))
+    measured = tuple(_measured(metric, units, numbers) for metric in metrics)
     return NodeFleet(
         platform=platform,
         nodes=tuple(nodes),
-        switches=read_switches(str(facts.get(NODES_SWITCHES, "")), numbers),
+        switches=read_switches(switches, numbers),
         excluded=str(facts.get(NODES_EXCLUDED, "")),
-        measured=tuple(_measured(metric, units, numbers) for metric in metrics),
+        measured=measured,
     )
 
 
@@ -121,14 +127,19 @@ def _measured(
         sign = -1.0
     texts = rows.get_column("point").unique(maintain_order=True).to_list()
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = sign * np.log(rows.get_column("value").to_numpy())
+        values = rows.get_column("value").to_numpy()
+        logs = sign * np.log(values)
     rows_of_texts = list(range(len(texts)))
+    is_finite = np.isfinite(logs)
+    number_of_point = pl.col("point").replace_strict(texts, rows_of_texts, return_dtype=pl.Int64)
+    number_of_launch = pl.col("row").rank("dense").cast(pl.Int64)
     placed = rows.with_columns(
-        at=pl.col("point").replace_strict(texts, rows_of_texts, return_dtype=pl.Int64),
-        launch=pl.col("row").rank("dense").cast(pl.Int64) - 1,
-        log=pl.Series(np.where(np.isfinite(logs), logs, np.nan)),
+        at=number_of_point,
+        launch=number_of_launch - 1,
+        log=pl.Series(np.where(is_finite, logs, np.nan)),
     )
-    shape = (len(texts), rows.get_column("row").n_unique())
+    launches = rows.get_column("row").n_unique()
+    shape = (len(texts), launches)
     ends = []
     for text in texts:
         ends.append([numbers[name] for name in units[text]])

@@ -63,11 +63,15 @@ def read_frames(run: Run) -> Frames:
     )
     if trials.get_column("machine").n_unique() > 1:
         # Blocks of several machines are kept apart as blocks of several runs, with a caveat.
-        several = pl.col("machine").n_unique().over(CASE) > 1
-        with_caveat = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
+        machines_of_case = pl.col("machine").n_unique()
+        several = machines_of_case.over(CASE) > 1
+        caveat = pl.lit(["two-machines"])
+        with_caveat = pl.col("caveats").list.concat(caveat)
+        caveats = pl.when(several).then(with_caveat).otherwise("caveats")
+        earlier_machines = pl.col("machine") - 1
+        blocks_of_machine = 1 + pl.col("block").max()
         trials = trials.with_columns(
-            pl.when(several).then(with_caveat).otherwise("caveats").alias("caveats"),
-            pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
+            pl.col("block") + earlier_machines * blocks_of_machine, caveats=caveats
         )
     planned = run.planned()
     planned_cases = None
@@ -79,7 +83,8 @@ def read_frames(run: Run) -> Frames:
 def _left_out(run: Run) -> pl.DataFrame:
     """Return the cases that a run's plan left out, with the reasons."""
     left_out = run.left_out()
-    cases = _cases([(row.platform, row.case) for row in left_out])
+    places = [(row.platform, row.case) for row in left_out]
+    cases = _cases(places)
     return cases.with_columns(
         pl.Series("reason", [row.reason for row in left_out], dtype=pl.String)
     )
@@ -104,7 +109,8 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
                 "pinning": case.pinning,
             }
         )
-    return pl.DataFrame(cases, schema=schema).with_columns(pl.col("nodes").fill_null(0))
+    table = pl.DataFrame(cases, schema=schema)
+    return table.with_columns(pl.col("nodes").fill_null(0))
 
 
 #: The name of a case, by its probe and the text of its parameters.
@@ -115,7 +121,8 @@ def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
     """Name cases by their texts and pinning; profiled cases have the parameter ``profile=true``."""
     keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
     names = []
-    for probe, params, pinning, profile in frame.select(*keys).unique().iter_rows():
+    different = frame.select(*keys).unique()
+    for probe, params, pinning, profile in different.iter_rows():
         text = with_parameters(texts[probe, params], pinning, profile=profile)
         names.append((probe, params, pinning, profile, text))
     table = pl.DataFrame(names, schema={**keys, "text": pl.String}, orient="row")
@@ -138,8 +145,10 @@ ANY = "any"
 
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
     """Return platform, case, layout and nodes_used of each case whose layout is one and known."""
-    with_layout = trials.drop_nulls("layout").select("platform", *CASE, "layout").unique()
-    unique = with_layout.filter(pl.len().over("platform", *CASE) == 1)
+    with_known = trials.drop_nulls("layout").select("platform", *CASE, "layout")
+    with_layout = with_known.unique()
+    layouts_of_case = pl.len().over("platform", *CASE)
+    unique = with_layout.filter(layouts_of_case == 1)
     texts = unique.get_column("layout").unique()
     nodes = {text: Layout.parse(text).nodes for text in texts}
     used = pl.col("layout").replace_strict(nodes, return_dtype=pl.Int64)
@@ -149,7 +158,11 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 @cache
 def unlike_text(layout: str | None, base_layout: str | None) -> str:
     """Describe how two layouts differ; nothing where they do not, or one is unknown."""
-    if layout is None or base_layout is None or layout == base_layout:
+    if layout is None:
+        return ""
+    if base_layout is None:
+        return ""
+    if layout == base_layout:
         return ""
     here = Layout.parse(layout)
     there = Layout.parse(base_layout)
@@ -174,7 +187,8 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
     if split.is_empty():
         return trials
     moved = split_cases(trials, split, "layout")
-    nth = pl.int_range(pl.len()).over("run", "platform", *CASE, "block")
+    number = pl.int_range(pl.len())
+    nth = number.over("run", "platform", *CASE, "block")
     return moved.with_columns(pl.col("block") + nth * (1 + pl.col("block").max()))
 
 
@@ -182,9 +196,9 @@ def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.Data
     """Return the rows of cases, once for each layout of a case."""
     joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
     return joined.with_columns(
-        pl.coalesce("layout_nodes", "nodes").alias("nodes"),
-        pl.coalesce("layout_threads", "threads").alias("threads"),
-        pl.coalesce("layout_params", "params").alias("params"),
+        nodes=pl.coalesce("layout_nodes", "nodes"),
+        threads=pl.coalesce("layout_threads", "threads"),
+        params=pl.coalesce("layout_params", "params"),
     ).drop("layout_nodes", "layout_threads", "layout_params")
 
 
@@ -196,13 +210,16 @@ def split_of(trials: pl.DataFrame) -> pl.DataFrame:
     the pinning) of that layout.
     """
     with_layout = trials.drop_nulls("layout")
-    layouts_of_case = pl.col("layout").n_unique().over("platform", *CASE)
+    layouts_count = pl.col("layout").n_unique()
+    layouts_of_case = layouts_count.over("platform", *CASE)
     several = with_layout.filter(layouts_of_case > 1)
-    of_cases = with_layout.join(several.select(*CASE), on=CASE, how="semi")
+    cases = several.select(*CASE)
+    of_cases = with_layout.join(cases, on=CASE, how="semi")
     split = of_cases.select(*CASE, "layout").unique()
     parsed = [Layout.parse(text) for text in split.get_column("layout")]
     params = []
-    for text, layout in zip(split.get_column("params"), parsed, strict=True):
+    texts = split.get_column("params")
+    for text, layout in zip(texts, parsed, strict=True):
         pinning = ""
         if layout.pinning != UNBOUND:
             pinning = str(layout.pinning)

@@ -49,15 +49,17 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
         why = ""
         if incomplete:
             why = f": {incomplete[0].path}: {incomplete[0].why}"
+        number_of_runs = count(len(incomplete), "run")
         raise AnalysisError(
-            f"none of {count(len(incomplete), 'run')} can be a part of a history{why}",
+            f"none of {number_of_runs} can be a part of a history{why}",
             hint="measure again, or give other runs",
         )
     tables = [run.table.with_columns(run=pl.lit(number)) for number, run in enumerate(runs)]
     table = pl.concat(tables)
     table = _with_case_texts(table, runs)
     table, left_out = _with_one_meaning(table, runs)
-    differences = [*_studies(runs), *left_out, *_replaced_cases(table, runs)]
+    replaced = _replaced_cases(table, runs)
+    differences = [*_studies(runs), *left_out, *replaced]
     return RunHistory(tuple(runs), tuple(incomplete), table, tuple(differences))
 
 
@@ -67,10 +69,12 @@ def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataF
     texts_of_runs: list[list[CaseText]] = [[] for _ in runs]
     for run, probe, params in cases.iter_rows():
         texts_of_runs[run].append((probe, params))
-    names = case_texts(texts_of_runs, [run.defaults for run in runs])
+    defaults = [run.defaults for run in runs]
+    names = case_texts(texts_of_runs, defaults)
     renamed = []
     for run, probe, params in cases.iter_rows():
-        renamed.append((run, probe, params, names[run][probe, params]))
+        text = names[run][probe, params]
+        renamed.append((run, probe, params, text))
     if all(before == after for _, _, before, after in renamed):
         return table
     schema: dict[str, Any] = {
@@ -109,7 +113,8 @@ class _RunMetric(NamedTuple):
 
 def _metrics(table: pl.DataFrame) -> list[_RunMetric]:
     """Return the metrics of all runs, the oldest run first."""
-    columns = table.select("run", *_METRIC, *_MEANING).unique(maintain_order=True).sort("run")
+    different = table.select("run", *_METRIC, *_MEANING).unique(maintain_order=True)
+    columns = different.sort("run")
     metrics = []
     for run, probe, metric, *meaning in columns.iter_rows():
         metrics.append(_RunMetric(run, probe, metric, _Meaning(*meaning)))
@@ -133,7 +138,8 @@ def _with_one_meaning(
         elif metric.meaning.better != meaning.better:
             reason = f"is {metric.meaning.better} there"
         if reason:
-            names = refused.setdefault((f"{metric.probe} {metric.metric}", reason), [])
+            name = f"{metric.probe} {metric.metric}"
+            names = refused.setdefault((name, reason), [])
             names.append(runs[metric.run].name)
         else:
             rows.append((metric.run, *metric.key, factor, *meaning))
@@ -149,7 +155,8 @@ def _with_one_meaning(
     }
     factors = pl.DataFrame(rows, schema=schema, orient="row")
     joined = table.drop(_MEANING).join(factors, on=["run", *_METRIC], maintain_order="left")
-    converted = joined.with_columns(pl.col("value", "lo", "hi") * pl.col("factor"))
+    in_one_unit = pl.col("value", "lo", "hi") * pl.col("factor")
+    converted = joined.with_columns(in_one_unit)
     return converted.select(*ROW, "run"), _refusals(refused)
 
 
@@ -169,7 +176,8 @@ def _refusals(refused: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
     sentences = []
     for (metric, reason), names in refused.items():
         different = list(dict.fromkeys(names))
-        sentences.append(f"{metric} of {_some(different)} is left out: it {reason}")
+        runs = _some(different)
+        sentences.append(f"{metric} of {runs} is left out: it {reason}")
     return sentences
 
 
@@ -177,7 +185,8 @@ def _some(names: Sequence[str]) -> str:
     """List the first names, and count the rest."""
     if len(names) <= _NAMED:
         return listing(list(names))
-    return f"{listing(list(names[:_NAMED]))} and {len(names) - _NAMED} more runs"
+    first_names = listing(list(names[:_NAMED]))
+    return f"{first_names} and {len(names) - _NAMED} more runs"
 
 
 def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
@@ -186,7 +195,8 @@ def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
     if len(studies) > 1:
         names = []
         for name, number in studies.items():
-            names.append(f"{name or 'unnamed'} ({count(number, 'run')})")
+            number_of_runs = count(number, "run")
+            names.append(f"{name or 'unnamed'} ({number_of_runs})")
         yield f"the runs are of several studies: {listing(names)}"
 
 
@@ -195,19 +205,26 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
     by_probe: dict[tuple[str, str], dict[int, set[Place]]] = {}
     for row in cases.iter_rows(named=True):
-        by_run = by_probe.setdefault((row["platform"], row["probe"]), {})
-        by_run.setdefault(row["run"], set()).add(Place.of(row))
+        key = (row["platform"], row["probe"])
+        by_run = by_probe.setdefault(key, {})
+        cases_of_run = by_run.setdefault(row["run"], set())
+        cases_of_run.add(Place.of(row))
     for (platform, probe), by_run in by_probe.items():
         replacements = list(_replacements(by_run))
         if not replacements:
             continue
         first = replacements[0]
+        after = _words(first.after)
+        before = _words(first.before)
+        name = runs[first.run].name
         text = (
-            f"{probe} on {platform} has other parameters from {runs[first.run].name} on: "
-            f"{_words(first.after)} instead of {_words(first.before)}"
+            f"{probe} on {platform} has other parameters from {name} on: "
+            f"{after} instead of {before}"
         )
         more = len(replacements) - 1
-        yield f"{text}, and {count(more, 'time')} more" if more else text
+        if more:
+            text += f", and {count(more, 'time')} more"
+        yield text
 
 
 class _Replacement(NamedTuple):

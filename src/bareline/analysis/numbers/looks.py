@@ -44,7 +44,8 @@ class Looks:
         """The number of blocks (None for all) and the error of each look that was taken."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
-        return tuple(zip(self.planned, self.spending, strict=True))[: self.reached]
+        looks = zip(self.planned, self.spending, strict=True)
+        return tuple(looks)[: self.reached]
 
     @classmethod
     def of(cls, records: Records) -> Looks:
@@ -63,7 +64,8 @@ class Looks:
                 hint="take the file from a copy of the run",
             ) from error  # fmt: skip
         measured = _complete_blocks(records.trials, looks)
-        return cls(looks, sum(look <= measured for look in looks), measured)
+        reached = sum(look <= measured for look in looks)
+        return cls(looks, reached, measured)
 
 
 def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
@@ -75,14 +77,16 @@ def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """
     if trials.is_empty():
         return 0
-    last = int(trials.select(pl.col("block").max()).item())
+    last_block = pl.col("block").max()
+    last = int(trials.select(last_block).item())
     if last == 0:
         return 1
     pair = ["platform", *CASE]
-    there = trials.filter(pl.col("block") == last)
+    there = trials.filter(block=last)
     expected = trials.filter(pl.col("block") == last - 1, pl.col("status") == "measured")
     if last in looks:
-        expected = expected.join(there.select("probe").unique(), on="probe", how="semi")
+        probes = there.select("probe").unique()
+        expected = expected.join(probes, on="probe", how="semi")
     missing = expected.join(there, on=pair, how="anti", nulls_equal=True)
     if missing.height:
         return last

@@ -66,7 +66,7 @@ class Members:
 
     def blank(self) -> FloatCube:
         """Return a p-value for every member: 0 without noise, else NaN."""
-        return np.full(self.size, 0.0 if self.pair.exact else np.nan)
+        return np.full(self.size, self.pair.blank_p)
 
     @property
     def _averaged_points(self) -> list[Points]:
@@ -77,7 +77,8 @@ class Members:
         """Append to the values of points the values of the means, by a function of points."""
         values = [mean(averaged) for averaged in self._averaged_points]
         means = np.array(values, dtype=np.float64)
-        return np.concatenate([points, means.reshape(len(means), *points.shape[1:])])
+        rows_of_means = means.reshape(len(means), *points.shape[1:])
+        return np.concatenate([points, rows_of_means])
 
     def _means_over(self, points: FloatCube) -> FloatCube:
         """Return the rows of tested points, then the mean over the rows of each group."""
@@ -95,7 +96,8 @@ class Members:
         """Return for each member of two separate runs whether noise may explain its distance."""
         points = self.pair.within_noise(self.rows)
         means = [self.pair.mean_within_noise(averaged) for averaged in self._averaged_points]
-        return np.concatenate([points, means]).astype(np.bool_)
+        explained = np.concatenate([points, means])
+        return explained.astype(np.bool_)
 
     def zone(self, margin: float) -> FloatCube:
         """Return the distance from no difference that does not matter, of all members."""
@@ -112,7 +114,8 @@ class Members:
         """
 
         def of_mean(points: Points) -> float:
-            return float(self._weight[points].max() * points.size ** (1 / 6))
+            largest = self._weight[points].max()
+            return float(largest * points.size ** (1 / 6))
 
         return self._with_means(self._weight[self.rows], of_mean)
 
@@ -139,9 +142,9 @@ class Members:
         if finite(interval.ratio) is None:
             return None
         lo = 0.0
-        if not pair.base_lost[points].any():
+        if not pair.there.lost[points].any():
             lo = interval.lo
-        if pair.lost[points].any():
+        if pair.here.lost[points].any():
             hi = np.inf
         else:
             hi = interval.hi
@@ -161,7 +164,8 @@ class Members:
     def _launches(self, marks: BoolCube, points: Points) -> int:
         """Count the launches in which any of some points is marked, once for each case."""
         cases, case_numbers = np.unique(self.pair.case[points], return_inverse=True)
-        of_cases = np.zeros((cases.size, marks.shape[-1]), dtype=np.bool_)
+        shape = (cases.size, marks.shape[-1])
+        of_cases = np.zeros(shape, dtype=np.bool_)
         np.logical_or.at(of_cases, case_numbers, marks[points])
         return int(of_cases.sum())
 
@@ -171,7 +175,8 @@ class Members:
         if pair.exact:
             return self._exact_interval(points)
         if pair.paired:
-            row = mean_of(stats.collapsed(pair.differences[points], pair.boots.groups))
+            differences = pair.differences[points]
+            row = mean_of(stats.collapsed(differences, pair.boots.groups))
             no_difference = np.where(np.isnan(row), np.nan, 0.0)
             shift = stats.paired_shift(row, no_difference)
         else:
@@ -179,28 +184,35 @@ class Members:
             shift = stats.unpaired_shift(worse, than, groups=pair.boots.groups)
         logs = np.array([float(shift.shift), float(shift.lo), float(shift.hi)])
         ratio, lo, hi = np.exp(logs).tolist()
-        return _MeanRatio(ratio, lo, hi, int(min(shift.n, shift.n_baseline)))
+        launches = int(min(shift.n, shift.n_baseline))
+        return _MeanRatio(ratio, lo, hi, launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
         """Return the mean ratio of points without noise: the interval is that of the models."""
         ratios = self.pair.ratio
         logs = np.log([ratios.ratio[points], ratios.lo[points], ratios.hi[points]])
-        ratio, lo, hi = np.exp(np.nanmean(logs, axis=-1)).tolist()
-        return _MeanRatio(ratio, lo, hi, int(ratios.n[points].min()))
+        means = np.nanmean(logs, axis=-1)
+        ratio, lo, hi = np.exp(means).tolist()
+        fewest = ratios.n[points].min()
+        return _MeanRatio(ratio, lo, hi, int(fewest))
 
     def lost_shares(self) -> _LostShares:
         """Return the shares of launches that both sides lost, of all members.
 
         Points of one case that were lost in the same launches are one test.
         """
-        sides = [np.where(side.tried, side.lost, np.nan) for side in self.pair.ended]
+        ended = self.pair.ended
+        sides = [np.where(side.tried, side.lost, np.nan) for side in ended]
         patterns = []
         for row in self.rows.tolist():
             losses = b"|".join(side[row].tobytes() for side in sides)
-            patterns.append(b"%d:" % self.pair.case[row] + losses)
+            case = b"%d:" % self.pair.case[row]
+            patterns.append(case + losses)
         patterns += [b"mean %d" % number for number in self._averaged]
         here, there = (stats.collapsed(side, self.pair.boots.groups) for side in sides)
-        return _LostShares(self._means_over(here), self._means_over(there), patterns)
+        shares = self._means_over(here)
+        base_shares = self._means_over(there)
+        return _LostShares(shares, base_shares, patterns)
 
 
 class _MeanRatio(NamedTuple):
@@ -248,14 +260,17 @@ def with_losses(
     """
     tests = _loss_tests(members)
     adjusted = looks * tests.adjusted(adjust)
-    ends = np.cumsum([member.size for member in members])[:-1]
-    by_loss = np.split(np.where(adjusted <= stats.LOST_ALPHA, tests.worse, 0), ends)
+    sizes = [member.size for member in members]
+    ends = np.cumsum(sizes)[:-1]
+    certain_losses = np.where(adjusted <= stats.LOST_ALPHA, tests.worse, 0)
+    by_loss = np.split(certain_losses, ends)
     if np.isnan(adjusted).all():
         return WithLosses(p, by_loss)
     factor = (spent or alpha) / stats.BESIDE_LOST_ALPHA
     factor_of_losses = alpha / stats.LOST_ALPHA
     combined = []
-    for p_of_pair, p_of_losses in zip(p, np.split(adjusted, ends), strict=True):
+    p_of_all_losses = np.split(adjusted, ends)
+    for p_of_pair, p_of_losses in zip(p, p_of_all_losses, strict=True):
         of_values = np.minimum(1.0, p_of_pair * factor)
         of_losses = np.minimum(1.0, p_of_losses * factor_of_losses)
         combined.append(np.fmin(of_values, of_losses))
@@ -278,9 +293,11 @@ class _LossTests:
 
     def adjusted(self, adjust: Callable[[FloatCube, FloatCube], FloatCube]) -> FloatCube:
         """Return the p-values adjusted for all different patterns of losses."""
-        different = np.flatnonzero(self.first == np.arange(self.first.size))
+        numbers = np.arange(self.first.size)
+        different = np.flatnonzero(self.first == numbers)
         adjusted = np.full(self.first.size, np.nan)
-        adjusted[different] = adjust(self.p[different], self.least[different])
+        p_of_different = adjust(self.p[different], self.least[different])
+        adjusted[different] = p_of_different
         return adjusted[self.first]
 
 
@@ -303,7 +320,8 @@ def _loss_tests(members: Sequence[Members]) -> _LossTests:
         p.append(test.p)
         least.append(test.least)
         difference = mean_of(shares.platform.T) - mean_of(shares.baseline.T)
-        worse.append(np.sign(np.nan_to_num(difference)).astype(np.int64))
+        known_difference = np.nan_to_num(difference)
+        worse.append(np.sign(known_difference).astype(np.int64))
         patterns += [b"%d/" % number + pattern for pattern in shares.patterns]
     return _LossTests(
         p=np.concatenate(p),

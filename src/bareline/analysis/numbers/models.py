@@ -43,9 +43,11 @@ def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> 
 
 def emulated_platforms(records: Records) -> set[str]:
     """Name the platforms whose processor is software."""
-    marked = records.trials.filter(pl.col("caveats").list.contains(EMULATED_CPU))
+    is_marked = pl.col("caveats").list.contains(EMULATED_CPU)
+    marked = records.trials.filter(is_marked)
     named = {name for name, facts in records.facts.items() if is_emulated(facts)}
-    return named | set(marked.get_column("platform").unique())
+    marked_platforms = marked.get_column("platform").unique()
+    return named | set(marked_platforms)
 
 
 def unlike_processors(
@@ -68,11 +70,13 @@ def unlike_processors(
 
 def model_errors(records: Records) -> Mapping[str, float]:
     """Return the relative errors of the platforms that are models throughout; NaN where unknown."""
-    measured = records.trials.filter(pl.col("status") == "measured")
-    clocks = measured.group_by("platform").agg((pl.col("clock") == "simulated").all())
+    measured = records.trials.filter(status="measured")
+    all_simulated = (pl.col("clock") == "simulated").all()
+    clocks = measured.group_by("platform").agg(all_simulated)
     errors = {}
     for name in clocks.filter("clock").get_column("platform"):
-        error = records.facts.get(name, {}).get(_ERROR)
+        facts = records.facts.get(name, {})
+        error = facts.get(_ERROR)
         errors[name] = float(error) if isinstance(error, int | float) else np.nan
     return errors
 
@@ -120,5 +124,7 @@ def pair_of(
         return SimulatedPair(records.cube, platform, baseline, error)
     pair = PlatformPair(records.cube, platform, baseline, noiseless=errors)
     facts = records.facts
-    pair.unlike_build = unlike_builds(facts.get(platform, {}), facts.get(baseline, {}))
+    facts_here = facts.get(platform, {})
+    facts_there = facts.get(baseline, {})
+    pair.unlike_build = unlike_builds(facts_here, facts_there)
     return pair

@@ -25,11 +25,13 @@ def other_ranks_text(table: pl.DataFrame, summary: pl.DataFrame, pair: PlatformP
     reasons = {}
     for same in ranks.keys() & base_ranks.keys():
         if ranks[same] != base_ranks[same]:
-            reasons[same] = _reason(pair, ranks[same], base_ranks[same])
+            reason = _reason(pair, ranks[same], base_ranks[same])
+            reasons[same] = reason
     if not reasons:
         return pl.Series("other_ranks", [""], dtype=pl.String).new_from_index(0, table.height)
     texts = []
-    for *shared, n, n_baseline in table.select(*_SAME, "n", "n_baseline").iter_rows():
+    cases = table.select(*_SAME, "n", "n_baseline")
+    for *shared, n, n_baseline in cases.iter_rows():
         if n and n_baseline:
             texts.append("")
         else:
@@ -39,7 +41,8 @@ def other_ranks_text(table: pl.DataFrame, summary: pl.DataFrame, pair: PlatformP
 
 def _ranks_of(summary: pl.DataFrame, platform: str) -> _Ranks:
     measured = summary.filter(pl.col("platform") == platform, pl.col("n") > 0)
-    ranks = measured.group_by(*_SAME).agg(pl.col("ranks").unique().sort())
+    different_ranks = pl.col("ranks").unique().sort()
+    ranks = measured.group_by(*_SAME).agg(different_ranks)
     return {tuple(same): tuple(numbers) for *same, numbers in ranks.iter_rows()}
 
 
@@ -49,16 +52,19 @@ def _reason(pair: PlatformPair, ranks: tuple[int, ...], base_ranks: tuple[int, .
         return _unknown(pair.platform, pair.baseline, base_ranks)
     if 0 in base_ranks and 0 not in ranks:
         return _unknown(pair.baseline, pair.platform, ranks)
+    numbers_there = _numbers(base_ranks)
+    numbers_here = _numbers(ranks)
     return (
-        f"not the same number of ranks: {pair.baseline} has {_numbers(base_ranks)}, "
-        f"{pair.platform} has {_numbers(ranks)}"
+        f"not the same number of ranks: {pair.baseline} has {numbers_there}, "
+        f"{pair.platform} has {numbers_here}"
     )
 
 
 def _unknown(platform: str, other: str, ranks_of_other: tuple[int, ...]) -> str:
+    numbers = _numbers(ranks_of_other)
     return (
         f"the number of ranks of {platform} is not known, {other} has "
-        f"{_numbers(ranks_of_other)}; import with --ranks"
+        f"{numbers}; import with --ranks"
     )
 
 

@@ -5,16 +5,17 @@ Launches of one boot are not independent: `bareline.analysis.numbers.boots`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.numbers.boots import Boots, LaunchedBlocks
+from bareline.analysis.numbers.boots import Boots
 from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
+from bareline.analysis.numbers.sides import EndedBadly, Side, launches_of
 from bareline.vocabulary.model import Layer
 
 
@@ -24,7 +25,8 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     apart = np.where(there, values, 0.0)
     counts_of_points = np.maximum(there.sum(axis=-1, keepdims=True), 1)
     apart -= apart.sum(axis=-1, keepdims=True) / counts_of_points
-    totals = np.add.reduceat(np.where(there, apart, 0.0), begins, axis=0)
+    without_gaps = np.where(there, apart, 0.0)
+    totals = np.add.reduceat(without_gaps, begins, axis=0)
     counts = np.add.reduceat(there, begins, axis=0, dtype=np.int64)
     return _quotient(totals, counts)
 
@@ -46,7 +48,8 @@ _LIKE_NO_OTHER = -1
 def _kinds_of_noise(cube: Cube) -> IntCube:
     """Return a number for each point; equal numbers share a kind of noise (layer, headline)."""
     kinds = cube.points.select("layer", "headline").to_struct("kind")
-    return kinds.rank("dense").cast(pl.Int64).to_numpy()
+    numbers = kinds.rank("dense").cast(pl.Int64)
+    return numbers.to_numpy()
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
@@ -56,33 +59,13 @@ def mean_of(rows: FloatCube) -> FloatCube:
     return _quotient(totals, there.sum(axis=0))
 
 
-def repeat_values(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
-    """Return the values of a platform without noise in every block where another one has values.
-
-    Launches that exceeded a time limit (`but`) stay absent. Shapes are (points, blocks).
-    """
-    repeated = np.isnan(values) & ~np.isnan(beside) & ~but
-    medians = stats.summarize(values).median
-    return np.where(repeated, medians[:, None], values)
-
-
-class EndedBadly(NamedTuple):
-    """The launches of one side that were lost or crashed, and all launches: (points, blocks)."""
-
-    lost: BoolCube
-    tried: BoolCube
-
-
 class PlatformPair:
     """A platform and its baseline.
 
     For rates the baseline is the numerator, so that a ratio above 1, and a difference above 0, is
-    worse. Of shape (points, blocks), and with `base_` in front the baseline's:
+    worse.
 
-    - `values`: as they were measured (`base`).
-    - `lost`: launches that exceeded a limit. A `crashed` launch counts as lost, without a bound.
-    - `tried`: launches that did not crash: each gave a value, or met a limit.
-
+    - `here`, `there`: the launches of the platform, and of the baseline.
     - `noiseless`: platforms that give the same value in every block.
     - `exact`: neither side has noise: no test, and no least number of launches.
     - `case`: the number of each point's case.
@@ -101,62 +84,55 @@ class PlatformPair:
         self.baseline = baseline
         self.blocks: IntCube = cube.blocks
         self.case: IntCube = cube.points.get_column("case").to_numpy()
-        self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
+        headline = cube.points.get_column("headline").fill_null(False)
+        self._headline = headline.to_numpy()
         self._kind = _kinds_of_noise(cube)
-        self._read_sides(cube)
-
-        values = self.values
-        base = self.base
+        self.here = Side.of(cube, platform)
+        self.there = Side.of(cube, baseline)
         if platform in noiseless:
-            values = repeat_values(self.values, self.base, but=self.lost)
+            self.here.repeat(self.there)
         if baseline in noiseless:
-            base = repeat_values(self.base, self.values, but=self.base_lost)
-        self._turn_for_worse(cube, values, base)
+            self.there.repeat(self.here)
+        self._turn_for_worse(cube)
 
-        self.tried: BoolCube = ~np.isnan(values) | self.lost
-        self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
-        blocks = self.tried.any(axis=0)
-        base_blocks = self.base_tried.any(axis=0)
+        launched = self.here.launched
+        base_launched = self.there.launched
         # One run is enough: a value that a platform lacks in a block failed or was cut there.
-        self.paired = bool((blocks & base_blocks).any())
-        self.boots = Boots.between(
-            cube,
-            LaunchedBlocks(platform, blocks),
-            LaunchedBlocks(baseline, base_blocks),
-            paired=self.paired,
-        )
+        common_blocks = launched.blocks & base_launched.blocks
+        self.paired = bool(common_blocks.any())
+        self.boots = Boots.between(cube, launched, base_launched, paired=self.paired)
         # A simulation's time limit is not a limit of the simulated time.
         measured = not {platform, baseline} & set(noiseless)
-        fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
+        is_fixed = cube.points.get_column("layer").is_in(_FIXED_WORK)
+        fixed = is_fixed.to_numpy()
         self._fixed_work = fixed & self.directed & measured
 
-    def _read_sides(self, cube: Cube) -> None:
-        """Read the values of both sides, and their launches that did not end."""
-        here = cube.platforms.index(self.platform)
-        there = cube.platforms.index(self.baseline)
-        self.values = cube.values[here]
-        self.base = cube.values[there]
-        self.lost = cube.lost[here]
-        self.base_lost = cube.lost[there]
-        self.crashed = cube.crashed[here]
-        self.base_crashed = cube.crashed[there]
-        self._limit_s = cube.limit_s[[here, there]]
-        self._took_s = cube.took_s[[here, there]]
+    @property
+    def exchanged_blocks(self) -> BoolCube:
+        """The blocks in which both sides were tried; without common blocks those of pairs."""
+        if self.paired:
+            return self.here.launched.blocks & self.there.launched.blocks
+        return np.asarray(~np.isnan(self.differences).all(axis=0))
 
-    def _turn_for_worse(self, cube: Cube, values: FloatCube, base: FloatCube) -> None:
+    @property
+    def blank_p(self) -> float:
+        """The p-value of a point that was not tested: 0 without noise, else NaN."""
+        if self.exact:
+            return 0.0
+        return math.nan
+
+    def _turn_for_worse(self, cube: Cube) -> None:
         """Set the numerators, denominators and signs by which above the baseline is worse."""
         better = cube.points.get_column("better")
         self.directed: BoolCube = (better != "none").to_numpy()
         self._turned: BoolCube = (better == "higher").to_numpy()
         higher = self._turned[:, None]
-        self._worse = np.where(higher, base, values)
-        self._than = np.where(higher, values, base)
+        self._worse = np.where(higher, self.there.compared, self.here.compared)
+        self._than = np.where(higher, self.here.compared, self.there.compared)
         sign = np.where(higher, -1, 1)
-        lost = self.lost * sign
-        base_lost = self.base_lost * sign
         self._beyond: Mapping[str, IntCube] = {
-            "beyond": np.where(higher, base_lost, lost),
-            "beyond_baseline": np.where(higher, lost, base_lost),
+            "beyond": np.where(higher, self.there.lost, self.here.lost) * sign,
+            "beyond_baseline": np.where(higher, self.here.lost, self.there.lost) * sign,
         }
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
@@ -175,22 +151,20 @@ class PlatformPair:
     @cached_property
     def _floor(self) -> FloatCube:
         """The least distance of launches beyond a limit: its ratio to the other side's duration."""
-        limit_s, base_limit_s = self._limit_s
-        took_s, base_took_s = self._took_s
-        floor = np.zeros(self.values.shape)
-        self._raise_floor(floor, self.lost, limit_s, base_took_s)
-        self._raise_floor(floor, self.base_lost, base_limit_s, took_s)
+        floor = np.zeros(self.here.values.shape)
+        self._raise_floor(floor, self.here, self.there)
+        self._raise_floor(floor, self.there, self.here)
         return floor
 
-    def _raise_floor(
-        self, floor: FloatCube, lost: BoolCube, limit_s: FloatCube, other_took_s: FloatCube
-    ) -> None:
+    def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
         """Write the bounds of one side's lost launches, where the work is fixed."""
-        if not lost.any():
+        if not side.lost.any():
             return
         with np.errstate(divide="ignore"):
-            least = np.log(limit_s[:, None] / other_took_s)[self.case]
-        bounded = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
+            distances = np.log(side.limit_s[:, None] / other.took_s)
+            least = distances[self.case]
+        has_bound = np.isfinite(least) & (least > 0)
+        bounded = side.lost & self._fixed_work[:, None] & has_bound
         floor[bounded] = least[bounded]
 
     @cached_property
@@ -248,7 +222,8 @@ class PlatformPair:
             return np.zeros(rows.shape, dtype=np.bool_)
         worse, than = self._sides
         kinds = np.where(self.ratio.on_logs, self._kind, _LIKE_NO_OTHER)
-        beyond_limit = worse[rows] - np.log(limit)
+        log_of_limit = np.log(limit)
+        beyond_limit = worse[rows] - log_of_limit
         return stats.within_noise(beyond_limit, than[rows], self.boots.groups, kinds[rows])
 
     def mean_within_noise(self, rows: IntCube) -> bool:
@@ -266,7 +241,8 @@ class PlatformPair:
         So launches that lack some of the points remain comparable with the rest.
         """
         worse, than = self.logarithms(rows)
-        middle = mean_of(np.concatenate([worse, than], axis=-1).T)[:, None]
+        both = np.concatenate([worse, than], axis=-1)
+        middle = mean_of(both.T)[:, None]
         return mean_of(worse - middle), mean_of(than - middle)
 
     @property
@@ -277,8 +253,10 @@ class PlatformPair:
         values = np.where(turned, than, worse)
         base = np.where(turned, worse, than)
         sign = np.where(turned, -1.0, 1.0)
-        apart = stats.partnered(values, base, self.boots.groups) * sign
-        rounding = np.where(self.ratio.on_logs, stats.ROUNDING, stats.rounding_of(worse, than))
+        apart_by_order = stats.partnered(values, base, self.boots.groups)
+        apart = apart_by_order * sign
+        rounding_of_values = stats.rounding_of(worse, than)
+        rounding = np.where(self.ratio.on_logs, stats.ROUNDING, rounding_of_values)
         return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
@@ -298,9 +276,7 @@ class PlatformPair:
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
         """The lost or crashed launches, and all launches, of the platform and its baseline."""
-        here = EndedBadly(self.lost | self.crashed, self.tried | self.crashed)
-        there = EndedBadly(self.base_lost | self.base_crashed, self.base_tried | self.base_crashed)
-        return here, there
+        return self.here.ended_badly, self.there.ended_badly
 
     @cached_property
     def dependent(self) -> BoolCube:
@@ -311,32 +287,37 @@ class PlatformPair:
         rows = np.flatnonzero(self._headline)
         if not self.paired or self.exact or not rows.size:
             return np.zeros(self.case.shape, dtype=np.bool_)
-        rows = rows[np.argsort(self.case[rows], kind="stable")]
-        begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
+        order = np.argsort(self.case[rows], kind="stable")
+        rows = rows[order]
+        steps = np.diff(self.case[rows], prepend=-1)
+        begins = np.flatnonzero(steps)
         differences = stats.collapsed(self.differences[rows], self.boots.groups)
         series = stats.look(of_launches(differences, begins))
         cases = self.case[rows[begins]]
-        return np.isin(self.case, cases[series.dependent | series.drifting])
+        dependent_cases = cases[series.dependent | series.drifting]
+        return np.isin(self.case, dependent_cases)
 
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
         """The launches that each point lost to limits, and the limits: `LostLaunches`."""
-        lost = np.count_nonzero(self.lost, axis=-1)
-        base_lost = np.count_nonzero(self.base_lost, axis=-1)
-        lost_anywhere = (lost + base_lost) > 0
+        here = self.here
+        there = self.there
+        lost = launches_of(here.lost)
+        base_lost = launches_of(there.lost)
         more_here = lost >= base_lost
-        limit_s, base_limit_s = self._limit_s[:, self.case]
-        took_s, base_took_s = stats.summarize(self._took_s).median[:, self.case]
-        limit_of_worse_s = np.where(more_here, limit_s, base_limit_s)
+        limit_s = np.where(more_here, here.limit_s[self.case], there.limit_s[self.case])
+        base_took_s = there.typical_took_s[self.case]
+        took_s = here.typical_took_s[self.case]
         other_took_s = np.where(more_here, base_took_s, took_s)
+        lost_anywhere = (lost + base_lost) > 0
         return {
             "lost": lost,
             "base_lost": base_lost,
-            "tried": np.count_nonzero(self.tried, axis=-1),
-            "base_tried": np.count_nonzero(self.base_tried, axis=-1),
-            "crashed": np.count_nonzero(self.crashed, axis=-1),
-            "base_crashed": np.count_nonzero(self.base_crashed, axis=-1),
-            "limit_s": np.where(lost_anywhere, limit_of_worse_s, np.nan),
+            "tried": launches_of(here.tried),
+            "base_tried": launches_of(there.tried),
+            "crashed": launches_of(here.crashed),
+            "base_crashed": launches_of(there.crashed),
+            "limit_s": np.where(lost_anywhere, limit_s, np.nan),
             "took_s": np.where(lost_anywhere, other_took_s, np.nan),
         }
 
@@ -346,7 +327,8 @@ class PlatformPair:
 
     def tolerance(self, margin: float) -> FloatCube:
         """Return the difference that does not matter, in the unit of each point."""
-        return margin * np.nan_to_num(np.abs(stats.summarize(self._than).median))
+        medians = stats.summarize(self._than).median
+        return margin * np.nan_to_num(np.abs(medians))
 
 
 def _slowest_where_lost(values: FloatCube, beyond: IntCube) -> FloatCube:

@@ -30,7 +30,8 @@ def defaults_of(header: Header) -> dict[str, Params]:
     defaults: dict[str, Params] = {}
     if not header.imported:
         defaults.update(_defaults_of_older_versions())
-    for name, program in header.study.get("app", {}).items():
+    programs = header.study.get("app", {})
+    for name, program in programs.items():
         defaults[f"app.{name}"] = program.get("params", {})
     defaults.update(header.defaults)
     return {name: defaults[name] for name in header.probes if name in defaults}
@@ -110,7 +111,8 @@ def case_texts(
             key = (probe, format_point(params))
             case = cases.setdefault(key, _WholeCase(params))
             case.named |= given.keys()
-            case.named |= differing.get(probe, set()) & params.keys()
+            differing_of_probe = differing.get(probe, set())
+            case.named |= differing_of_probe & params.keys()
             keys[probe, text] = key
         keys_of_runs.append(keys)
     return [_texts_of_run(keys, cases) for keys in keys_of_runs]
@@ -141,7 +143,8 @@ def differences(
     sentences = []
     for (probe, name), values in silent.items():
         if len(set(values.values())) > 1:
-            listed = listing([f"{value} in {run}" for run, value in values.items()])
+            values_of_runs = [f"{value} in {run}" for run, value in values.items()]
+            listed = listing(values_of_runs)
             sentences.append(
                 f"{probe} took {name} = {listed} by default: such cases are not compared"
             )

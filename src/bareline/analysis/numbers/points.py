@@ -16,6 +16,7 @@ from bareline.analysis.numbers.other_ranks import other_ranks_text
 from bareline.analysis.numbers.pairs import PlatformPair
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.row import LostLaunches
+from bareline.analysis.numbers.sides import launches_of
 from bareline.analysis.numbers.summary import (
     MetricRow,
     failures,
@@ -105,8 +106,10 @@ def compare_points(
     parts = []
     for pair in pairs:
         frame = _with_layouts(records.cube.points, placed, pair)
-        unlike = (frame.get_column("unlike") != "").to_numpy() & (not any_layout)
-        on_software = pl.Series(unlike_processors(frame, pair, emulated))
+        differs = frame.get_column("unlike") != ""
+        unlike = differs.to_numpy() & (not any_layout)
+        unlike_processor = unlike_processors(frame, pair, emulated)
+        on_software = pl.Series(unlike_processor)
         refused = (
             pl.when(on_software)
             .then(pl.lit(EMULATED))
@@ -115,7 +118,8 @@ def compare_points(
             .otherwise(pl.lit(""))
         )
         frame = frame.with_columns(refused=refused)
-        figures = _figures(frame, pair, pair.directed & ~unlike, margin=margin)
+        alike = pair.directed & ~unlike
+        figures = _figures(frame, pair, alike, margin=margin)
         parts.append(_with_sides(figures, records, summary, pair))
     table = _with_budgets(pl.concat(parts), records)
     return with_order(table, records.platforms).sort(
@@ -162,7 +166,8 @@ def _beyond_margin(pair: PlatformPair, margin: float) -> BoolCube:
     ratio = pair.ratio
     shift = pair.shift
     tolerance = pair.tolerance(margin)
-    of_ratio = (ratio.lo > 1 + margin) | (ratio.hi < 1 / (1 + margin))
+    limit = 1 + margin
+    of_ratio = (ratio.lo > limit) | (ratio.hi < 1 / limit)
     of_shift = (shift.lo > tolerance) | (shift.hi < -tolerance)
     return np.where(ratio.on_logs, of_ratio, of_shift)
 
@@ -178,20 +183,17 @@ def _figures(
     shift = pair.shift
     without_ratio = alike & ~ratio.on_logs
     bounded = alike & pair.bounded
-    # "At least 1.00 times" is not information.
-    nearest = np.nan_to_num(ratio.nearest, nan=1.0)
-    informative = np.abs(np.log(nearest)) > np.log1p(margin)
     figures = {
-        "n": np.count_nonzero(~np.isnan(pair.values), axis=-1),
-        "n_baseline": np.count_nonzero(~np.isnan(pair.base), axis=-1),
+        "n": launches_of(~np.isnan(pair.here.values)),
+        "n_baseline": launches_of(~np.isnan(pair.there.values)),
         "n_used": np.minimum(ratio.n, ratio.n_baseline),
         **pair.losses,
         "dependent": pair.dependent,
-        "value": stats.summarize(pair.values).median,
-        "value_baseline": stats.summarize(pair.base).median,
+        "value": pair.here.medians,
+        "value_baseline": pair.there.medians,
         # Lost launches also put a ratio off the scale at its lower end.
         "ratio": _finite(alike, ratio.ratio, 0),
-        "at_least": _finite(alike & informative, ratio.nearest, 0),
+        "at_least": _finite(alike & _informative(ratio, margin), ratio.nearest, 0),
         "lo": _finite(bounded, ratio.lo, 0),
         "hi": _finite(bounded, ratio.hi, 0),
         "difference": _finite(without_ratio, shift.shift),
@@ -200,6 +202,7 @@ def _figures(
         "delta": pair.delta,
     }
     verdicts = _by_interval(pair, margin).tolist()
+    beyond_margin = _beyond_margin(pair, margin)
     return points.with_columns(
         *(pl.Series(name, values) for name, values in figures.items()),
         platform=pl.lit(pair.platform),
@@ -209,34 +212,43 @@ def _figures(
         boots=pl.lit(pair.boots.count, pl.Int64),
         few_boots=pl.lit(pair.boots.few),
         by_interval=pl.Series(verdicts, dtype=pl.String),
-        beyond_margin=pl.Series(_beyond_margin(pair, margin), dtype=pl.Boolean),
+        beyond_margin=pl.Series(beyond_margin, dtype=pl.Boolean),
     ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _informative(ratio: stats.Ratio, margin: float) -> BoolCube:
+    """Return which open bounds are beyond a margin: "at least 1.00 times" is not information."""
+    nearest = np.nan_to_num(ratio.nearest, nan=1.0)
+    distance = np.abs(np.log(nearest))
+    informative: BoolCube = distance > np.log1p(margin)
+    return informative
 
 
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
     """Return points with why either side has no figure, and with the caveats of both sides."""
-    table = _with_asked(_with_silent(table, records, pair), records, pair)
+    with_silent = _with_silent(table, records, pair)
+    table = _with_asked(with_silent, records, pair)
     lost = failures(records)
-    for side, n_failed, name, where in (
-        ("own", "n_failed", pair.platform, ""),
-        ("base", "base_n_failed", pair.baseline, f"{pair.baseline}: "),
-    ):
-        of_side = lost.filter(platform=name).select(
-            *CASE,
-            (pl.lit(where) + pl.col("absent")).alias(f"{side}_absent"),
-            pl.col("n_failed").alias(n_failed),
-        )
-        reason = pl.format("{} {}", "platform", "reason").alias(f"{side}_left_out")
-        left_out = records.left_out.filter(platform=name).select(*CASE, reason)
+    here = lost.filter(platform=pair.platform).select(*CASE, "n_failed", own_absent="absent")
+    there = lost.filter(platform=pair.baseline).select(
+        *CASE,
+        base_n_failed="n_failed",
+        base_absent=pl.lit(f"{pair.baseline}: ") + pl.col("absent"),
+    )
+    table = table.join(here, on=CASE, how="left").join(there, on=CASE, how="left")
+    reason = pl.format("{} {}", "platform", "reason")
+    for side, name in (("own", pair.platform), ("base", pair.baseline)):
+        reason_of_side = reason.alias(f"{side}_left_out")
+        left_out = records.left_out.filter(platform=name).select(*CASE, reason_of_side)
         caveats = summary.filter(platform=name).select(*KEY, pl.col("caveats").alias(side))
-        table = (
-            table.join(of_side, on=CASE, how="left")
-            .join(left_out, on=CASE, how="left")
-            .join(caveats, on=KEY, how="left")
-        )
-    table = table.with_columns(other_ranks_text(table, summary, pair))
+        table = table.join(left_out, on=CASE, how="left").join(caveats, on=KEY, how="left")
+    return _comparable(table.with_columns(other_ranks_text(table, summary, pair)))
+
+
+def _comparable(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that were asked for, with why one cannot be compared."""
     own_empty = pl.col("n") == 0
     base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty
@@ -250,8 +262,11 @@ def _with_sides(
     gone = failed | absent.is_not_null()
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & why_left_out.is_null() & ~pl.col("asked")
-    timed_out = (pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)) > 0
-    alike = (pl.col("refused").fill_null("") == "") & (pl.col("better") != "none")
+    lost_here = pl.col("lost").fill_null(0)
+    lost_there = pl.col("base_lost").fill_null(0)
+    timed_out = (lost_here + lost_there) > 0
+    refusal = pl.col("refused").fill_null("")
+    alike = (refusal == "") & (pl.col("better") != "none")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         failed=failed,
         absent=absent,
@@ -266,7 +281,8 @@ def _with_sides(
 def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
     """Return points with a row for each case that delivered nothing on either side."""
     cases = records.trials.select(*CASE).unique(maintain_order=True)
-    silent = cases.join(table.select(*CASE).unique(), on=CASE, how="anti")
+    delivered = table.select(*CASE).unique()
+    silent = cases.join(delivered, on=CASE, how="anti")
     if silent.is_empty():
         return table
     extra = silent.join(
@@ -289,11 +305,13 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
         for name in sides:
             probes = records.asked(name)
             if probes is not None:
-                conditions.append(pl.col("probe").is_in(sorted(probes)))
+                is_asked = pl.col("probe").is_in(sorted(probes))
+                conditions.append(is_asked)
         return table.with_columns(asked=pl.all_horizontal(*conditions))
     here = records.planned.filter(platform=pair.platform).select(*CASE).unique()
     there = records.planned.filter(platform=pair.baseline).select(*CASE).unique()
-    both = here.join(there, on=CASE, how="semi").with_columns(asked=pl.lit(True))
+    common = here.join(there, on=CASE, how="semi")
+    both = common.with_columns(asked=pl.lit(True))
     return table.join(both, on=CASE, how="left").with_columns(pl.col("asked").fill_null(False))
 
 
@@ -304,7 +322,8 @@ def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     cases = table.filter(cut).select("probe", "params").unique()
     budgets_s = []
     for probe, text in cases.iter_rows():
-        params = {**records.defaults.get(probe, {}), **parse_point(text)}
+        defaults = records.defaults.get(probe, {})
+        params = {**defaults, **parse_point(text)}
         budgets_s.append(params.get("budget_s"))
     column = pl.Series("budget_s", budgets_s, dtype=pl.Float64, strict=False)
     with_budget = cases.with_columns(column)

@@ -48,15 +48,19 @@ def launch_need(records: Records) -> LaunchNeed | None:
         if platform in simulated:
             continue
         for values in cube.of(platform)[judged]:
-            launches = values[np.isfinite(values) & (values > 0)]
+            is_positive = np.isfinite(values) & (values > 0)
+            launches = values[is_positive]
             if launches.size >= _FEWEST:
-                spreads.append(float(np.std(np.log(launches), ddof=1)))
+                spread_of_case = np.std(np.log(launches), ddof=1)
+                spreads.append(float(spread_of_case))
                 counts.append(launches.size)
     spread = 0.0
     if spreads:
         spread = float(np.median(spreads))
     if spread <= 0:
         return None
-    rows = int(np.count_nonzero(judged)) * max(1, len(cube.platforms) - 1)
+    judged_points = np.count_nonzero(judged)
+    rows = int(judged_points) * max(1, len(cube.platforms) - 1)
     needed = stats.launches_for_rows(rows, spread, math.log1p(DIFFERENCE))
-    return LaunchNeed(rows, math.expm1(spread), max(MIN_LAUNCHES, needed), int(np.median(counts)))
+    usual_count = int(np.median(counts))
+    return LaunchNeed(rows, math.expm1(spread), max(MIN_LAUNCHES, needed), usual_count)

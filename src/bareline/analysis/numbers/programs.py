@@ -30,7 +30,8 @@ def profiles_of(
     records: Records, platform: str, case: tuple[object, ...]
 ) -> Mapping[LaunchKey, Path]:
     """Return the profiles that a run has of a case's launches (parameters ``profile=true``)."""
-    trials = _launches(records, platform, case).filter(pl.col("profile").fill_null(False))
+    is_profiled = pl.col("profile").fill_null(False)
+    trials = _launches(records, platform, case).filter(is_profiled)
     profiles: dict[LaunchKey, Path] = {}
     launches = trials.select("run", "block", "trial", "attempt")
     for run, block, trial, attempt in launches.iter_rows():
@@ -45,9 +46,11 @@ def launch_values(
 ) -> Mapping[LaunchKey, float]:
     """Return the metrics of each launch of a case, such as its time by the program's clock."""
     rows = _launches(records, platform, case).join(records.values, on="row")
-    rows = rows.filter(pl.col("metric").cast(pl.String) == metric)
+    metric_name = pl.col("metric").cast(pl.String)
+    rows = rows.filter(metric_name == metric)
     values: dict[LaunchKey, float] = {}
-    for run, block, value in rows.select("run", "block", "value").iter_rows():
+    figures = rows.select("run", "block", "value")
+    for run, block, value in figures.iter_rows():
         values[run, block] = value
     return values
 
@@ -55,7 +58,8 @@ def launch_values(
 def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.DataFrame:
     """Return the measured trials of a case on a platform."""
     of_case = [pl.col(name) == value for name, value in zip(CASE, case, strict=True)]
-    measured = (pl.col("platform") == platform) & (pl.col("status") == "measured")
+    is_here = pl.col("platform") == platform
+    measured = is_here & (pl.col("status") == "measured")
     return records.trials.filter(*of_case, measured).sort("run", "block")
 
 
@@ -144,15 +148,18 @@ class Splits:
         """Return the split by the profiles of a case on the baseline; None without one."""
         computing = []
         communicating = []
-        for path in profiles_of(self._records, self._baseline, case).values():
+        profiles = profiles_of(self._records, self._baseline, case).values()
+        for path in profiles:
             try:
-                parts = {part.what: part.share for part in time_split(read_profile(path))}
+                split = time_split(read_profile(path))
+                parts = {part.what: part.share for part in split}
             except ProfileError:
                 continue  # a damaged profile must not end `explain`; `show` reports it
             share = parts.get("computing", 0.0)
             files = parts.get("files (POSIX)", 0.0)
             computing.append(share)
-            communicating.append(max(0.0, 1.0 - share - files))
+            rest = 1.0 - share - files
+            communicating.append(max(0.0, rest))
         if not computing:
             return None
         source = f"by its profile on {self._baseline}"
@@ -180,9 +187,9 @@ def application_of(place: Place) -> str:
 #: How the terms of a replayed loss are called, by the input of the replay that is swapped.
 REPLAYED_TERMS: Mapping[str, str] = {
     "compute": "computing and memory",
-    "latency": "latency of messages",
-    "bandwidth": "bandwidth of messages",
-    "collectives": "algorithms of collectives",
+    "latency": "message latency",
+    "bandwidth": "message bandwidth",
+    "collectives": "collective algorithms",
     "cores": "waiting for a shared core",
     "io": "files",
     "start-up": "start-up",  # of runs of 0.1.0; a program's own clock leaves it out
@@ -235,7 +242,8 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
             hi = float(share["hi_s"]) / base_s
             if not all(map(isfinite, (extra, lo, hi))):
                 raise ValueError("a share is not finite")
-            yield ReplayedTerm(REPLAYED_TERMS[share["input"]], extra, lo, hi)
+            name = REPLAYED_TERMS[share["input"]]
+            yield ReplayedTerm(name, extra, lo, hi)
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
@@ -247,7 +255,8 @@ def predicted_times(records: Records, baseline: str) -> Predicted:
             for model in reversed(_MODELS):
                 for row in trials:
                     if row["model"] == model and row["base"] == baseline and row["time_s"]:
-                        times_s[row["platform"], row["application"]] = float(row["time_s"])
+                        time_s = float(row["time_s"])
+                        times_s[row["platform"], row["application"]] = time_s
         except (KeyError, TypeError, ValueError):
             continue  # of another version: `bareline predict` reports it
     return times_s

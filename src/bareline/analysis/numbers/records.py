@@ -65,7 +65,8 @@ class Records:
 
     def of_platforms(self, names: Collection[str]) -> Records:
         """Return the records of some platforms alone."""
-        theirs = pl.col("platform").is_in(sorted(names))
+        wanted = sorted(names)
+        theirs = pl.col("platform").is_in(wanted)
         trials = self.trials.filter(theirs)
         values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
         planned = None
@@ -97,7 +98,8 @@ class Records:
     @property
     def study(self) -> Mapping[str, Any]:
         """The ``[study]`` table of the first run's study."""
-        head: Mapping[str, Any] = self.runs[0].header.study.get("study", {})
+        study = self.runs[0].header.study
+        head: Mapping[str, Any] = study.get("study", {})
         return head
 
     @property
@@ -164,7 +166,8 @@ class Records:
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
         """The parameters of each probe that the text of a case leaves out."""
-        return parameters.common_defaults([parameters.defaults_of(run.header) for run in self.runs])
+        defaults_of_runs = [parameters.defaults_of(run.header) for run in self.runs]
+        return parameters.common_defaults(defaults_of_runs)
 
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
@@ -182,25 +185,30 @@ class Records:
 
     def samples_of(self, probe: str) -> pl.DataFrame:
         """Return the rows of `samples` of one probe, without joining the rows of all probes."""
-        return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
+        trials = self.trials.filter(probe=probe)
+        return self._samples(trials, self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
         """Return `samples` at some places (a case's columns, and point), and all other probes'."""
-        theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
+        probes = places.get_column("probe").unique()
+        theirs = pl.col("probe").is_in(probes.implode())
         crowded = self.trials.filter(theirs)
         others = self.trials.filter(~theirs)
         wanted = crowded.join(places, on=CASE).select("row", text="point")
-        with_text = self.values.with_columns(text=pl.col("point").cast(pl.String))
+        point_text = pl.col("point").cast(pl.String)
+        with_text = self.values.with_columns(text=point_text)
         chosen = with_text.join(wanted, on=["row", "text"], how="semi")
         rest = self.values.join(others, on="row", how="semi")
-        return self._samples(self.trials, pl.concat([chosen.drop("text"), rest]))
+        values = pl.concat([chosen.drop("text"), rest])
+        return self._samples(self.trials, values)
 
     def _samples(self, trials: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
+        caveats = pl.col("caveats_trial", "caveats").fill_null([])
         return (
             values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
-            .with_columns(caveats=pl.concat_list(pl.col("caveats_trial", "caveats").fill_null([])))
+            .with_columns(caveats=pl.concat_list(caveats))
             .drop("caveats_trial", "row")
         )
 
@@ -212,7 +220,8 @@ class Records:
 
 def margin_of(run: Run) -> float:
     """Return the equivalence margin that a run's study declares."""
-    margin = run.header.study.get("study", {}).get("margin")
+    study = run.header.study.get("study", {})
+    margin = study.get("margin")
     if margin:
         return float(margin)
     return DEFAULT_MARGIN
@@ -229,14 +238,17 @@ def read_runs(runs: Sequence[Run]) -> Records:
     frames = [read_frames(run) for run in runs]
     labels = path_labels([run.path for run in runs])
     defaults = [parameters.defaults_of(run.header) for run in runs]
-    texts = parameters.case_texts([of_run.case_texts for of_run in frames], defaults)
+    texts_of_runs = [of_run.case_texts for of_run in frames]
+    texts = parameters.case_texts(texts_of_runs, defaults)
     shared = _shared_platforms(frames)
     renamed = []
     for number, of_run in enumerate(frames):
-        named = of_run.with_cases(partial(name_cases, texts=texts[number]))
+        rename = partial(name_cases, texts=texts[number])
+        named = of_run.with_cases(rename)
         if shared:
             names = _named_apart(shared, labels[number])
-            named = named.with_cases(partial(pl.DataFrame.with_columns, platform=names))
+            rename_platforms = partial(pl.DataFrame.with_columns, platform=names)
+            named = named.with_cases(rename_platforms)
         renamed.append(named)
 
     declared, factors = declarations(runs)
@@ -268,7 +280,8 @@ def _shared_platforms(frames: Sequence[Frames]) -> set[str]:
     """Return the names of platforms that several runs have."""
     runs_with: Counter[str] = Counter()
     for of_run in frames:
-        runs_with.update(of_run.trials.get_column("platform").unique())
+        platforms = of_run.trials.get_column("platform").unique()
+        runs_with.update(platforms)
     return {name for name, runs in runs_with.items() if runs > 1}
 
 
@@ -284,19 +297,18 @@ def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
     offset = 0
     for number, of_run in enumerate(frames):
         row = pl.col("row") + offset
-        offset += 1 + int(of_run.trials.get_column("row").to_numpy().max(initial=-1))
-        trials.append(of_run.trials.with_columns(row, pl.lit(number).alias("run")))
+        last_row = of_run.trials.get_column("row").to_numpy().max(initial=-1)
+        offset += 1 + int(last_row)
+        trials.append(of_run.trials.with_columns(row, run=pl.lit(number)))
         converted = convert(of_run.values, of_run.trials, factors[number])
         values.append(converted.with_columns(row))
         left_out.append(of_run.left_out.drop("profile"))
         if of_run.planned is not None:
             planned.append(of_run.planned.drop("profile"))
-    return Frames(
-        trials=pl.concat(trials),
-        values=pl.concat(values),
-        left_out=pl.concat(left_out),
-        planned=pl.concat(planned) if len(planned) == len(frames) else None,
-    )
+    planned_cases = None
+    if len(planned) == len(frames):
+        planned_cases = pl.concat(planned)
+    return Frames(pl.concat(trials), pl.concat(values), pl.concat(left_out), planned_cases)
 
 
 def _with_shares(records: Records) -> Records:
@@ -317,8 +329,10 @@ def _with_shares(records: Records) -> Records:
 
 def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
     """Return the platforms' names; shared names get the label of their run."""
-    is_shared = pl.col("platform").is_in(sorted(shared))
-    return pl.when(is_shared).then(pl.col("platform") + _run_name("", label)).otherwise("platform")
+    shared_names = sorted(shared)
+    is_shared = pl.col("platform").is_in(shared_names)
+    labelled = pl.col("platform") + _run_name("", label)
+    return pl.when(is_shared).then(labelled).otherwise("platform")
 
 
 def _without_controls(whole: Records) -> Records:

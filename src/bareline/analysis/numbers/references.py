@@ -63,11 +63,13 @@ class ReferenceValue(BaseModel):
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The lowest and the highest value inside, None for an open end."""
-        lower, upper = (
-            None if share is None else self.value + abs(self.value) * share
-            for share in (self.lower, self.upper)
-        )
-        return lower, upper
+        return self._end(self.lower), self._end(self.upper)
+
+    def _end(self, share: float | None) -> float | None:
+        if share is None:
+            return None
+        distance = abs(self.value) * share
+        return self.value + distance
 
 
 class ReferenceFile(BaseModel):
@@ -115,9 +117,11 @@ class ReferenceCheck:
         lower, upper = self.ends
         rooms = []
         if lower is not None:
-            rooms = [median - lower]
-        rooms += [] if upper is None else [upper - median]
-        return min(rooms) / (abs(median) or 1.0)
+            rooms.append(median - lower)
+        if upper is not None:
+            rooms.append(upper - median)
+        size = abs(median) or 1.0
+        return min(rooms) / size
 
 
 def read_references(path: Path) -> tuple[SystemReference, ...]:
@@ -139,15 +143,13 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     except ValueError as error:
         hint = "`bareline reference RUN` writes a correct one"
         raise AnalysisError(f"is not TOML: {error}", where=str(path), hint=hint) from error
-    system_references = tuple(
-        SystemReference(name, reference)
-        for name, references in content.system.items()
-        for reference in references
-    )
+    system_references: list[SystemReference] = []
+    for name, references in content.system.items():
+        system_references += [SystemReference(name, reference) for reference in references]
     if not system_references:
         hint = "`bareline reference RUN` writes them"
         raise AnalysisError("contains no reference value", where=str(path), hint=hint)
-    return system_references
+    return tuple(system_references)
 
 
 def check_references(
@@ -161,13 +163,15 @@ def check_references(
     """
     rows = as_rows(summary)
     present = {_system_of(row["platform"]) for row in rows}
-    chosen = [entry for entry in references if entry.system in (*present, ANY_SYSTEM)]
+    of_interest = {*present, ANY_SYSTEM}
+    chosen = [entry for entry in references if entry.system in of_interest]
     if not chosen:
         systems = ", ".join(dict.fromkeys(entry.system for entry in references))
+        platforms = ", ".join(sorted(present))
         raise AnalysisError(
             f"is of the systems {systems}, and none of them was measured here",
             where=str(path),
-            hint=f"the platforms here are {', '.join(sorted(present))}",
+            hint=f"the platforms here are {platforms}",
         )
     checks = []
     for entry in chosen:
@@ -224,8 +228,13 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
             where=str(path),
             hint="write the value in a unit of the same kind",
         )
-    lower, upper = (None if end is None else end * factor for end in reference.ends)
-    return ReferenceCheck(entry.system, reference, row, reference.value * factor, (lower, upper))
+    lower, upper = reference.ends
+    if lower is not None:
+        lower *= factor
+    if upper is not None:
+        upper *= factor
+    value = reference.value * factor
+    return ReferenceCheck(entry.system, reference, row, value, (lower, upper))
 
 
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
@@ -236,11 +245,17 @@ def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
     """
     systems: dict[str, list[dict[str, Any]]] = {}
     for row in as_rows(summary):
-        if not row["headline"] or row["better"] == "none" or not row["value"]:
+        if not row["headline"]:
+            continue
+        if row["better"] == "none":
+            continue
+        if not row["value"]:
             continue
         value = row["value"]
-        below = max(tolerance, 1 - row["p5"] / value)
-        above = max(tolerance, row["p95"] / value - 1)
+        spread_below = 1 - row["p5"] / value
+        below = max(tolerance, spread_below)
+        spread_above = row["p95"] / value - 1
+        above = max(tolerance, spread_above)
         entry = {key: row[key] for key in ("probe", "metric", "params")}
         bounds = {"lower": -min(round(below, 4), 1.0), "upper": round(above, 4)}
         entry |= {"value": value, "unit": row["unit"], **bounds}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
 from bareline.vocabulary.model import Layer, Metric
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _Fields = Mapping[str, Any]
+_Kind = TypeVar("_Kind", bound=StrEnum)
 
 #: Verdicts of values that both sides have.
 COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
@@ -288,9 +290,7 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
     value = _estimate(row, "value", "", "")
     if summarized is not None:
         value = _estimate(row, "value", "lo", "hi")
-    verdict = other.get("verdict")
     caveats = [*(row["caveats"] or ()), *(other.get("caveats") or ())]
-    base = codes(read_caveats(other.get("base")))
     return Row(
         place=Place.of({**row, "nodes_used": other.get("nodes_used")}),
         platform=row["platform"],
@@ -306,12 +306,12 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
         base=_estimate(other, "value_baseline", "", ""),
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
-        verdict=Verdict(verdict) if verdict else None,
-        grade=Grade(other["grade"]) if other.get("grade") else None,
-        rule=DecisionRule(other["rule"]) if other.get("rule") else None,
+        verdict=_member(Verdict, other.get("verdict")),
+        grade=_member(Grade, other.get("grade")),
+        rule=_member(DecisionRule, other.get("rule")),
         caveats=read_caveats(caveats),
-        own_caveats=tuple(c for c in read_caveats(other.get("own")) if c.code not in base),
-        reason=reason_of(other) if verdict else "",
+        own_caveats=_own_caveats(other),
+        reason=_reason(other),
         exact=bool(other.get("exact")),
         n_used=other.get("n_used"),
         lost=_lost(other),
@@ -319,6 +319,27 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
         point_row=other.get("point_row"),
         other_ranks=bool(other.get("other_ranks")),
     )
+
+
+def _member(kind: type[_Kind], text: str | None) -> _Kind | None:
+    """Return the member of an enumeration with a text; None without a text."""
+    if not text:
+        return None
+    return kind(text)
+
+
+def _reason(row: _Fields) -> str:
+    """Return why a row of a comparison cannot be compared; empty where there is no comparison."""
+    if not row.get("verdict"):
+        return ""
+    return reason_of(row)
+
+
+def _own_caveats(row: _Fields) -> tuple[Caveat, ...]:
+    """Return the caveats of a comparison that the baseline does not share."""
+    of_baseline = codes(read_caveats(row.get("base")))
+    caveats = read_caveats(row.get("own"))
+    return tuple(caveat for caveat in caveats if caveat.code not in of_baseline)
 
 
 def _lost(row: _Fields) -> LostLaunches | None:

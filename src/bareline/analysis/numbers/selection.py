@@ -22,12 +22,15 @@ def selector_filter(selector: str) -> pl.Expr:
       front to name one platform only; without a metric the headline.
     """
     platform, colon, name = selector.rpartition(":")
-    full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".") == name
-    short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".") == name
+    metric_of_probe = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
+    full = metric_of_probe == name
+    metric_of_layer = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".")
+    short = metric_of_layer == name
     plain = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
     chosen = (full | short | plain).fill_null(value=False)
     if colon:
-        return (pl.col("platform") == platform) & chosen
+        is_on_platform = pl.col("platform") == platform
+        return is_on_platform & chosen
     return chosen
 
 
@@ -51,12 +54,14 @@ class Selection:
         if not self:
             return table
         platforms = pl.DataFrame({"platform": records.with_controls.platforms})
-        chosen = self.among(records.declarations.join(platforms, how="cross"))
+        all_names = records.declarations.join(platforms, how="cross")
+        chosen = self.among(all_names)
         on = []
         for field in fields(self):
             if field.name in table.columns:
                 on.append(field.name)
-        return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
+        chosen_names = chosen.select(on).unique()
+        return table.join(chosen_names, on=on, how="semi", maintain_order="left")
 
     def among(self, known: pl.DataFrame) -> pl.DataFrame:
         """Return the selected rows of a table that itself contains all names, in four columns.
@@ -68,14 +73,17 @@ class Selection:
             names = getattr(self, field.name)
             if not names:
                 continue
-            there = known[field.name].unique().to_list()
+            different = known[field.name].unique()
+            there = different.to_list()
             for name in names:
                 if name not in there:
-                    listed = f"there is {', '.join(sorted(there))}"
+                    names_there = ", ".join(sorted(there))
+                    listed = f"there is {names_there}"
                     raise UsageError(
                         f"there is no {field.name} '{name}' in it",
                         where=f"--{field.name}",
                         hint=did_you_mean(name, there, listed),
                     )
-            chosen = chosen.filter(pl.col(field.name).is_in(list(names)))
+            is_named = pl.col(field.name).is_in(list(names))
+            chosen = chosen.filter(is_named)
         return chosen

@@ -78,7 +78,8 @@ def with_share_metrics(declarations: pl.DataFrame) -> pl.DataFrame:
     added = []
     for share in SHARES:
         rate = declarations.filter(probe=share.probe, metric=share.of)
-        added.append(rate.with_columns(metric=pl.lit(share.metric), **described))
+        metric = rate.with_columns(metric=pl.lit(share.metric), **described)
+        added.append(metric)
     return pl.concat([declarations, *added])
 
 
@@ -98,7 +99,8 @@ def share_values(
             continue
         peaks = _peaks(share, facts)
         on_known = pl.col("platform").is_in(list(peaks))
-        with_peak = trials.filter(pl.col("probe") == share.probe, on_known)
+        of_probe = pl.col("probe") == share.probe
+        with_peak = trials.filter(of_probe, on_known)
         if with_peak.is_empty():
             continue
         if share.per_core:
@@ -107,10 +109,11 @@ def share_values(
             cores = pl.lit(1)
         each = pl.col("platform").replace_strict(peaks, return_dtype=pl.Float64)
         peaks_of_trials = with_peak.select("row", peak=each * cores)
-        rates = values.filter(pl.col("metric") == share.of)
+        rates = values.filter(metric=share.of)
+        metric = pl.lit(share.metric).cast(values.schema["metric"])
         shares = rates.join(peaks_of_trials, on="row").with_columns(
             pl.col("value") / pl.col("peak"),
-            metric=pl.lit(share.metric).cast(values.schema["metric"]),
+            metric=metric,
         )
         parts.append(shares.select(values.columns))
     return pl.concat(parts)

@@ -75,7 +75,8 @@ def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]
     sizes = {point: parameters[parameter] for point, parameters in delivered.items()}
     for kind in CLASSES:
         if kind.parameter == parameter:
-            numbers = _numbers(points, {point for point in sizes if kind.holds(sizes[point])})
+            points_of_class = {point for point in sizes if kind.holds(sizes[point])}
+            numbers = _numbers(points, points_of_class)
             if numbers:
                 yield kind, numbers
     missing = _numbers(points, {""})

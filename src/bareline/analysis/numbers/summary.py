@@ -97,7 +97,8 @@ def summarize(records: Records) -> pl.DataFrame:
     cube = records.cube
     summaries = [_summary_of(cube, platform) for platform in cube.platforms]
     table = _with_model_errors(pl.concat(summaries), records)
-    table = _with_caveats(table.with_columns(pl.col("lo", "hi", "iqr_rel").fill_nan(None)), records)
+    without_nan = pl.col("lo", "hi", "iqr_rel").fill_nan(None)
+    table = _with_caveats(table.with_columns(without_nan), records)
     table = with_order(table, cube.platforms).sort("rung", "probe", "case", "point_row", "column")
     return table.select(table_columns(Summary))
 
@@ -105,17 +106,19 @@ def summarize(records: Records) -> pl.DataFrame:
 def _summary_of(cube: Cube, platform: str) -> pl.DataFrame:
     """Summarize the points that a platform has."""
     summary = stats.summarize(cube.of(platform))
-    points = cube.points.with_columns(
-        pl.Series("n", summary.n),
-        pl.Series("value", summary.median),
-        pl.Series("lo", summary.lo),
-        pl.Series("hi", summary.hi),
-        pl.Series("p5", summary.p5),
-        pl.Series("p95", summary.p95),
-        pl.Series("iqr_rel", summary.iqr_over_median),
-        pl.Series("outliers", summary.outliers),
-        platform=pl.lit(platform),
+    figures = pl.DataFrame(
+        {
+            "n": summary.n,
+            "value": summary.median,
+            "lo": summary.lo,
+            "hi": summary.hi,
+            "p5": summary.p5,
+            "p95": summary.p95,
+            "iqr_rel": summary.iqr_over_median,
+            "outliers": summary.outliers,
+        }
     )
+    points = cube.points.with_columns(*figures, platform=pl.lit(platform))
     return points.filter(pl.col("n") > 0)
 
 
@@ -155,37 +158,37 @@ def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
     order = {layer.value: number for number, layer in enumerate(Layer)}
     columns = {name: number for number, name in enumerate(platforms)}
     return table.with_columns(
-        pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
-        pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
+        rung=pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64),
+        column=pl.col("platform").replace_strict(columns, return_dtype=pl.Int64),
     )
 
 
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
-    wide = (pl.col("precision") > 0) & (half_width > pl.col("precision"))
+    half_of_interval = (pl.col("hi") - pl.col("lo")) / 2
+    half_width = half_of_interval / pl.col("value").abs()
+    exceeds = half_width > pl.col("precision")
+    wide = (pl.col("precision") > 0) & exceeds
     # One launch under the profiler is enough, in addition to the plain launches of a case.
     profiled = pl.col("params").str.contains(r"(?:^| )profile=true(?: |$)")
-    once = profiled & ~profiled.all().over("probe")
+    never_plain = profiled.all().over("probe")
+    once = profiled & ~never_plain
     inexact = ~pl.col("exact")
-    failed = failures(records)
-    precisions = _precisions(records)
-    return (
-        table.join(_counted(records, CASE, "case_caveats"), on=["platform", *CASE], how="left")
-        .join(_series_caveats(records), on=["platform", *CASE], how="left")
-        .join(failed.select("platform", *CASE, "n_failed"), on=["platform", *CASE], how="left")
-        .join(_counted(records, KEY, "sample_caveats"), on=["platform", *KEY], how="left")
-        .join(precisions, on="layer", how="left")
-        .with_columns(
-            pl.col("n_failed").fill_null(0),
-            pl.concat_list(
-                pl.col("case_caveats", "series_caveats", "sample_caveats").fill_null([]),
-                flag((pl.col("n") < MIN_LAUNCHES) & inexact & ~once, "n-too-small"),
-                flag(pl.col("exact"), "exact-in-model"),
-                flag(pl.col("headline") & wide & inexact, "precision-not-reached"),
-            )
-            .list.unique(maintain_order=True)
-            .alias("caveats"),
-        )
+    too_few = (pl.col("n") < MIN_LAUNCHES) & inexact & ~once
+    caveats = pl.concat_list(
+        pl.col("case_caveats", "series_caveats", "sample_caveats").fill_null([]),
+        flag(too_few, "n-too-small"),
+        flag(pl.col("exact"), "exact-in-model"),
+        flag(pl.col("headline") & wide & inexact, "precision-not-reached"),
+    )
+    failed = failures(records).select("platform", *CASE, "n_failed")
+    of_case = ["platform", *CASE]
+    for of_cases in (_counted(records, CASE, "case_caveats"), _series_caveats(records), failed):
+        table = table.join(of_cases, on=of_case, how="left")
+    of_samples = _counted(records, KEY, "sample_caveats")
+    table = table.join(of_samples, on=["platform", *KEY], how="left")
+    table = table.join(_precisions(records), on="layer", how="left")
+    return table.with_columns(
+        pl.col("n_failed").fill_null(0), caveats=caveats.list.unique(maintain_order=True)
     )
 
 
@@ -196,7 +199,8 @@ def _precisions(records: Records) -> pl.DataFrame:
     precisions = [DEFAULT_PRECISION[layer] for layer in layers]
     if declared is not None:
         precisions = [float(declared)] * len(layers)
-    return pl.DataFrame({"layer": [layer.value for layer in layers], "precision": precisions})
+    names = [layer.value for layer in layers]
+    return pl.DataFrame({"layer": names, "precision": precisions})
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
@@ -205,7 +209,8 @@ def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
         caveats = pl.lit([caveat])
     else:
         caveats = pl.concat_list(caveat)
-    return pl.when(condition).then(caveats).otherwise(pl.lit([], dtype=pl.List(pl.String)))
+    nothing = pl.lit([], dtype=pl.List(pl.String))
+    return pl.when(condition).then(caveats).otherwise(nothing)
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
@@ -215,10 +220,10 @@ def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
         rows = records.values
     else:
         rows = records.trials
-    measured = records.trials.filter(pl.col("status") == "measured")
+    measured = records.trials.filter(status="measured")
     measured = measured.select("row", "platform", *CASE)
-    trials = measured.group_by("platform", *CASE).agg(pl.len().alias("every"))
-    return (
+    trials = measured.group_by("platform", *CASE).agg(every=pl.len())
+    counted = (
         rows.select("row", *of_point, "caveats")
         .filter(pl.col("caveats").list.len() > 0)
         .explode("caveats")
@@ -226,23 +231,22 @@ def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
         .join(measured, on="row")
         .with_columns(pl.col(of_point).cast(pl.String))
         .group_by("platform", *key, "caveats", maintain_order=True)
-        .agg(pl.col("row").n_unique().alias("some"))
+        .agg(some=pl.col("row").n_unique())
         .join(trials, on=["platform", *CASE], maintain_order="left")
-        .with_columns(
-            pl.struct("caveats", "some", "every")
-            .map_elements(lambda row: _of_some(*row.values()), return_dtype=pl.String)
-            .alias(name)
-        )
-        .group_by("platform", *key, maintain_order=True)
-        .agg(name)
     )
+    texts = []
+    for text, some, total in counted.select("caveats", "some", "every").iter_rows():
+        texts.append(_of_some(text, some, total))
+    with_texts = counted.with_columns(pl.Series(name, texts, dtype=pl.String))
+    return with_texts.group_by("platform", *key, maintain_order=True).agg(name)
 
 
 def _of_some(text: str, some: int, total: int) -> str:
     """Write a caveat with how many trials have it, unless all of them do."""
     if some >= total:
         return text
-    return str(replace(Caveat.read(text), some=some, every=total))
+    caveat = replace(Caveat.read(text), some=some, every=total)
+    return str(caveat)
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
@@ -250,20 +254,26 @@ def _series_caveats(records: Records) -> pl.DataFrame:
     cube = records.cube
     headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
     cases = headline.select("case", *CASE).unique("case", maintain_order=True)
-    begins = np.flatnonzero(np.diff(headline.get_column("case").to_numpy(), prepend=-1))
+    case_numbers = headline.get_column("case").to_numpy()
+    begins = np.flatnonzero(np.diff(case_numbers, prepend=-1))
     rows = headline.get_column("point_row").to_numpy()
     parts = []
     for number, platform in enumerate(cube.platforms):
-        series = stats.look(_launches(cube.values[number, rows], begins))
-        caveats = pl.concat_list(
-            flag(pl.lit(pl.Series(series.drifting)), "drifting"),
-            flag(pl.lit(pl.Series(series.dependent)), "dependent"),
-            flag(pl.lit(pl.Series(series.two_modes)), "two-modes"),
+        launches = _launches(cube.values[number, rows], begins)
+        series = stats.look(launches)
+        marked = cases.select(*CASE).with_columns(
+            platform=pl.lit(platform),
+            drifting=series.drifting,
+            dependent=series.dependent,
+            two_modes=series.two_modes,
         )
-        parts.append(
-            cases.select(*CASE).with_columns(platform=pl.lit(platform), series_caveats=caveats)
-        )
-    return pl.concat(parts)
+        parts.append(marked)
+    caveats = pl.concat_list(
+        flag(pl.col("drifting"), "drifting"),
+        flag(pl.col("dependent"), "dependent"),
+        flag(pl.col("two_modes"), "two-modes"),
+    )
+    return pl.concat(parts).select("platform", *CASE, series_caveats=caveats)
 
 
 def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
@@ -271,9 +281,12 @@ def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
     if not begins.size:
         return np.empty((0, values.shape[-1]))
     absent = np.isnan(values)
-    positive = np.logical_and.reduceat((absent | (values > 0)).all(axis=-1), begins)
-    logs = np.log(np.where(values > 0, values, 1.0))
-    means = of_launches(np.where(absent, np.nan, logs), begins)
+    fits = absent | (values > 0)
+    positive = np.logical_and.reduceat(fits.all(axis=-1), begins)
+    positive_values = np.where(values > 0, values, 1.0)
+    logs = np.log(positive_values)
+    known_logs = np.where(absent, np.nan, logs)
+    means = of_launches(known_logs, begins)
     means[~positive] = np.nan
     return means
 
@@ -288,14 +301,12 @@ def failures(records: Records) -> pl.DataFrame:
     absent = pl.col("stage") == Stage.ABSENT.value
     all_absent = absent.filter(failed).all()
     last_reason = pl.col("reason").filter(failed).last()
-    return (
-        records.trials.group_by("platform", *CASE, maintain_order=True)
-        .agg(
-            pl.col("stage", "reason").drop_nulls().last(),
-            n=(pl.col("status") == "measured").sum().cast(pl.Int64),
-            n_failed=failed.sum().cast(pl.Int64),
-            absent=pl.when(all_absent).then(last_reason),
-        )
-        .filter(pl.col("n_failed") > 0)
-        .select("platform", *CASE, "n", "n_failed", "stage", "reason", "absent")
+    measured = pl.col("status") == "measured"
+    cases = records.trials.group_by("platform", *CASE, maintain_order=True).agg(
+        pl.col("stage", "reason").drop_nulls().last(),
+        n=measured.sum().cast(pl.Int64),
+        n_failed=failed.sum().cast(pl.Int64),
+        absent=pl.when(all_absent).then(last_reason),
     )
+    columns = ("n", "n_failed", "stage", "reason", "absent")
+    return cases.filter(pl.col("n_failed") > 0).select("platform", *CASE, *columns)

@@ -57,11 +57,12 @@ def _tidy(
     studies = [str(run.header.study["study"]["name"]) for run in records.runs]
     study_names = pl.lit(pl.Series(studies))
     started = pl.col("started").cast(pl.String)
+    controls = sorted(records.controls)
     table = table.with_columns(
-        run_names.gather(pl.col("run"), null_on_oob=True).alias("run"),
-        study_names.gather(pl.col("run"), null_on_oob=True).alias("study"),
-        pl.col("platform").is_in(sorted(records.controls)).alias("control"),
         started.str.to_datetime(time_zone="UTC", strict=False),
+        run=run_names.gather(pl.col("run"), null_on_oob=True),
+        study=study_names.gather(pl.col("run"), null_on_oob=True),
+        control=pl.col("platform").is_in(controls),
     )
     keys = pl.col(*texts).cast(pl.String)
     unique = table.select(keys).unique(maintain_order=True)
@@ -96,7 +97,8 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
         title = name
         if name in _OWN:
             title = f"param_{name}"
-        columns.append(_column(title, [row.get(name) for row in rows]))
+        values = [row.get(name) for row in rows]
+        columns.append(_column(title, values))
     return pl.DataFrame(columns)
 
 
@@ -107,10 +109,12 @@ def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
     if types <= {int} and all(-(2**63) <= int(value) < 2**63 for value in given):
         return pl.Series(name, values, pl.Int64)
     if types <= {int, float}:
-        return pl.Series(name, [_as_float(value) for value in values], pl.Float64)
+        numbers = [_as_float(value) for value in values]
+        return pl.Series(name, numbers, pl.Float64)
     if types == {bool}:
         return pl.Series(name, values, pl.Boolean)
-    return pl.Series(name, [_as_text(value) for value in values], pl.String)
+    texts = [_as_text(value) for value in values]
+    return pl.Series(name, texts, pl.String)
 
 
 def _as_float(value: Scalar | None) -> float | None:

@@ -11,18 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from bareline import stats
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, LostLaunches, Row
 from bareline.analysis.words.parts import Amount, Interval, Piece, sentence
 from bareline.vocabulary.units import format_value, significant
-from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
 
 #: Below this ratio a difference of times is written in per cent: some read "1.2 times slower" as
 #: 2.2 times the time. Above it per cent mislead: "95 % slower" reads as nearly halted.
 _PERCENT_BELOW = 1.255  # written 1.25
-#: Above this number of launches the sentences only name this bound.
-MOST_LAUNCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +105,9 @@ def word(rate: bool, *, worse: bool) -> str:
 def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
     """Write a ratio with its interval: ``2.34 times slower [2.10, 2.50]``."""
     form = Form.of(ratio.value, rate)
-    return [Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+    text = form.text(ratio.value)
+    bounds = form.bounds(ratio, ratio.value > 1)
+    return [Amount(text), *bounds]
 
 
 def ratio_words(ratio: Estimate | None, rate: bool) -> str:
@@ -166,9 +165,9 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
     if first.ratio is None:
         return _off_scale(first, rate)
     if first.lost is not None and first.lost.by_loss:  # the number of lost launches decides
-        direction = Amount(word(rate, worse=first.lost.by_loss > 0))
+        direction = word(rate, worse=first.lost.by_loss > 0)
         others = ratio_pieces(first.ratio, rate)
-        return [direction, f" ({lost_words(first)}; the others ", *others, ")"]
+        return [Amount(direction), f" ({lost_words(first)}; the others ", *others, ")"]
     form = Form.of(first.ratio.value, rate)
     ratios = []
     for point in points:
@@ -187,7 +186,8 @@ def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> lis
     """Format a change without its interval, the largest of several: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
-    text = Form.of(point.ratio.value, rate).text(point.ratio.value)
+    form = Form.of(point.ratio.value, rate)
+    text = form.text(point.ratio.value)
     if not direction:
         text = text.rpartition(" ")[0]
     amount = Amount(text)
@@ -204,7 +204,8 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
         launches = f"{mean.base_lost} of {mean.base_tried}"
         if mean.by_loss > 0:
             launches = f"{mean.lost} of {mean.tried}"
-        direction = Amount(word(finding.rate, worse=mean.by_loss > 0))
+        direction_word = word(finding.rate, worse=mean.by_loss > 0)
+        direction = Amount(direction_word)
         return [direction, f" (did not finish in {launches} launches)"]
     pieces = ratio_pieces(mean.ratio, finding.rate)
     if not bounded:
@@ -222,7 +223,8 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
     if form.in_percent:
         amount = f"{amount} %"
     bounds = form.bounds(first.ratio, first.ratio.value > 1)
-    return [f"most at {finding.label(first)}: {amount}", *bounds]
+    label = finding.label(first)
+    return [f"most at {label}: {amount}", *bounds]
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
@@ -244,74 +246,15 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 def _reach_of_difference(point: Row) -> str:
     """Format the range of a point without a ratio by its difference."""
     difference = point.difference
-    if difference is None or difference.lo is None or difference.hi is None:
+    if difference is None:
+        return "no interval"
+    if difference.lo is None:
+        return "no interval"
+    if difference.hi is None:
         return "no interval"
     low = format_value(difference.lo, point.metric.unit)
     high = format_value(difference.hi, point.metric.unit)
     return f"a difference from {low} to {high}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Outlook:
-    """The launches that would decide a point, those that it has, and its distance from equality."""
-
-    needed: stats.LaunchOutlook
-    launches: int
-    distance: float
-
-
-def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Return how many more launches would make the middle one of a platform's points likely.
-
-    For a ratio within the margin, it is the number that would show it equal. The forecast is for a
-    row by itself: certainty over a whole page needs more (`bareline.stats.outlook`).
-    """
-    outlooks = [_outlook(point, margin) for point in points]
-    forecast = [outlook for outlook in outlooks if outlook is not None]
-    if not forecast:
-        return ""
-    forecast.sort(key=lambda outlook: outlook.needed.likely)
-    middle = forecast[len(forecast) // 2]
-    needed = middle.needed
-    if needed.fewest > MOST_LAUNCHES:
-        return f"more than {MOST_LAUNCHES} launches would be needed"
-    effect = "would show it equal"
-    if middle.distance > math.log1p(margin):
-        effect = "would make it likely"
-    low = _rounded(needed.fewest - middle.launches)
-    high = _rounded(needed.most - middle.launches)
-    if needed.likely > MOST_LAUNCHES:
-        return f"between {low} and {high} more launches {effect}"
-    more = _rounded(needed.likely - middle.launches)
-    noun = "launches"
-    if more == "1":
-        noun = "launch"
-    ends = ""
-    if low != high:
-        ends = f" ({low} to {high})"
-    return f"about {more} more {noun}{ends} {effect}"
-
-
-def _outlook(point: Row, margin: float) -> _Outlook | None:
-    """Return the forecast for a point; None where it has none."""
-    ratio = point.ratio
-    if ratio is None or point.exact or point.n_both < MIN_LAUNCHES:
-        return None
-    needed = stats.launches_to_decide(ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin)
-    if needed is None:
-        return None
-    return _Outlook(needed, point.n_both, abs(math.log(ratio.value)))
-
-
-def _rounded(launches: float) -> str:
-    if launches > MOST_LAUNCHES:
-        return f"more than {MOST_LAUNCHES}"
-    step = 1
-    if launches >= 40:
-        step = 10
-    elif launches >= 15:
-        step = 5
-    return f"{max(1, step * round(launches / step)):.0f}"
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:
@@ -323,11 +266,16 @@ def _off_scale(point: Row, rate: bool) -> list[Piece]:
     direction = "better"
     if difference.value > 0:
         direction = "worse"
-    amount = Amount(f"{format_value(abs(difference.value), unit)} {direction}")
+    size = format_value(abs(difference.value), unit)
+    amount = Amount(f"{size} {direction}")
     if difference.lo is None or difference.hi is None:
         return [amount]
-    low, high = sorted((abs(difference.lo), abs(difference.hi)))
-    return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
+    lo = abs(difference.lo)
+    hi = abs(difference.hi)
+    low, high = sorted((lo, hi))
+    low_text = format_value(low, unit)
+    high_text = format_value(high, unit)
+    return [amount, " ", Interval(low_text, high_text)]
 
 
 def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
@@ -341,13 +289,15 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
         return [Amount(direction), f" ({lost_words(point)}; the others {others})"]
     amount = direction
     if lost.at_least is not None:
-        amount = f"at least {Form.of(lost.at_least, rate).text(lost.at_least)}"
+        least = Form.of(lost.at_least, rate).text(lost.at_least)
+        amount = f"at least {least}"
     return [Amount(amount), f" ({lost_words(point)})"]
 
 
 def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
     """Describe the ratio of the medians of the launches that ended."""
-    distance = max(value, base) / min(value, base)
+    larger = max(value, base)
+    distance = larger / min(value, base)
     if distance <= 1 + DEFAULT_MARGIN:
         return "equal"
     if rate:
@@ -374,7 +324,8 @@ def _losses(lost: LostLaunches, *, late: int, crashed: int, launches: int) -> st
     """Count the launches of one side that exceeded the limit, and those that crashed."""
     losses = []
     if late:
-        losses.append(f"did not finish {_limit_words(lost)} in {late} of {launches} launches")
+        limit = _limit_words(lost)
+        losses.append(f"did not finish {limit} in {late} of {launches} launches")
     if crashed:
         losses.append(f"crashed in {crashed} of {launches} launches")
     return " and ".join(losses)
@@ -392,5 +343,6 @@ def _limit_words(lost: LostLaunches) -> str:
 def width(point: Row) -> float:
     """Return the width of its interval, on logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
-        return math.log(point.ratio.hi / point.ratio.lo)
+        quotient = point.ratio.hi / point.ratio.lo
+        return math.log(quotient)
     return math.inf

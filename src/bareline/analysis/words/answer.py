@@ -1,4 +1,4 @@
-"""The answer: one clause per platform, the study's question first, then every other loss.
+"""The answer: a paragraph per platform, the study's question first, then every other loss.
 
 Platforms are in order of loss. The study's question comes first; then the other layers that are
 worse, gains, launches that did not end, and open rows with their own interval. Without
@@ -27,6 +27,7 @@ from bareline.analysis.words.parts import (
     Piece,
     PlatformName,
     Sentence,
+    capitalized,
     joined,
     platforms_named,
     sentence,
@@ -44,6 +45,7 @@ from bareline.vocabulary.verdicts import Verdict
 #: With more platforms than these a clause has figures only: the matrix below has the rest.
 _MOST_PLATFORMS = 3
 _NOTHING: Piece = "nothing could be compared"
+_NEXT = Break(" ")
 
 _Clause = list[Piece]
 
@@ -52,9 +54,9 @@ def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
     """Answer the question for each platform, the platforms with the largest losses first."""
     clauses: list[_Clause] = []
     for words, names in _platforms_by_words(scope, platforms).items():
-        clauses.append(["on ", *platforms_named(names), ": ", *words.parts])
-    body = joined(clauses or [[_NOTHING]], between=Break(), last=Break())
-    return sentence(*body, Break(), *_against(scope, platforms, baseline))
+        clauses.append(["On ", *platforms_named(names), " ", *words.parts, "."])
+    body = joined(clauses or [[f"{_NOTHING}."]], between=_NEXT, last=_NEXT)
+    return sentence(*body, _NEXT, *_against(scope, platforms, baseline))
 
 
 def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Sentence, list[str]]:
@@ -71,20 +73,22 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
         if name not in measured:
             continue
         words = _words_of_platform(scopes[name], brief=brief) or [_NOTHING]
-        by_words.setdefault(sentence(*words), []).append(name)
+        text = sentence(*words)
+        by_words.setdefault(text, []).append(name)
     return by_words
 
 
 def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Clause:
     """Name the baseline, with everything that concerns the figures of all platforms."""
-    clause: _Clause = ["compared with ", PlatformName(baseline)]
+    clause: _Clause = ["Compared with ", PlatformName(baseline)]
     failed, planned = failed_cases(scope.findings, baseline=True)
     if failed:
         clause.append(f", where {failed} of {planned} cases failed")
     clause += simulations(scope.findings, platforms, baseline)
     for disturbance in disturbances(scope.findings):
         clause.append(f"; {disturbance}")
-    clause.append(f"{one_machine(scope.findings)}.")
+    remark = one_machine(scope.findings)
+    clause.append(f"{remark}.")
     return clause
 
 
@@ -99,20 +103,23 @@ def _words_of_platform(scope: AnswerScope, *, brief: bool) -> _Clause:
     parts += [change_clause(scope, finding, finding.verdict) for finding in means]
     parts += clauses_of_open_cells(scope)
     also_worse = bool(losses) or _any_has(means, Verdict.SLOWER)
-    parts += clauses_of_layers(scope, Verdict.SLOWER, described, also=also_worse)
+    parts += clauses_of_layers(scope, Verdict.SLOWER, described, also=also_worse, first=not parts)
     parts += clauses_of_programs(scope, gains, worse=False, brief=brief)
     also_better = bool(gains) or _any_has(means, Verdict.FASTER)
-    parts += clauses_of_layers(scope, Verdict.FASTER, described, also=also_better)
+    parts += clauses_of_layers(scope, Verdict.FASTER, described, also=also_better, first=not parts)
     parts += clauses_of_undelivered(scope)
     parts += clauses_of_crashes(scope)
     parts += clauses_of_the_rest(scope, whole=not parts)
     for reason, layers in incomparable(scope.findings).items():
-        names = listing(list(dict.fromkeys(layers)))
-        parts.append([f"{names} not comparable ({reason})"])
+        names = list(dict.fromkeys(layers))
+        verb = "is" if len(names) == 1 else "are"
+        parts.append([f"{listing(names)} {verb} not comparable ({reason})"])
     skipped = dict.fromkeys(finding.title for finding in scope.findings_with(Verdict.SKIPPED))
     if skipped:
-        parts.append([f"skipped: {listing(list(skipped))}"])
-    return joined(parts, between="; ", last="; ")
+        verb = "was" if len(skipped) == 1 else "were"
+        parts.append([f"{listing(list(skipped))} {verb} skipped"])
+    further = [capitalized(part) for part in parts[1:]]
+    return joined([*parts[:1], *further], between=". ", last=". ")
 
 
 def _any_has(findings: Sequence[Finding], verdict: Verdict) -> bool:

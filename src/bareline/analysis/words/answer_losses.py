@@ -71,13 +71,16 @@ def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
 def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Clause:
     """Describe the cells that did not finish, here if `worse`, or on the baseline."""
     if len(lost) == 1:
-        program = f"{scope.name(lost[0])} is {lost[0].sure_words}"
-        return [program, *amount_pieces(lost, lost[0].rate)]
+        name = scope.name(lost[0])
+        program = f"{name} is {lost[0].sure_words}"
+        amount = amount_pieces(lost, lost[0].rate)
+        return [program, *amount]
     places = {cell.place for cell in scope.cells}
-    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} did not finish")]
+    clause: _Clause = [Amount(f"{len(lost)} of {len(places)} cases did not finish")]
     if not worse:
         clause.append(" on the baseline")
-    names = list(dict.fromkeys(scope.name(cell) for cell in lost))
+    different = dict.fromkeys(scope.name(cell) for cell in lost)
+    names = list(different)
     if len(names) <= MOST_NAMES:
         clause.append(f" ({listing(names)})")
     return clause
@@ -91,38 +94,44 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
     sure = ""
     if likely == len(group):
         sure = largest.sure_words
-    base = _base_value(largest)
+    values = _both_values(largest)
+    noun = _NAMES.get(layer, "points")
     if len(group) == 1:
         subject = f"{scope.name(largest)} "
         if len(of_layer) > 1:
-            subject = f"1 of {len(of_layer)}: {subject}"
-        return [subject, *_takes(largest.ratio, largest.rate, sure), base]
-    noun = _NAMES.get(layer, "points")
+            subject = f"1 of {len(of_layer)} {noun} differs: {subject}"
+        return [subject, *_takes(largest.ratio, largest.rate, sure), values]
     several = f"{len(group)} of {len(of_layer)}"
     if len(group) == len(of_layer):
         several = "all"
-    clause = [f"{several} {noun} are {sure}", *amount_pieces(group, largest.rate)]
+    amount = amount_pieces(group, largest.rate)
+    clause = [f"{several} {noun} are {sure}", *amount]
     if 0 < likely < len(group):
-        clause.append(f", {likely} of them likely")
-    return [*clause, f", {scope.name(largest)} the most{base}"]
+        clause.append(f" (only likely for {likely} {noun})")
+    return [*clause, f", {scope.name(largest)} the most{values}"]
 
 
-def _base_value(cell: Row) -> str:
-    """Return the baseline's value in brackets; empty where it has none.
+def _both_values(cell: Row) -> str:
+    """Return the platform's and the baseline's value; empty where there is none.
 
-    The ratio is of pairs: the quotient of two medians would be another number.
+    The platform's value follows from the ratio, which is of pairs: its median by itself would have
+    another quotient.
     """
-    if cell.base is None:
+    if cell.base is None or cell.ratio is None:
         return ""
-    return f" ({cell.baseline} {format_value(cell.base.value, cell.metric.unit)})"
+    ratio = 1 / cell.ratio.value if cell.rate else cell.ratio.value
+    value = format_value(cell.base.value * ratio, cell.metric.unit)
+    return f": {value} instead of {format_value(cell.base.value, cell.metric.unit)}"
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Describe a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        return [f"is {sure}", Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
-    amount = Amount(f"takes {significant(ratio.value)} times as long")
+        bounds = form.bounds(ratio, ratio.value > 1)
+        return [f"is {sure}", Amount(form.text(ratio.value)), *bounds]
+    times = significant(ratio.value)
+    amount = Amount(f"takes {times} times as long")
     low = "-"
     if ratio.lo:
         low = significant(ratio.lo)
@@ -133,17 +142,17 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
 
 
 def _because(scope: AnswerScope, cell: Row) -> str:
-    """Name the largest piece of a program's extra time, and the time that was predicted."""
+    """Return the time that was predicted, and the largest piece of a program's extra time."""
     reason = ""
+    predictions = scope.predicted or {}
+    predicted_s = predictions.get((cell.platform, application_of(cell.place)))
+    if predicted_s is not None:
+        reason = f" (predicted: {format_value(predicted_s, 's')})"
     breakdown = _breakdown_of(scope, cell)
     if breakdown is not None and breakdown.largest is not None:
         piece = breakdown.largest
         if piece.extra >= _TOLD_FROM:
-            reason = f", most of it {piece.call or piece.name}"
-    predictions = scope.predicted or {}
-    predicted_s = predictions.get((cell.platform, application_of(cell.place)))
-    if predicted_s is not None:
-        reason += f", predicted {format_value(predicted_s, 's')}"
+            reason += f". Most of the loss is {piece.call or piece.name}"
     return reason
 
 
@@ -155,7 +164,12 @@ def _breakdown_of(scope: AnswerScope, cell: Row) -> Breakdown | None:
 
 
 def clauses_of_layers(
-    scope: AnswerScope, verdict: Verdict, described: Set[tuple[Layer, str]], *, also: bool
+    scope: AnswerScope,
+    verdict: Verdict,
+    described: Set[tuple[Layer, str]],
+    *,
+    also: bool,
+    first: bool,
 ) -> list[_Clause]:
     """Describe which other layers differ in one direction.
 
@@ -169,6 +183,8 @@ def clauses_of_layers(
         The layers and probes that other clauses describe.
     also
         Whether the cells that the question names have differed in the same way.
+    first
+        Whether no clause is before these.
     """
     findings = _largest_changes(scope, verdict, described)
     direction = "better"
@@ -187,6 +203,10 @@ def clauses_of_layers(
     head = direction
     if also:
         head = f"also {direction}"
+    elif first:
+        head = f"this layer is {direction}"
+        if len(findings) > 1:
+            head = f"these layers are {direction}"
     return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
@@ -194,12 +214,13 @@ def _changes_without_question(
     scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict, direction: str
 ) -> list[_Clause]:
     """Describe the largest changes by themselves, and name the layers of the rest."""
-    clauses = [change_clause(scope, finding, verdict) for finding in findings[:_MOST_LOSSES]]
+    first = findings[:_MOST_LOSSES]
+    clauses = [change_clause(scope, finding, verdict) for finding in first]
     further = findings[_MOST_LOSSES:]
     if further:
-        noun = "layers"
+        noun = "layers are"
         if len(further) == 1:
-            noun = "layer"
+            noun = "layer is"
         names = listing([layer_name(finding.layer) for finding in further])
         clauses.append([f"{len(further)} more {noun} {direction} ({names})"])
     return clauses
@@ -211,7 +232,8 @@ def _largest_changes(
     """Return the finding of each layer that changes most in a direction, certain ones first."""
 
     def rank(finding: Finding) -> tuple[bool, float]:
-        return finding.grade_toward(verdict) is Grade.CERTAIN, finding.weight
+        grade = finding.grade_toward(verdict)
+        return grade is Grade.CERTAIN, finding.weight
 
     changed = []
     for finding in scope.findings:
@@ -243,7 +265,7 @@ def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     """Describe the largest change of a finding; the gain as well where it has both."""
-    name = f"{scope.where(finding)} "
+    name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
         return [name, *_amount(finding, verdict)]
     losses = _change_at_some_points(finding, Verdict.SLOWER)
@@ -254,8 +276,11 @@ def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Cl
 def _change_at_some_points(finding: Finding, verdict: Verdict) -> _Clause:
     """Describe one direction of a mixed finding: ``up to 1.30 times slower at 2 of 5 points``."""
     points = finding.of(verdict)
-    place = f"{len(points)} of {len(finding.compared)} points"
+    compared = len(finding.compared)
+    place = f"{len(points)} of {compared} points"
     if len(points) == 1:
         place = finding.label(points[0]) or place
-    amount = at_most(points[0], finding.rate, of_several=len(points) > 1, direction=True)
-    return [finding.sure_words(verdict), *amount, f" at {place}"]
+    several = len(points) > 1
+    amount = at_most(points[0], finding.rate, of_several=several, direction=True)
+    sure = finding.sure_words(verdict)
+    return [sure, *amount, f" at {place}"]

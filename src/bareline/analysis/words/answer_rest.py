@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach
+from bareline.analysis.words.amounts import reach, word
 from bareline.analysis.words.answer_losses import MOST_NAMES
 from bareline.analysis.words.answer_scope import AnswerScope
-from bareline.analysis.words.parts import Amount, Piece
+from bareline.analysis.words.outlook import outlook_words
+from bareline.analysis.words.parts import Amount, Piece, capitalized
 from bareline.analysis.words.remarks import (
     failed_cases,
     launches_words,
@@ -42,7 +43,7 @@ def clauses_of_undelivered(scope: AnswerScope) -> list[_Clause]:
     missing = scope.points_with(Verdict.MISSING)
     if missing:
         total = sum(len(finding.points) for finding in scope.findings)
-        text = f"{len(missing)} of {total} points missing"
+        text = f"{len(missing)} of {total} points are missing"
         reasons = {point.reason for point in missing}
         # One reason for all is the answer: other ranks, or ranks that are not known.
         if len(reasons) == 1 and missing[0].other_ranks:
@@ -91,7 +92,8 @@ def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause
     texts = []
     for title, (failed, launches) in counts.items():
         texts.append(f"{failed} of {launches} launches of {title}")
-    return [[Amount(f"{listing(texts)} {verb}")]]
+    listed = listing(texts)
+    return [[Amount(f"{listed} {verb}")]]
 
 
 def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
@@ -105,7 +107,7 @@ def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
         points += finding.points
     all_equal = all(point.grade is Grade.EQUAL for point in points)
     if whole and points and all_equal:
-        return [[Amount(f"no difference above {percent(scope.margin)}")]]
+        return [["there is ", Amount(f"no difference above {percent(scope.margin)}")]]
     equal_cells = _equal_cells(scope)
     if equal_cells:
         return [equal_cells]
@@ -120,10 +122,10 @@ def _equal_cells(scope: AnswerScope) -> _Clause:
     equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
     if not equal:
         return []
-    name = f"{len(equal)} of {len(cells)}"
+    subject = f"{len(equal)} of {len(cells)} cases are "
     if len(equal) == 1:
-        name = scope.name(equal[0])
-    return [f"{name} ", Amount(_equal_words(scope))]
+        subject = f"{scope.name(equal[0])} is "
+    return [subject, Amount(_equal_words(scope))]
 
 
 def _equal_words(scope: AnswerScope) -> str:
@@ -135,21 +137,24 @@ def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
     counts = []
     undecided = sum(point.grade is Grade.OPEN for point in points)
     if undecided:
-        counts.append(f"no difference shown at {undecided} of {len(points)} points")
+        counts.append(f"no difference is shown at {undecided} of {len(points)} points")
     equal = sum(point.grade is Grade.EQUAL for point in points)
     if equal:
-        counts.append(f"{equal} {_equal_words(scope)}")
+        verb = "is" if equal == 1 else "are"
+        noun = "" if undecided else f" of {len(points)} points"
+        counts.append(f"{equal}{noun} {verb} {_equal_words(scope)}")
     if counts:
-        return [[", ".join(counts)]]
+        return [[listing(counts)]]
     return []
 
 
 def _not_judged(findings: Sequence[Finding]) -> _Clause:
     """Describe findings with too few launches for any verdict, the farthest first."""
     farthest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
-    ranges = [seen_range(finding) for finding in farthest_first[:_MOST_RANGES]]
+    first = farthest_first[:_MOST_RANGES]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
-    clause: _Clause = [f"{launches_words(findings)}, not judged"]
+    clause: _Clause = [f"no difference is judged yet ({launches_words(findings)})"]
     if ranges:
         clause.append(f": {'; '.join(ranges)}")
         further = len(findings) - _MOST_RANGES
@@ -164,20 +169,19 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
     if not cells:
         return []
     widest = max(cells, key=_upper_end)
-    beyond = widest.ratio is not None and (widest.ratio.lo or 0.0) > 1
-    head = "no loss shown"
-    if beyond:
-        head = "not certain"
+    name = scope.name(widest)
     if len(cells) > 1:
-        head += f" of {len(cells)}, most {scope.name(widest)}"
-    elif len(scope.cells) > 1:
-        head += f" of {scope.name(widest)}"
-    clause: _Clause = [f"{head}: {reach(widest, widest.rate, scope.margin)}"]
-    why = outlook_words([widest], scope.margin)
+        head = f"{len(cells)} of {len(scope.cells)} cases are undecided, {name} the most"
+    elif widest.ratio is not None and (widest.ratio.lo or 0.0) > 1:
+        head = f"it is not certain that {name} is {word(widest.rate, worse=True)}"
+    else:
+        head = f"no loss of {name} is shown"
+    clause: _Clause = [f"{head} ({reach(widest, widest.rate, scope.margin)})"]
+    outlook = outlook_words([widest], scope.margin)
     if widest.rule is DecisionRule.WITHIN_CONTROL:
-        why = "as small as the baseline's difference from itself"
-    if why:
-        clause.append(f", {why}")
+        clause.append(". It differs as little as the baseline from itself")
+    elif outlook:
+        clause += [". ", *capitalized([outlook])]
     return [clause]
 
 

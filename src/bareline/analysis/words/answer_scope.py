@@ -30,11 +30,14 @@ class AnswerScope:
         for finding in self.findings:
             if finding.compared:
                 node_counts.add(finding.nodes)
+        cells = [cell for cell in self.cells if cell.platform == platform]
+        findings = [finding for finding in self.findings if finding.platform == platform]
+        breakdowns = [part for part in self.breakdowns if part.cell.platform == platform]
         return replace(
             self,
-            findings=[finding for finding in self.findings if finding.platform == platform],
-            cells=[cell for cell in self.cells if cell.platform == platform],
-            breakdowns=[part for part in self.breakdowns if part.cell.platform == platform],
+            findings=findings,
+            cells=cells,
+            breakdowns=breakdowns,
             with_nodes=len(node_counts) > 1,
         )
 

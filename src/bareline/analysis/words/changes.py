@@ -16,7 +16,7 @@ from bareline.analysis.words.amounts import (
 from bareline.analysis.words.parts import Piece, joined, sentence
 from bareline.analysis.words.subjects import Wording
 from bareline.vocabulary.grouping import grouped_by
-from bareline.vocabulary.units import format_value, percent
+from bareline.vocabulary.units import count, format_value, percent
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
@@ -26,9 +26,11 @@ def change_clauses(findings: Sequence[Finding], wording: Wording) -> list[_Claus
     """Describe findings that change, with a clause for each subject, the largest change first."""
     largest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
     clauses: list[_Clause] = []
-    for subject, group in grouped_by(largest_first, lambda finding: finding.subject).items():
+    by_subject = grouped_by(largest_first, lambda finding: finding.subject)
+    for subject, group in by_subject.items():
         changes = dict.fromkeys(sentence(_change(finding, wording)) for finding in group)
-        clauses.append([f"{subject} is ", *joined([change.parts for change in changes])])
+        parts = [change.parts for change in changes]
+        clauses.append([f"{subject} is ", *joined(parts)])
     return clauses
 
 
@@ -38,23 +40,26 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
         amount = mean_pieces(finding)
         details = _details_of_mean(finding)
     else:
-        amount = joined([_side(finding, points) for points in _sides(finding)], last=" and ")
+        sides = [_side(finding, points) for points in _sides(finding)]
+        amount = joined(sides, last=" and ")
         details = []
         for points in _sides(finding):
             details += _details_of_side(finding, points)
     details += other_points(finding, wording.margin)
-    return [*amount, *wording.on([finding]), " (", *joined(details, last=", "), ")"]
+    listed_details = joined(details, last=", ")
+    return [*amount, *wording.on([finding]), " (", *listed_details, ")"]
 
 
 def _details_of_mean(finding: Finding) -> list[_Clause]:
     """Describe the points of a finding that changes in the mean alone."""
-    details: list[_Clause] = [["no point is certain by itself"]]
+    details: list[_Clause] = [["no single point is certain"]]
     ratios = []
     for point in finding.compared:
         if point.ratio:
             ratios.append(point.ratio.value)
     if ratios:
-        details.append([f"estimates {span(min(ratios), max(ratios), finding.rate)}"])
+        range_words = span(min(ratios), max(ratios), finding.rate)
+        details.append([f"estimates {range_words}"])
     return details
 
 
@@ -89,14 +94,15 @@ def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
     details: list[_Clause] = []
     likely = _likely(points)
     if 0 < likely < len(points):
-        details.append([f"{likely} of them likely"])
+        details.append([f"only likely at {count(likely, 'point')}"])
     worst = worst_pieces(finding, points)
     if worst:
         details.append(worst)
     base_value = None
     if first.base:
         base_value = first.base.value
-    details.append([f"{finding.baseline} {format_value(base_value, first.metric.unit)}"])
+    base_text = format_value(base_value, first.metric.unit)
+    details.append([f"{finding.baseline} {base_text}"])
     # Among points with a ratio, points without one are named with their lost launches.
     without_ratio = [point for point in points if point.ratio is None]
     if 0 < len(without_ratio) < len(points):
@@ -107,7 +113,8 @@ def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
 def _without_ratio(finding: Finding, points: Sequence[Row]) -> str:
     first = points[0]
     if first.lost:
-        return f"{finding.label(first)} {lost_words(first)}"
+        label = finding.label(first)
+        return f"{label} {lost_words(first)}"
     return f"no ratio at {len(points)} more"
 
 

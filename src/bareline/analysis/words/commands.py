@@ -55,9 +55,11 @@ def command_rows(comparison: Comparison, probe: str, titles: Mapping[str, str]) 
     """
     headline = (pl.col("probe") == probe) & pl.col("headline")
     summary = comparison.summary.filter(headline)
-    summaries = {row["platform"]: row for row in summary.iter_rows(named=True)}
+    summary_rows = summary.iter_rows(named=True)
+    summaries = {row["platform"]: row for row in summary_rows}
     compared = comparison.table.filter(headline)
-    ratios = {row["platform"]: row for row in compared.iter_rows(named=True)}
+    compared_rows = compared.iter_rows(named=True)
+    ratios = {row["platform"]: row for row in compared_rows}
     failed = _failed(comparison, probe)
     measured = [*summaries.values(), *ratios.values()]
     metric: Mapping[str, Any] = {}
@@ -114,7 +116,8 @@ def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
     command = quoted(row["command"])
     base_command = quoted(base["command"])
     if row["grade"] not in _COMPARED:
-        return f"{command} cannot be compared with {base_command}: {_why_not(row, base)}"
+        why_not = _why_not(row, base)
+        return f"{command} cannot be compared with {base_command}: {why_not}"
     launches = f"{min(row['n'], base['n'])} launches of each"
     if row["ratio"] is None:
         reason = "no ratio, since a figure is not above 0"
@@ -144,7 +147,8 @@ def _why_not(row: CommandRow, base: CommandRow) -> str:
         broken = row
     if broken["n_failed"]:
         tried = count(broken["n"] + broken["n_failed"], "launch", "launches")
-        return f"{broken['n_failed']} of {tried} of {quoted(broken['command'])} failed"
+        command = quoted(broken["command"])
+        return f"{broken['n_failed']} of {tried} of {command} failed"
     return f"{min(row['n'], base['n'])} launches of each, {MIN_LAUNCHES} are needed"
 
 

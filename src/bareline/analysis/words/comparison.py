@@ -59,7 +59,8 @@ class Comparison(JudgedComparison):
         for pair in self.pairs:
             if pair.exact:
                 exact.append(pair.platform)
-        rows = self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
+        has_noise = ~pl.col("platform").is_in(exact)
+        rows = self.points.filter(has_noise).get_column("p_adjusted").count()
         sure = promise(self.judged, self.pairs, rows, self.controls)
         return glance(scope, self.others, self.baseline, promise=sure)
 
@@ -69,13 +70,15 @@ class Comparison(JudgedComparison):
         if not self.is_ladder:
             return []
         sentences = []
-        for before, name in pairwise(self.rungs[:-1]):
+        steps = self.rungs[:-1]
+        for before, name in pairwise(steps):
             findings = []
             for f in self.judged.findings:
                 if (f.baseline, f.platform) == (before, name):
                     findings.append(f)
             if findings:
-                sentences.append(step_sentence(before, name, findings, self.margin))
+                step = step_sentence(before, name, findings, self.margin)
+                sentences.append(step)
         return sentences
 
     @property

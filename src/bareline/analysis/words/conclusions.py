@@ -22,7 +22,9 @@ def _figure(share: PlatformShare, write: Callable[[float], str] = significant) -
     value = share.value
     if value.lo is None or value.hi is None:
         return [write(value.value)]
-    return [f"{write(value.value)} ", Interval(write(value.lo), write(value.hi))]
+    lo = write(value.lo)
+    hi = write(value.hi)
+    return [f"{write(value.value)} ", Interval(lo, hi)]
 
 
 def _bandwidth(share: PlatformShare) -> list[Piece]:
@@ -75,11 +77,13 @@ _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
 def conclusion_sentence(conclusion: Conclusion) -> Sentence:
     """Format a conclusion, a clause for each platform."""
     lead, rest, words = _WORDS[conclusion.rule]
-    rest = rest.format(size=format_size(conclusion.worst.size_bytes))
+    size = format_size(conclusion.worst.size_bytes)
+    rest = rest.format(size=size)
     clauses: list[list[Piece]] = [
         [*words(share), " on ", PlatformName(share.platform),
          " (emulated CPU)" if share.emulated else ""]
         for share in conclusion.shares
     ]  # fmt: skip
     evidence = Link(f"layer-{conclusion.layer.value}", conclusion.n)
-    return sentence(Lead(lead), f"{rest} ", *joined(clauses), ".", evidence)
+    listed = joined(clauses)
+    return sentence(Lead(lead), f"{rest} ", *listed, ".", evidence)

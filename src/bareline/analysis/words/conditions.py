@@ -20,8 +20,9 @@ from bareline.analysis.judgements.conditions import (
 from bareline.analysis.judgements.present import Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import LostLaunches, Row, with_interval
-from bareline.analysis.words.amounts import MOST_LAUNCHES, lost_words, mean_pieces
+from bareline.analysis.words.amounts import lost_words, mean_pieces
 from bareline.analysis.words.history import present_words
+from bareline.analysis.words.outlook import MOST_LAUNCHES
 from bareline.analysis.words.parts import sentence
 from bareline.stats import launches_to_decide
 from bareline.vocabulary.errors import UsageError
@@ -78,11 +79,13 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
     rows = condition.sort_rows(comparison)
     met = sorted(rows.met, key=lambda match: _distance(condition, match.cell), reverse=True)
     undecided = sorted(rows.undecided, key=lambda row: _distance(condition, row), reverse=True)
+    lines = [f"{_name(match.cell)}: {_words(condition, match)}" for match in met]
+    open_lines = [f"{_name(row)}: {_open_words(row)}" for row in undecided]
     return ConditionOutcome(
         condition.text,
         rows.tested,
-        tuple(f"{_name(match.cell)}: {_words(condition, match)}" for match in met),
-        tuple(f"{_name(row)}: {_open_words(row)}" for row in undecided),
+        tuple(lines),
+        tuple(open_lines),
         _remedy(condition, comparison, undecided),
         _nearest(condition, comparison.margin, rows.passed),
     )
@@ -90,7 +93,9 @@ def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOu
 
 def _name(row: Row) -> str:
     place = row.place
-    name = ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words]))
+    name = f"{place.probe} {place.metric}"
+    if place.words:
+        name += f", {place.words}"
     return f"{name} on {row.platform}"
 
 
@@ -114,18 +119,22 @@ def _open_words(row: Row) -> str:
 
 def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> str:
     """Return the passed row that is nearest to a limit, with the bound of its own interval."""
-    bounded = [(bound, row) for row in passed if (bound := _bound(condition, row)) is not None]
+    bounded = []
+    for row in passed:
+        bound = _bound(condition, row)
+        if bound is not None:
+            bounded.append((bound, row))
     if not bounded or not condition.is_certain:
         return ""
     pick = min
-    if condition.looks_above:
-        pick = max
-    bound, row = pick(bounded, key=lambda pair: pair[0])
     side = "at least"
     if condition.looks_above:
+        pick = max
         side = "at most"
+    bound, row = pick(bounded, key=lambda pair: pair[0])
     limit = _hundredths(condition.limit_for(margin))
-    return f"{_name(row)}: {side} {_hundredths(bound)} (limit {limit})"
+    bound_text = _hundredths(bound)
+    return f"{_name(row)}: {side} {bound_text} (limit {limit})"
 
 
 def _bound(condition: FailCondition, row: Row) -> float | None:
@@ -158,7 +167,8 @@ def _remedy(
     if fewest:
         return f"nothing can be certain from so few launches: {fewest} could decide"
     limit = condition.limit_for(comparison.margin)
-    likely = [launches for row in undecided if (launches := _launches(row, limit)) is not None]
+    forecasts = [_launches(row, limit) for row in undecided]
+    likely = [launches for launches in forecasts if launches is not None]
     if not likely:
         return "more launches would decide"
     if max(likely) > MOST_LAUNCHES:
@@ -195,12 +205,15 @@ def _words(condition: FailCondition, met: Match) -> str:
             together = sentence(*mean_pieces(met.mean))
             return f"is the farthest point; together they are {together}"
         case How.VERDICT:
-            return f"is {with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)}"
+            verdict = with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)
+            return f"is {verdict}"
         case How.LOST if lost is not None:
             some, launches = lost.ended_badly(worse=lost.by_loss > 0)
-            return f"{some} of {launches} launches did not finish{_bound_of_losses(lost)}"
+            bound = _bound_of_losses(lost)
+            return f"{some} of {launches} launches did not finish{bound}"
         case How.ESTIMATE if met.value is not None:
-            return f"{condition.end} {_digits(met.value)} {sign} {condition.limit:g}"
+            value = _digits(met.value)
+            return f"{condition.end} {value} {sign} {condition.limit:g}"
         case How.ESTIMATE:
             return f"has no {condition.end}: {cell.verdict}"
     if cell.ratio is None:
@@ -244,8 +257,10 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
             f"--fail-if '{condition.text}': a trend is slower or faster, or nothing is certain",
             hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
-    rows = condition.select(trend.keys.with_row_index("at").with_columns(verdict=pl.lit("")))
-    named = [trend.series[number] for number in rows.get_column("at")]
+    numbered = trend.keys.with_row_index("at")
+    rows = condition.select(numbered.with_columns(verdict=pl.lit("")))
+    numbers = rows.get_column("at")
+    named = [trend.series[number] for number in numbers]
     lines = []
     for series in named:
         for present in _presents(series, condition.grades):
@@ -259,5 +274,7 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
 
 def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
     """Return the present states of a series that a condition of these grades asks for."""
-    states = [series.present, series.likely if Grade.LIKELY in grades else None]
+    states = [series.present]
+    if Grade.LIKELY in grades:
+        states.append(series.likely)
     return [state for state in states if state is not None]

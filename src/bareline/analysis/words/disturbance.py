@@ -10,10 +10,12 @@ def disturbed_words(seen: Disturbed) -> str:
     """Return how many trials were disturbed, by kind of disturbance; empty where none was."""
     if not seen.disturbed:
         return ""
-    trials = f"{seen.disturbed} of {count(seen.trials, 'trial')} disturbed"
+    verb = "was" if seen.disturbed == 1 else "were"
+    trials = f"{seen.disturbed} of {count(seen.trials, 'trial')} {verb} disturbed"
     if len(seen.kinds) == 1:
         return f"{trials} by {next(iter(seen.kinds))}"
-    kinds = listing([f"{number} by {kind}" for kind, number in seen.kinds.items()])
+    counts = [f"{number} by {kind}" for kind, number in seen.kinds.items()]
+    kinds = listing(counts)
     return f"{trials} ({kinds})"
 
 

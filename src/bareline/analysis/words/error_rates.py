@@ -27,7 +27,8 @@ def control_text(control: Control) -> str:
     if control.honest:
         text = f"{who} against itself: {rows} differ"
         if control.equal:
-            text += f", {control.equal} are equal within {percent(control.margin)}"
+            margin = percent(control.margin)
+            text += f", {control.equal} are equal within {margin}"
         return text
     noun = "claims"
     if control.claims == 1:
@@ -49,7 +50,8 @@ def control_sentence(control: Control) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    initial = text[0].upper()
+    return f"{initial}{text[1:]}."
 
 
 def promise(
@@ -59,7 +61,7 @@ def promise(
     certainty = _promise(judged, pairs, rows)
     controlled = [control_text(control) for control in controls]
     if certainty and not all(control.honest for control in controls):
-        controlled[0] = f"that is true of chance alone, and {controlled[0]}"
+        controlled[0] = f"these rates are for chance alone, and {controlled[0]}"
     return " ".join([certainty, *map(_sentence, controlled)]).strip()
 
 
@@ -71,20 +73,21 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     apart = ""
     if exact:
         apart = (
-            f"What is said of {listing(exact)} follows from the models and what they were given: "
-            "simulated values are exact, and nothing of them was tested."
+            f"The values of {listing(exact)} follow from the models and their inputs: "
+            "simulated values are exact, so that no statistical test applies to them."
         )
     if not judged.tests and not rows:
         return apart
     exchanged = judged.exchanged
-    exchanges = "none possible"
+    exchanges = "no permutation test is possible"
     if exchanged:
-        exchanges = f"{_exchanges(exchanged)} in {exchanged} {_unit(pairs)}"
+        exchanges_words = _exchanges(exchanged)
+        exchanges = f"{exchanges_words} in {exchanged} {_unit(pairs)}"
     text = (
-        f"What is certain holds together at {percent(1 - stats.ALPHA)}, over {judged.tests} "
-        f"comparisons ({exchanges}); of what is likely, at most {percent(stats.ALPHA)} are "
-        f"expected to be wrong (false discovery rate, {rows} rows tested). Each 'equal' is wrong "
-        f"with at most 2.5 %.{_looks(judged.looks)}"
+        f"All certain differences are true together with {percent(1 - stats.ALPHA)} confidence "
+        f"({judged.tests} comparisons; {exchanges}). At most {percent(stats.ALPHA)} of the likely "
+        f"differences are expected to be wrong (false discovery rate over {rows} rows). An 'equal' "
+        f"is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
     )
     if judged.short:
         text += (
@@ -97,7 +100,7 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
         if pair.boots.few:
             few_boots.append(pair.platform)
     if few_boots:
-        text += f" Of {listing(few_boots)} all holds for the boots measured alone."
+        text += f" The differences on {listing(few_boots)} are those of the measured boots only."
     if apart:
         return f"{text} {apart}"
     return text
@@ -112,7 +115,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
     if not separate:
         return ""
     return (
-        f" Without common blocks ({listing(separate)}) only what lies farther apart than "
+        f" Without common blocks ({listing(separate)}) only a difference of more than "
         f"{stats.APART_SPREADS:g} times the spread of launches is certain."
     )
 
@@ -121,32 +124,34 @@ def _looks(looks: Looks) -> str:
     """Describe the planned looks, and whether the measured blocks are before or after a look."""
     if not looks.planned:
         return ""
-    spent = listing([f"{100 * share:.2g}" for share in looks.spending])
+    percentages = [f"{100 * share:.2g}" for share in looks.spending]
+    spent = listing(percentages)
     text = (
-        f" Looks were planned after {listing([str(look) for look in looks.planned])} blocks, at "
-        f"{spent} % of error."
+        f" Interim analyses (looks) were planned after "
+        f"{listing([str(look) for look in looks.planned])} blocks, with {spent} % error."
     )
     if not looks.reached:
-        so_far = f"After {looks.measured} complete ones none was reached"
+        so_far = f"{looks.measured} complete blocks reach none of them"
         return f"{text} {so_far}, so nothing is certain yet."
     last = looks.planned[looks.reached - 1]
     if looks.measured > last:
-        return f"{text} Blocks after the look at {last} make rows likely at most."
+        return f"{text} Blocks after the look at {last} can make a difference likely, not certain."
     return text
 
 
 def _exchanges(exchanged: int) -> str:
     if exchanged <= stats.ALL_FLIPS_BLOCKS:
-        return f"all {2**exchanged} exchanges of names"
-    return "4096 exchanges of names"
+        return f"permutation test with all {2**exchanged} swaps of the platforms' names"
+    return "permutation test with 4096 swaps of the platforms' names"
 
 
 def _unit(pairs: Sequence[PlatformPair]) -> str:
     tested = [pair for pair in pairs if not pair.exact]
     units = []
     if any(pair.paired for pair in tested):
-        booted = any(pair.boots.count is not None for pair in pairs)
-        units.append("boots or blocks" if booted else "blocks")
+        if any(pair.boots.count is not None for pair in pairs):
+            units.append("boots")
+        units.append("blocks")
     if not all(pair.paired for pair in tested):
         units.append("pairs of launches")
     return " or ".join(units)

@@ -8,7 +8,7 @@ from bareline.analysis.judgements.present import ChangePoint, Present
 from bareline.analysis.judgements.trend import Trend, TrendSeries
 from bareline.analysis.numbers.row import with_interval
 from bareline.stats import MIN_RUNS, Course, alpha_of_look
-from bareline.vocabulary.units import count, listing, significant
+from bareline.vocabulary.units import count, listing, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 _NAMED = 5
@@ -31,7 +31,9 @@ def change_words(trend: Trend, change: ChangePoint) -> str:
     if change.grade is Grade.LIKELY:
         sure = "likely "
     amount = with_interval(change.ratio, write=significant)
-    words = f"{sure}{way} since {run_words(trend, change.at)}{_position(trend, change)}"
+    run = run_words(trend, change.at)
+    position = _position(trend, change)
+    words = f"{sure}{way} since {run}{position}"
     words += f", ratio {amount}"
     if change.accepted is not None:
         words += f"; accepted: {change.accepted.reason}"
@@ -40,21 +42,25 @@ def change_words(trend: Trend, change: ChangePoint) -> str:
 
 def run_words(trend: Trend, at: int) -> str:
     """Return the day of a run and its name: ``2026-02-07 (night-06)``."""
-    return f"{trend.dates[at].day} ({trend.runs[at].name})"
+    day = trend.dates[at].day
+    return f"{day} ({trend.runs[at].name})"
 
 
 def _position(trend: Trend, change: ChangePoint) -> str:
     """Return the runs that may be the first of the new level; empty if there is only one."""
     if change.first == change.last:
         return ""
-    return f", between {trend.runs[change.first].name} and {trend.runs[change.last].name}"
+    first = trend.runs[change.first].name
+    last = trend.runs[change.last].name
+    return f", between {first} and {last}"
 
 
 def present_words(trend: Trend, present: Present) -> str:
     """Return how the present level compares: ``ratio 1.2 [1.1, 1.3] to the level at night-05``."""
     amount = with_interval(present.ratio, write=significant)
     since = run_words(trend, present.change.at)
-    return f"ratio {amount} to the level at {trend.runs[present.reference].name}, since {since}"
+    reference = trend.runs[present.reference].name
+    return f"ratio {amount} to the level at {reference}, since {since}"
 
 
 def drift_words(series: TrendSeries) -> str:
@@ -64,11 +70,14 @@ def drift_words(series: TrendSeries) -> str:
     slope = series.slope
     ends = ""
     if slope.lo is not None and slope.hi is not None:
-        ends = f" [{_signed(slope.lo)}, {_signed(slope.hi)}]"
+        lo = _signed(slope.lo)
+        hi = _signed(slope.hi)
+        ends = f" [{lo}, {hi}]"
     steps = ", without a step"
     if series.changes:
         steps = ", between its changes"
-    return f"drifts by {_signed(slope.value)}{ends} per run (+ is worse){steps}"
+    change = _signed(slope.value)
+    return f"drifts by {change}{ends} per run (+ is worse){steps}"
 
 
 def _signed(ratio: float) -> str:
@@ -96,7 +105,8 @@ def incomplete_words(trend: Trend) -> Iterator[str]:
     for run in incomplete[:_NAMED]:
         yield f"left out: {run.path}: {run.why}"
     if len(incomplete) > _NAMED:
-        yield f"left out: {count(len(incomplete) - _NAMED, 'more run')}"
+        rest = count(len(incomplete) - _NAMED, "more run")
+        yield f"left out: {rest}"
 
 
 def promise_words(trend: Trend) -> str:
@@ -106,6 +116,6 @@ def promise_words(trend: Trend) -> str:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"
     return (
         "likely: at most 1 in 20 checks that report a change is wrong; "
-        f"certain: p below {significant(100 * alpha, 2)} % in this check, so that at most 1 in 10 "
+        f"certain: p below {percent(alpha, 2)} in this check, so that at most 1 in 10 "
         "histories that are checked after every run has a wrong one"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from bareline.vocabulary.model import Layer
@@ -110,7 +110,7 @@ class Sentence:
                 clauses.append([])
             elif not isinstance(part, Lead):
                 clauses[-1].append(part)
-        return [Sentence(tuple(parts)) for parts in clauses]
+        return [_ended(parts) for parts in clauses]
 
     @property
     def lead(self) -> Lead | None:
@@ -137,6 +137,14 @@ class Sentence:
         return self.text
 
 
+def _ended(parts: Sequence[Part]) -> Sentence:
+    """Return a clause as a sentence, which ends with a full stop."""
+    clause = Sentence(tuple(parts))
+    if clause.text and clause.text[-1] not in ".:":
+        return Sentence((*parts, Text(".")))
+    return clause
+
+
 def sentence(*pieces: Piece | Sentence | Iterable[Piece]) -> Sentence:
     """Put a sentence together; neighbouring words become one part."""
     parts: list[Part] = []
@@ -160,18 +168,33 @@ def _flat(pieces: Iterable[Piece | Sentence | Iterable[Piece]]) -> Iterator[Part
             yield piece
 
 
+def capitalized(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces of a sentence with a capital letter at its beginning."""
+    first, *rest = pieces
+    if isinstance(first, str):
+        return [f"{first[:1].upper()}{first[1:]}", *rest]
+    if isinstance(first, Text | Amount):
+        return [replace(first, text=f"{first.text[:1].upper()}{first.text[1:]}"), *rest]
+    return [*pieces]
+
+
 def joined(
     clauses: Sequence[Sequence[Piece]], *, between: Piece = ", ", last: Piece = " and "
 ) -> list[Piece]:
     """Join clauses as a sentence lists them: ``a, b and c``."""
     pieces: list[Piece] = []
-    for number, clause in enumerate(clauses):
-        if number:
-            pieces.append(last if number == len(clauses) - 1 else between)
+    remaining = len(clauses)
+    for clause in clauses:
         pieces += clause
+        remaining -= 1
+        if remaining == 1:
+            pieces.append(last)
+        elif remaining:
+            pieces.append(between)
     return pieces
 
 
 def platforms_named(names: Iterable[str]) -> list[Piece]:
     """List platforms: ``a, b and c``."""
-    return joined([[PlatformName(name)] for name in dict.fromkeys(names)])
+    different = dict.fromkeys(names)
+    return joined([[PlatformName(name)] for name in different])

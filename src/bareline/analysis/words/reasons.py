@@ -1,8 +1,8 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
 On each platform the heaviest loss of a layer is described as a sum: its terms, the facts that
-differ, and the rest. The other losses of the layer are named with the part that the same sum
-explains of them. A fact without a term is listed as also different.
+differ, and the rest. The other losses of the layer are named with the part that the same causes
+explain. A fact without a term is listed as also different.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, PlatformName, platforms_named
-from bareline.analysis.words.sums import probes_words, sum_sentence
+from bareline.analysis.words.sums import probes_words, sum_sentences
 from bareline.vocabulary.grouping import grouped_by
 
 #: The most losses of the same causes that are named; more are counted.
@@ -31,10 +31,13 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
     for platform, group in by_platform.items():
         with_terms = [explained for explained in group if explained.terms]
         if with_terms:
-            reasons.append(["On ", PlatformName(platform), f" {_sums(with_terms, named)}."])
+            sums = _sums(with_terms, named)
+            reasons.append(["On ", PlatformName(platform), f" {sums}."])
     differing = [explained for explained in heaviest_first if explained.differing]
-    for platform, group in grouped_by(differing, lambda part: part.finding.platform).items():
-        reasons.append(_differing_reason(group, named, losses=len(by_platform[platform])))
+    differing_by_platform = grouped_by(differing, lambda part: part.finding.platform)
+    for platform, group in differing_by_platform.items():
+        losses = len(by_platform[platform])
+        reasons.append(_differing_reason(group, named, losses=losses))
     return [*reasons, *_unknown_reasons(heaviest_first, named)]
 
 
@@ -45,21 +48,36 @@ def _order(explained: Explanation) -> tuple[bool, bool, float]:
 
 
 def _sums(group: Sequence[Explanation], named: _Named) -> str:
-    """Describe the sum of the heaviest loss, and how far the same sum explains further losses."""
+    """Describe the sum of the heaviest loss, and how far its causes explain further losses."""
     heaviest = group[0]
     further = group[1:]
     whole = [explained for explained in further if explained.word is not CauseStatus.CONTRIBUTES]
     partial = [explained for explained in further if explained.word is CauseStatus.CONTRIBUTES]
-    text = sum_sentence(heaviest)
+    sentences = [sum_sentences(heaviest)]
     if whole:
-        text += f"; the same sum holds for {_several(whole, named)}"
+        sentences.append(f"The same causes explain {_several(whole, named)}")
     if partial:
-        text += f"; of {_several(partial, named)} it explains {_explained_parts(partial)}"
+        subject = "They" if whole else "The same causes"
+        part = _explained_parts(partial)
+        sentences.append(f"{subject} explain {part} of {_several(partial, named)}")
         if not whole and len(partial) == 1:
-            text += f" ({sum_sentence(partial[0])})"
-    if heaviest.withdrawn:
-        text += f"; not {heaviest.withdrawn}"
-    return text
+            sentences.append(_capitalized(sum_sentences(partial[0])))
+    sentences += _no_causes(heaviest)
+    return ". ".join(sentences)
+
+
+def _no_causes(explained: Explanation) -> list[str]:
+    """Return a sentence, without its full stop, for each withdrawn cause of a loss."""
+    sentences = []
+    for cause in explained.causes:
+        if cause.withdrawn:
+            verb = "are" if cause.name.endswith("s") else "is"
+            sentences.append(f"The {cause.name} {verb} not a cause because {cause.withdrawn}")
+    return sentences
+
+
+def _capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _explained_parts(explanations: Sequence[Explanation]) -> str:
@@ -75,7 +93,8 @@ def _several(explanations: Sequence[Explanation], named: _Named) -> str:
     """Name the subjects of a few losses, or count them."""
     if len(explanations) > _NAMED:
         return f"{len(explanations)} more losses"
-    return named([explained.finding.subject for explained in explanations])
+    noun = "loss" if len(explanations) == 1 else "losses"
+    return f"the {noun} of {named([explained.finding.subject for explained in explanations])}"
 
 
 def _differing_reason(
@@ -94,7 +113,8 @@ def _differing_reason(
     for words, explained_losses in losses_by_words.items():
         clause = words
         if len(explained_losses) < losses:
-            clause = f"{words} ({_several(explained_losses, named)})"
+            losses_words = _several(explained_losses, named)
+            clause = f"{words} ({losses_words})"
         clauses.append(clause)
     text = f", effect not measured: {'; '.join(clauses)}."
     return ["Also different on ", PlatformName(explanations[0].finding.platform), text]
@@ -104,7 +124,7 @@ class _Unknown(NamedTuple):
     """The common features of losses without an explanation."""
 
     platform: str
-    withdrawn: str
+    no_causes: tuple[str, ...]
     probes: str
 
     @classmethod
@@ -113,7 +133,7 @@ class _Unknown(NamedTuple):
         words = ""
         if probes:
             words = probes_words(explained, probes)
-        return cls(explained.finding.platform, explained.withdrawn, words)
+        return cls(explained.finding.platform, tuple(_no_causes(explained)), words)
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
@@ -121,22 +141,30 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
     unknown = [explained for explained in explanations if not explained.known]
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
     for common, group in grouped_by(unknown, _Unknown.of).items():
-        subjects = [explained.finding.subject for explained in group]
-        losses = named(subjects)
-        if len(subjects) > _UNKNOWN:
-            losses = f"{len(subjects)} losses, the largest {subjects[0]},"
-        begin = f"No known cause for {losses} on "
-        end = ""
+        begin = f"{_losses(group, named)} on "
+        one_loss = len(group) == 1
         if common.probes:
-            begin = f"To explain {losses} on "
-            end = f", run {common.probes}"
-        if common.withdrawn:
-            end += f" (not {common.withdrawn})"
-        platforms_by_words.setdefault((begin, f"{end}."), []).append(common.platform)
+            verb = "is" if one_loss else "are"
+            end = f" {verb} not explained; measure {common.probes}."
+        else:
+            verb = "has" if one_loss else "have"
+            end = f" {verb} no known cause."
+        end += "".join(f" {text}." for text in common.no_causes)
+        platforms_by_words.setdefault((begin, end), []).append(common.platform)
     reasons: list[list[Piece]] = []
     for (begin, end), platforms in platforms_by_words.items():
-        reasons.append([begin, *platforms_named(platforms), end])
+        platform_names = platforms_named(platforms)
+        reasons.append([begin, *platform_names, end])
     return reasons
+
+
+def _losses(group: Sequence[Explanation], named: _Named) -> str:
+    """Name losses without an explanation: ``The loss of MPI_Bcast``; count many of them."""
+    subjects = [explained.finding.subject for explained in group]
+    if len(subjects) > _UNKNOWN:
+        return f"{len(subjects)} losses (the largest is that of {subjects[0]})"
+    noun = "loss" if len(subjects) == 1 else "losses"
+    return f"The {noun} of {named(subjects)}"
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
@@ -145,5 +173,6 @@ def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, 
     for explained in explanations:
         for cause in explained.standing:
             if cause.caveat:
-                covered.add((explained.finding.platform, cause.caveat))
+                platform_and_caveat = (explained.finding.platform, cause.caveat)
+                covered.add(platform_and_caveat)
     return frozenset(covered)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bareline.analysis.numbers.records import Records
 from bareline.analysis.numbers.references import (
     ReferenceCheck,
+    ReferenceValue,
     check_references,
     read_references,
 )
@@ -28,14 +31,23 @@ def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionO
 
     Raises AnalysisError: the file cannot be used.
     """
-    checks = check_references(read_references(path), summarize(records), path)
-    outside = sorted((check for check in checks if check.is_outside), key=lambda item: item.room)
+    references = read_references(path)
+    checks = check_references(references, summarize(records), path)
+    rows_outside = (check for check in checks if check.is_outside)
+    outside = sorted(rows_outside, key=lambda item: item.room)
     inside = [check for check in checks if not check.is_outside]
+    name = str(path)
+    if run:
+        name += f", {run}"
+    nearest = ""
+    if inside:
+        nearest_row = min(inside, key=lambda item: item.room)
+        nearest = _words(nearest_row)
     return ConditionOutcome(
-        f"{path}, {run}" if run else str(path),
+        name,
         len(checks),
         tuple(map(_words, outside)),
-        nearest=_words(min(inside, key=lambda item: item.room)) if inside else "",
+        nearest=nearest,
         head="outside",
         verb="outside",
         verb_of_one="outside",
@@ -50,23 +62,27 @@ def reference_outcomes(
 
 
 def _words(check: ReferenceCheck) -> str:
-    reference, row = check.reference, check.row
+    row = check.row
     if row is None:
-        params = reference.params
-    else:
-        params = row["params"]
-    hidden = {"threads": 1}
-    case = [coordinate(name, value) for name, value in params.items() if hidden.get(name) != value]
-    if row is None:
-        where = check.system
-    else:
-        where = row["platform"]
-    name = f"{reference.probe} {reference.metric}, {', '.join(case)} on {where}"
-    if row is None:
+        name = _name(check.reference, check.reference.params, check.system)
         return f"{name}: not measured{_measured_instead(check)}"
+    name = _name(check.reference, row["params"], row["platform"])
     factor, unit = scale_of(row["value"], row["unit"])
-    median = Estimate(row["value"], row["lo"], row["hi"]).times(factor)
-    return f"{name}: {with_interval(median, unit)}, {_bounds(check, factor, unit)}"
+    in_base_unit = Estimate(row["value"], row["lo"], row["hi"])
+    median = in_base_unit.times(factor)
+    median_text = with_interval(median, unit)
+    bounds = _bounds(check, factor, unit)
+    return f"{name}: {median_text}, {bounds}"
+
+
+def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> str:
+    hidden = {"threads": 1}
+    case = []
+    for name, value in params.items():
+        if hidden.get(name) != value:
+            case.append(coordinate(name, value))
+    case_text = ", ".join(case)
+    return f"{reference.probe} {reference.metric}, {case_text} on {where}"
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
@@ -74,7 +90,9 @@ def _measured_instead(check: ReferenceCheck) -> str:
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"
-        return f"; its rows have {name} = {listing(list(map(str, values[:_NAMED_VALUES])))}"
+        first_part = values[:_NAMED_VALUES]
+        first_values = [str(value) for value in first_part]
+        return f"; its rows have {name} = {listing(first_values)}"
     return ""
 
 
@@ -83,30 +101,24 @@ def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
     assert check.row is not None
     median = check.row["value"]
     lower, upper = check.ends
-    if lower is None:
-        to_lower = float("inf")
-    else:
+    to_lower = math.inf
+    if lower is not None:
         to_lower = median - lower
-    if upper is None:
-        to_upper = float("inf")
-    else:
+    to_upper = math.inf
+    if upper is not None:
         to_upper = upper - median
-    below = to_lower < to_upper
-    end = upper
-    if below:
+    if to_lower < to_upper:
+        word = "at least"
         end = lower
-    if below:
+        sign = "-"
         share = check.reference.lower
     else:
+        word = "at most"
+        end = upper
+        sign = "+"
         share = check.reference.upper
     assert end is not None and share is not None
-    word = "at most"
-    if below:
-        word = "at least"
-    sign = "+"
-    if below:
-        sign = "-"
-    return (
-        f"{word} {significant(end * factor)} {unit} "
-        f"({significant(check.value * factor)} {unit} {sign}{percent(abs(share))})"
-    )
+    bound = significant(end * factor)
+    value = significant(check.value * factor)
+    share_text = percent(abs(share))
+    return f"{word} {bound} {unit} ({value} {unit} {sign}{share_text})"

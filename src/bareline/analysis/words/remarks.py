@@ -69,14 +69,15 @@ def one_machine(findings: Sequence[Finding]) -> str:
 
 
 def seen_range(finding: Finding) -> str:
-    """Describe a finding's ratios: ``MPI_Bcast 1.29 to 3.9 times as long as ib, most at 8 B``."""
-    points = [point for point in finding.compared if point.ratio is not None]
+    """Describe a finding's ratios: ``MPI_Bcast takes 1.29 to 3.9 times as long as on ib``."""
+    points = []
+    ratios = []
+    for point in finding.compared:
+        if point.ratio is not None:
+            points.append(point)
+            ratios.append(point.ratio.value)
     if not points:
         return ""
-    ratios = []
-    for point in points:
-        if point.ratio:
-            ratios.append(point.ratio.value)
     farthest = max(points, key=lambda point: point.size)
     label = finding.label(farthest)
     place = ""
@@ -84,21 +85,25 @@ def seen_range(finding: Finding) -> str:
         place = f", most at {label}"
     if finding.rate:
         amount = _rate_range(min(ratios), max(ratios))
-        return f"{finding.subject} {amount} than {finding.baseline}{place}"
+        return f"{finding.subject} is {amount} than on {finding.baseline}{place}"
     low = significant(min(ratios))
     high = significant(max(ratios))
     times = high
     if low != high:
         times = f"{low} to {high}"
-    return f"{finding.subject} {times} times as long as {finding.baseline}{place}"
+    return f"{finding.subject} takes {times} times as long as on {finding.baseline}{place}"
 
 
 def _rate_range(low: float, high: float) -> str:
     """Format from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
     if low < 1 < high:
         return span(low, high, True)
-    form = Form.of(low if high <= 1 else high, True, low, high)
-    ends = sorted({form.write(low), form.write(high)}, key=float)
+    direction = high
+    if high <= 1:
+        direction = low
+    form = Form.of(direction, True, low, high)
+    different = {form.write(low), form.write(high)}
+    ends = sorted(different, key=float)
     return f"{' to '.join(ends)} {form.unit}"
 
 
@@ -106,7 +111,8 @@ def launches_words(findings: Sequence[Finding]) -> str:
     """Describe how many launches there are, of the number for a verdict: ``2 of 6 launches``."""
     counts: set[int] = set()
     for finding in findings:
-        counts.update(point.n_both for point in finding.of(Verdict.INCONCLUSIVE))
+        undecided = finding.of(Verdict.INCONCLUSIVE)
+        counts.update(point.n_both for point in undecided)
     few = sorted(count for count in counts if count < MIN_LAUNCHES)
     if few == [1]:
         return "seen once"
@@ -172,11 +178,12 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
         on_either = "simulated" in codes(finding.caveats)
         if finding.exact or (on_either and not on_platform):
             simulated.add(baseline)
-    names = [name for name in (baseline, *platforms) if name in simulated]
+    order = (baseline, *platforms)
+    names = [name for name in order if name in simulated]
     if not names:
         return []
     if len(names) == len(platforms) + 1:
-        return ["; all of it simulated"]
+        return ["; all figures are simulated"]
     return ["; simulated: ", *platforms_named(names)]
 
 
@@ -198,11 +205,11 @@ def survey_gaps(survey: Survey) -> Iterator[str]:
     if fewest_launches < MIN_LAUNCHES:
         yield f"nothing is certain below {MIN_LAUNCHES} launches, and there are {fewest_launches}"
     if nodes <= FEWEST_LINKS:
-        yield f"of {nodes} nodes nobody can say which one a slow link is due to"
+        yield f"with {nodes} nodes it is not possible to find the node that makes a link slow"
     if not switches:
         yield "switches are not judged: neither the batch system nor `switches` names them"
     elif switches < FEWEST_SWITCHES and between_nodes:
-        yield f"with {switches} switches nobody can say whose uplink is slow"
+        yield f"with {switches} switches it is not possible to find the switch with a slow uplink"
     links = sum(len(metric.units) for metric in between_nodes)
     deviating = sum(unit.kind == "link" for unit in survey.deviating)
     if not switches and links and deviating > max(_CABLED_LINKS, _CABLED_SHARE * links):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from typing_extensions import TypedDict
 
+from bareline.analysis.judgements.causes.cause import Cause
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.conclusions import Conclusion
@@ -18,9 +18,9 @@ from bareline.analysis.numbers.row import Row, bounds, finite
 from bareline.analysis.words.conclusions import conclusion_sentence
 from bareline.analysis.words.error_rates import control_text
 from bareline.analysis.words.suitability import figure_words, reason_of
-from bareline.analysis.words.sums import sum_sentence
+from bareline.analysis.words.sums import sum_sentences
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.rows import Bounds, printed_row, row_of
+from bareline.vocabulary.rows import Bounds, row_of
 from bareline.vocabulary.verdicts import Grade, Verdict
 
 
@@ -82,30 +82,38 @@ class FindingRow(TypedDict):
 
 def finding_row(finding: Finding) -> FindingRow:
     """Return a finding with its worst point's figures and all points."""
-    worst, mean = finding.worst, finding.mean
+    worst = None
+    if finding.worst is not None:
+        worst = finding.label(finding.worst)
+    mean: MeanOfPoints | None = None
+    if finding.mean is not None:
+        mean = {**bounds(finding.mean.ratio), "verdict": finding.mean.verdict}
     return row_of(
         FindingRow,
         finding,
         kind="finding",
-        worst=finding.label(worst) if worst else None,
+        worst=worst,
         **bounds(finding.ratio),
-        mean={**bounds(mean.ratio), "verdict": mean.verdict} if mean else None,
+        mean=mean,
         caveats=[str(caveat) for caveat in finding.caveats],
         points=[_point_row(finding, point) for point in finding.points],
     )
 
 
 def _point_row(finding: Finding, point: Row) -> PointRow:
-    apart = point.difference
+    difference = bounds(point.difference)
+    base = None
+    if point.base is not None:
+        base = point.base.value
     return row_of(
         PointRow,
         point,
         label=finding.label(point),
         **bounds(point.ratio),
-        difference=apart.value if apart else None,
-        difference_lo=apart.lo if apart else None,
-        difference_hi=apart.hi if apart else None,
-        value_baseline=point.base.value if point.base else None,
+        difference=difference["ratio"],
+        difference_lo=difference["lo"],
+        difference_hi=difference["hi"],
+        value_baseline=base,
         unit=point.metric.unit,
         n=point.n_both,
     )
@@ -171,47 +179,55 @@ class CauseRow(TypedDict):
     text: str
 
 
-def explanation_row(found: Explanation) -> CauseRow:
+def explanation_row(explanation: Explanation) -> CauseRow:
     """Return the sum that explains a loss."""
-    names = {cause.rule: cause.name for cause in found.causes}
-    withdrawn = [cause for cause in found.causes if cause.withdrawn]
+    withdrawn = [cause for cause in explanation.causes if cause.withdrawn]
+    all_causes = (*explanation.standing, *withdrawn)
+    causes = [_cause_row(explanation, cause) for cause in all_causes]
+    text = ""
+    if explanation.terms:
+        text = sum_sentences(explanation)
     return row_of(
         CauseRow,
-        found.finding,
+        explanation.finding,
         kind="cause",
-        point=found.finding.label(found.point),
-        known=found.known,
-        measured=bounds(found.point.ratio),
-        extra=_share_row(found.extra),
-        explained=_share_row(found.explained),
-        left=_share_row(found.left),
-        word=found.word,
-        terms=[
-            row_of(
-                TermRow,
-                term,
-                share=_share_row(term.share),
-                causes=[names[rule] for rule in term.rules],
-            )
-            for term in found.terms
-        ],
-        missing=list(found.probes_to_run),
-        causes=[
-            row_of(
-                NamedCause,
-                cause,
-                word=found.word_of(cause),
-                terms=[term.value for term in cause.terms],
-                share=None if cause.share is None else _share_row(cause.share),
-            )
-            for cause in (*found.standing, *withdrawn)
-        ],
-        text=sum_sentence(found) if found.terms else "",
+        point=explanation.finding.label(explanation.point),
+        known=explanation.known,
+        measured=bounds(explanation.point.ratio),
+        extra=_share_row(explanation.extra),
+        explained=_share_row(explanation.explained),
+        left=_share_row(explanation.left),
+        word=explanation.word,
+        terms=_term_rows(explanation),
+        missing=list(explanation.probes_to_run),
+        causes=causes,
+        text=text,
     )
 
 
+def _term_rows(explanation: Explanation) -> list[TermRow]:
+    names = {cause.rule: cause.name for cause in explanation.causes}
+    rows = []
+    for term in explanation.terms:
+        causes = [names[rule] for rule in term.rules]
+        share = _share_row(term.share)
+        rows.append(row_of(TermRow, term, share=share, causes=causes))
+    return rows
+
+
+def _cause_row(explanation: Explanation, cause: Cause) -> NamedCause:
+    share = None
+    if cause.share is not None:
+        share = _share_row(cause.share)
+    terms = [term.value for term in cause.terms]
+    word = explanation.word_of(cause)
+    return row_of(NamedCause, cause, word=word, terms=terms, share=share)
+
+
 def _share_row(share: Share) -> ShareRow:
-    return {"value": share.value, "lo": finite(share.lo), "hi": finite(share.hi)}
+    lo = finite(share.lo)
+    hi = finite(share.hi)
+    return {"value": share.value, "lo": lo, "hi": hi}
 
 
 class ConclusionRow(TypedDict):
@@ -245,15 +261,10 @@ def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
     )
 
 
-@dataclass(frozen=True)
-class _Kind:
-    kind: str
-
-
-@dataclass(frozen=True)
-class ControlRow(Control, _Kind):
+class ControlRow(TypedDict):
     """The baseline compared with itself.
 
+    - `platform`: the platform that was measured twice.
     - `again`: the platform's second name.
     - `tested`, `differ`, `equal`: rows.
     - `claims`: certain differences of sentences.
@@ -262,12 +273,22 @@ class ControlRow(Control, _Kind):
     """
 
     kind: Literal["control"]
+    platform: str
+    again: str
+    of_baseline: bool
+    tested: int
+    differ: int
+    equal: int
+    claims: int
+    floors: dict[str, float | None]
+    margin: float
+    floor: float
     text: str
 
 
-def control_row(control: Control) -> dict[str, Any]:
+def control_row(control: Control) -> ControlRow:
     """Return the result of comparing the baseline with itself."""
-    return printed_row(ControlRow, control, kind="control", text=control_text(control))
+    return row_of(ControlRow, control, kind="control", text=control_text(control))
 
 
 class GroundRow(TypedDict):

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Row
-from bareline.analysis.words.amounts import outlook_words, reach, span, width
+from bareline.analysis.words.amounts import reach, span, width
 from bareline.analysis.words.changes import change_clauses, other_points
+from bareline.analysis.words.outlook import outlook_words
 from bareline.analysis.words.parts import (
     Amount,
     Break,
@@ -116,8 +117,10 @@ def clauses_of(
         for finding in _with(verdict, findings):
             if finding.compared:  # its compared points prove nothing of the rest
                 clauses.append(_partly_undelivered(finding, wording))
-    clauses += _equal(_with(Verdict.EQUIVALENT, findings), wording)
-    clauses += _open(_with(Verdict.INCONCLUSIVE, findings), wording)
+    equal = _with(Verdict.EQUIVALENT, findings)
+    clauses += _equal(equal, wording)
+    undecided = _with(Verdict.INCONCLUSIVE, findings)
+    clauses += _open(undecided, wording)
     for head, verdict in _LACKING.items():
         lacking = [finding for finding in _with(verdict, findings) if not finding.compared]
         clauses += _lacking(head, lacking, wording)
@@ -143,19 +146,22 @@ def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings that are equal, and how far the farthest of them reaches."""
     if not findings:
         return []
-    equal = Amount(f"equal within {percent(wording.margin)}")
-    clause: _Clause = [equal, ": ", *wording.subjects_by_platforms(findings)]
+    margin = percent(wording.margin)
+    equal = Amount(f"equal within {margin}")
+    subjects = wording.subjects_by_platforms(findings)
+    clause: _Clause = [equal, ": ", *subjects]
     farthest = max(findings, key=lambda finding: finding.weight)
     point = farthest.worst
     if point is not None and point.ratio is not None and point.ratio.bounded:
         reaches = span(point.ratio.lo, point.ratio.hi, farthest.rate)
-        clause.append(f" (farthest: {_subject_and_point(farthest, point)}")
-        clause += [*wording.on([farthest]), f", {reaches})"]
+        clause.append(f" (the farthest is {_subject_and_point(farthest, point)}")
+        clause += [*wording.on([farthest]), f": {reaches})"]
     return [clause]
 
 
 def _subject_and_point(finding: Finding, point: Row) -> str:
-    return ", ".join(filter(None, [finding.subject, finding.label(point)]))
+    parts = [finding.subject, finding.label(point)]
+    return ", ".join(filter(None, parts))
 
 
 def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
@@ -163,17 +169,22 @@ def _open(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     kinds = grouped_by(
         findings, lambda finding: (finding.platform, undecided_yet(finding), finding.exact)
     )
-    by_words: dict[tuple[str, Sentence], list[Finding]] = {}
+    by_words: dict[tuple[str, _OpenWords], list[Finding]] = {}
     for group in kinds.values():
         subjects = wording.names.listed([finding.subject for finding in group])
-        reason = sentence(*_why_open(group, wording.margin))
-        by_words.setdefault((subjects, reason), []).append(group[0])
-    parts: list[_Clause] = []
-    for (subjects, reason), examples in by_words.items():
-        parts.append([subjects, *wording.on(examples), " (", *reason.parts, ")"])
-    if parts:
-        return [["cannot tell: ", *joined(parts)]]
-    return []
+        words = _why_open(group, wording.margin)
+        by_words.setdefault((subjects, words), []).append(group[0])
+    clauses: list[_Clause] = []
+    for (subjects, words), examples in by_words.items():
+        clauses.append([f"{words.head}: {subjects}", *wording.on(examples), words.reason])
+    return clauses
+
+
+class _OpenWords(NamedTuple):
+    """The words before and after the names of undecided findings."""
+
+    head: str
+    reason: str
 
 
 class _OpenPoint(NamedTuple):
@@ -183,61 +194,70 @@ class _OpenPoint(NamedTuple):
     point: Row
 
 
-def _why_open(group: Sequence[Finding], margin: float) -> _Clause:
+def _why_open(group: Sequence[Finding], margin: float) -> _OpenWords:
     """Describe why the findings of one platform are undecided: by the widest of their points."""
     if undecided_yet(group[0]):
-        return [_too_few_launches(group)]
+        return _OpenWords("not judged yet", _too_few_launches(group))
     open_points = []
     for finding in group:
         open_points += [_OpenPoint(finding, point) for point in finding.of(Verdict.INCONCLUSIVE)]
+    head = "undecided"
+    reason = ""
+    compared = sum(len(finding.compared) for finding in group)
+    if len(open_points) > 1:
+        head = f"undecided at {len(open_points)} points"
+    if 1 < len(open_points) < compared:
+        head = f"undecided at {len(open_points)} of {compared} points"
+        reason = f" (the other points are equal within {percent(margin)})"
+    return _OpenWords(head, reason + _widest_words(open_points, group, margin))
+
+
+def _widest_words(
+    open_points: Sequence[_OpenPoint], group: Sequence[Finding], margin: float
+) -> str:
+    """Describe the widest of undecided points, and the launches that would decide them."""
     widest = max(open_points, key=lambda place: width(place.point))
-    pieces: _Clause = [_place_of_widest(widest, group, len(open_points), margin)]
-    pieces.append(reach(widest.point, widest.finding.rate, margin))
+    reaches = reach(widest.point, widest.finding.rate, margin)
+    place = _place_of_widest(widest, group)
+    if len(open_points) > 1:
+        text = f". The widest interval is that of {place}: {reaches}"
+    elif place:
+        text = f" at {place} ({reaches})"
+    else:
+        text = f" ({reaches})"
     if widest.point.rule is DecisionRule.WITHIN_CONTROL:
-        pieces.append("; as small as the baseline's difference from itself")
-        return pieces
-    needed = outlook_words([place.point for place in open_points], margin)
-    if needed:
-        pieces.append(f"; {needed}")
-    return pieces
+        return f"{text}. It differs as little as the baseline from itself"
+    outlook = outlook_words([place.point for place in open_points], margin)
+    if outlook:
+        text += f". {outlook[0].upper()}{outlook[1:]}"
+    return text
 
 
 def _too_few_launches(group: Sequence[Finding]) -> str:
-    ranges = [seen_range(finding) for finding in group[:_MOST_SEEN]]
+    first = group[:_MOST_SEEN]
+    ranges = [seen_range(finding) for finding in first]
     ranges = [text for text in ranges if text]
-    text = f"{launches_words(group)}, not judged"
+    text = f" ({launches_words(group)})"
     if ranges:
         return f"{text}: {'; '.join(ranges)}"
     return text
 
 
-def _place_of_widest(
-    widest: _OpenPoint, group: Sequence[Finding], open_points: int, margin: float
-) -> str:
-    """Count the undecided points of findings, and name the widest of them."""
-    label = ""
-    if len(widest.finding.points) > 1:
-        label = widest.finding.label(widest.point)
-    if open_points == 1:
-        if label:
-            return f"at {label} "
-        return ""
-    compared = sum(len(finding.compared) for finding in group)
-    counted = f"{open_points} points"
-    if open_points < compared:
-        counted = f"{open_points} of {compared} points, the others equal within {percent(margin)}"
-    place = label
+def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
+    """Name a point, with its finding where there are several; empty for an only point."""
+    label = widest.finding.label(widest.point)
     if len(group) > 1:
-        place = _subject_and_point(widest.finding, widest.point)
-    if place:
-        return f"{counted}; widest: {place}, "
-    return f"{counted}; widest: "
+        return " at ".join(filter(None, [widest.finding.subject, label]))
+    if len(widest.finding.points) > 1:
+        return label
+    return ""
 
 
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
     """Name the findings without any figure, by their reasons."""
     parts: list[_Clause] = []
-    for reason, group in grouped_by(findings, lambda finding: finding.reason).items():
+    by_reason = grouped_by(findings, lambda finding: finding.reason)
+    for reason, group in by_reason.items():
         part = wording.subjects_by_platforms(group)
         if reason:
             part.append(f" ({reason})")

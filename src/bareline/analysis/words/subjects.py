@@ -20,8 +20,10 @@ class SubjectNames:
 
     def listed(self, subjects: Sequence[str]) -> str:
         """List subjects: ``the DGEMM rate and MPI ping-pong (below 8 KiB, from 256 KiB)``."""
-        by_title = grouped_by(dict.fromkeys(subjects), self._titles.__getitem__)
-        return listing([self._named(title, group) for title, group in by_title.items()])
+        different = dict.fromkeys(subjects)
+        by_title = grouped_by(different, self._titles.__getitem__)
+        names = [self._named(title, group) for title, group in by_title.items()]
+        return listing(names)
 
     def _named(self, title: str, subjects: Sequence[str]) -> str:
         """Name subjects of one title, by the title alone where all of its subjects are among them.
@@ -35,7 +37,8 @@ class SubjectNames:
             return title
         subjects_of = grouped_by(of_title, self._layouts.__getitem__)
         classes: list[str] = []
-        for layout, given in grouped_by(subjects, self._layouts.__getitem__).items():
+        by_layout = grouped_by(subjects, self._layouts.__getitem__)
+        for layout, given in by_layout.items():
             if len(given) > 1 and len(given) == len(subjects_of[layout]):
                 classes.append(layout)
             else:
@@ -63,14 +66,18 @@ class Wording:
         """Name the platforms of findings: ``on a and b``; nothing where the lead names them."""
         if not self.with_platforms:
             return []
-        return [" on ", *platforms_named(finding.platform for finding in findings)]
+        names = platforms_named(finding.platform for finding in findings)
+        return [" on ", *names]
 
     def subjects_by_platforms(self, findings: Sequence[Finding]) -> list[Piece]:
         """List the subjects of findings; subjects of the same platforms share their names."""
         subjects_on: dict[Sentence, list[str]] = {}
-        for subject, group in grouped_by(findings, lambda finding: finding.subject).items():
-            subjects_on.setdefault(sentence(*self.on(group)), []).append(subject)
+        by_subject = grouped_by(findings, lambda finding: finding.subject)
+        for subject, group in by_subject.items():
+            platforms_of_group = sentence(*self.on(group))
+            subjects_on.setdefault(platforms_of_group, []).append(subject)
         clauses: list[list[Piece]] = []
         for platforms, subjects in subjects_on.items():
-            clauses.append([self.names.listed(subjects), *platforms.parts])
+            listed = self.names.listed(subjects)
+            clauses.append([listed, *platforms.parts])
         return joined(clauses)

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 from bareline.analysis.judgements.evidence import Evidence
-from bareline.analysis.judgements.suitability import Basis, Judgement, Suitability
+from bareline.analysis.judgements.suitability import (
+    Basis,
+    Judgement,
+    Suitability,
+    levels_of,
+)
 from bareline.analysis.words.amounts import lost_words, ratio_words
 from bareline.vocabulary.caveats import Caveat, widest
 from bareline.vocabulary.units import listing, significant
@@ -38,7 +43,8 @@ def reason_of(judgement: Judgement) -> str:
     failed = judgement.failed
     if failed:
         grounds = len(failed) + len(judgement.grounds)
-        failures = f"{len(failed)} of {grounds} failed in every launch ({_probes(failed)})"
+        probes = _probes(failed)
+        failures = f"{len(failed)} of {grounds} failed in every launch ({probes})"
         if judgement.mostly_failed:
             return f"{failures}; of the rest: {reason}"
         return f"{reason}; {failures}"
@@ -48,7 +54,8 @@ def reason_of(judgement: Judgement) -> str:
         if lost:
             crashed[f"{lost} of {launches} launches of {ground.probe} did not finish"] = None
     if crashed:
-        return f"{reason}; {listing(list(crashed))}"
+        crashes = listing(list(crashed))
+        return f"{reason}; {crashes}"
     return reason
 
 
@@ -59,7 +66,8 @@ def _by_basis(judgement: Judgement) -> str:
         case Basis.VOIDED:
             return f"the measurements do not apply here ({_voiding_caveats(judgement)})"
         case Basis.WITHOUT:
-            words = listing(list(dict.fromkeys(ground.failure for ground in grounds)))
+            failures = dict.fromkeys(ground.failure for ground in grounds)
+            words = listing(list(failures))
             return f"{words}: {_probes(grounds)}"
         case Basis.ABSENT:
             return "the study measures nothing of this kind here"
@@ -69,12 +77,13 @@ def _by_basis(judgement: Judgement) -> str:
                 return f"from {text}"
             return text
         case Basis.OPEN:
-            return f"{_limits(grounds)}{_words(grounds[0])}"
+            limits = _limits(grounds)
+            return f"{limits}{_words(grounds[0])}"
         case Basis.FEW:
-            text = f"{len(grounds)} of {len(judgement.grounds)} measurements are inconclusive"
-            return f"{text}; the widest: {_words(grounds[0])}"
+            text = f"{len(grounds)} of {len(judgement.grounds)} measurements are undecided"
+            return f"{text}; the widest is {_words(grounds[0])}"
         case Basis.WORST:
-            return f"{_MEANING[judgement.of_measured]}; worst: {_words(grounds[0])}"
+            return f"{_MEANING[judgement.of_measured]}; the worst is {_words(grounds[0])}"
 
 
 def _voiding_caveats(judgement: Judgement) -> str:
@@ -83,22 +92,29 @@ def _voiding_caveats(judgement: Judgement) -> str:
     for ground in judgement.voided:
         caveats += ground.caveats
     voided_by = judgement.application_class.voided_by
-    return "; ".join(caveat.text for caveat in widest(caveats) if caveat.code in voided_by)
+    widest_caveats = widest(caveats)
+    return "; ".join(caveat.text for caveat in widest_caveats if caveat.code in voided_by)
 
 
 def _limits(grounds: Sequence[Evidence]) -> str:
-    """Describe the bounds of grounds that do not decide; empty where all are open."""
+    """Describe the bounds of grounds, and the answers that they allow; empty without bounds."""
     low = max(ground.lo or 0.0 for ground in grounds)
-    high = max(inf if ground.hi is None else ground.hi for ground in grounds)
+    high = max(ground.most for ground in grounds)
     limits = []
     if low:
-        limits.append(f"at least {significant(low)}")
+        no_loss = " (no loss is certain)" if low == 1 else ""
+        limits.append(f"at least {significant(low)}{no_loss}")
     if high < inf:
         limits.append(f"at most {significant(high)}")
-    if limits:
-        return f"{' and '.join(limits)} times worse, inconclusive: "
-    return ""
+    if not limits:
+        return ""
+    possible: dict[str, None] = {}
+    for ground in grounds:
+        possible.update(dict.fromkeys(f"'{answer.value}'" for answer in levels_of(ground)))
+    bounds = f"{' and '.join(limits)} times worse"
+    return f"{bounds}, which allows {listing(list(possible))}; the worst is "
 
 
 def _probes(grounds: Iterable[Evidence]) -> str:
-    return listing(list(dict.fromkeys(ground.probe or ground.subject for ground in grounds)))
+    names = dict.fromkeys(ground.probe or ground.subject for ground in grounds)
+    return listing(list(names))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.explanation import Explanation
@@ -12,29 +14,68 @@ from bareline.vocabulary.units import format_size, format_value, listing
 
 #: The nouns for shares of terms that no fact explains.
 _NOUNS = {
-    Term.START: "the start of its messages",
-    Term.BYTES: "its bytes on the way",
-    Term.COPIES: "copies of its messages",
-    Term.ARITHMETIC: "its arithmetic",
-    Term.CORES: "its cores",
-    Term.MEMORY: "its memory",
-    Term.FILES: "its files",
-    Term.COMPUTING: "its computing",
-    Term.MESSAGES: "its messages",
-    Term.ALGORITHMS: "the algorithms of its collectives",
-    Term.MODEL: "the parameters of its model",
+    Term.START: "message latency",
+    Term.BYTES: "message bandwidth",
+    Term.COPIES: "copies of messages",
+    Term.ARITHMETIC: "arithmetic",
+    Term.CORES: "the number of cores",
+    Term.MEMORY: "memory",
+    Term.FILES: "files",
+    Term.COMPUTING: "computing",
+    Term.MESSAGES: "MPI messages",
+    Term.ALGORITHMS: "collective algorithms",
+    Term.MODEL: "the parameters of the model",
 }
 
 
-def sum_sentence(explanation: Explanation) -> str:
-    """Return the sum of a loss in words, without the platform and without a full stop."""
-    pieces = [_cause_piece(explanation, cause) for cause in explanation.sized]
-    pieces += [_rest_piece(explanation, term) for term in explanation.rests]
-    return f"{_head(explanation)}: {listing([*pieces, _left(explanation)])}"
+def sum_sentences(explanation: Explanation) -> str:
+    """Return a loss and its division in words, without the platform and without a full stop."""
+    return f"{_head(explanation)}. {_division(explanation)}"
+
+
+def _division(explanation: Explanation) -> str:
+    """Divide a loss: ``Of these 49 us, 47 us are due to the link rate; 2 us are unexplained``."""
+    words_of_terms = [term.words for term in explanation.rests if term.words]
+    same_words = len(words_of_terms) > 1 and len(set(words_of_terms)) == 1
+    parts = [_cause_part(explanation, cause) for cause in explanation.sized]
+    parts += [_rest_part(explanation, term, brief=same_words) for term in explanation.rests]
+    text = f"{_whole(explanation)}, "
+    if parts:
+        first, *further = parts
+        text += listing([f"{first.amount} are due to {first.noun}", *map(_further, further)]) + "; "
+    text += _left(explanation)
+    if same_words:
+        text += f" ({listing(_nouns_with_words(explanation))}: {words_of_terms[0]})"
+    return text
+
+
+class _DividedPart(NamedTuple):
+    """A part of a loss and its cause or term, in words."""
+
+    amount: str
+    noun: str
+
+
+def _further(part: _DividedPart) -> str:
+    return f"{part.amount} to {part.noun}"
+
+
+def _nouns_with_words(explanation: Explanation) -> list[str]:
+    return [_NOUNS[term.term] for term in explanation.rests if term.words]
+
+
+def _whole(explanation: Explanation) -> str:
+    """Name the loss that is divided: ``Of these 49 us``, or the extra time where it has no unit."""
+    base_s = explanation.base_s
+    if explanation.point.place.probe in STREAMS:
+        return "Of the extra time per byte"
+    if base_s is None:
+        return "Of the extra time"
+    return f"Of these {format_value(base_s * explanation.extra.value, 's')}"
 
 
 def _head(explanation: Explanation) -> str:
-    """Describe both times: ``a message of 6 KiB takes 59.0 us instead of 10.0 us``."""
+    """Describe both times: ``MPI_Bcast of 6 KiB takes 59.0 us instead of 10.0 us``."""
     finding = explanation.finding
     place = explanation.point.place
     base_s = explanation.base_s
@@ -43,18 +84,20 @@ def _head(explanation: Explanation) -> str:
         if finding.rate:
             return f"{finding.subject} is {times} times lower"
         return f"{finding.subject} takes {times} times as long"
-    subject = f"{_operation(explanation)} {finding.where}".rstrip()
+    operation = _operation(explanation)
+    subject = f"{operation} {finding.where}".rstrip()
     time_s = format_value(base_s * explanation.measured.value, "s")
-    return f"{subject} takes {time_s} instead of {format_value(base_s, 's')}"
+    base_text = format_value(base_s, "s")
+    return f"{subject} takes {time_s} instead of {base_text}"
 
 
 def _operation(explanation: Explanation) -> str:
-    """Name the operation: ``a message of 6 KiB``."""
+    """Name the operation: ``an MPI ping-pong message of 6 KiB``."""
     place = explanation.point.place
     finding = explanation.finding
-    title = "a message"
-    if place.probe != PINGPONG:
-        title = finding.title
+    title = finding.title
+    if place.probe == PINGPONG:
+        title = "an MPI ping-pong message"
     if place.size_bytes is not None:
         return f"{title} of {format_size(place.size_bytes)}"
     label = finding.label(explanation.point)
@@ -63,42 +106,39 @@ def _operation(explanation: Explanation) -> str:
     return title
 
 
-def _cause_piece(explanation: Explanation, cause: Cause) -> str:
-    """Describe the share of a cause, and the causes to which it may equally belong."""
+def _cause_part(explanation: Explanation, cause: Cause) -> _DividedPart:
+    """Return the share of a cause, and name the causes to which it may equally belong."""
     assert cause.share is not None
-    amount = explanation.amount(cause.share)
-    piece = f"{amount} because {cause.words}"
-    if cause.noun:
-        piece = f"{amount} are {cause.noun}"
-    if cause.beside:
-        piece += f" (or {listing(list(cause.beside))})"
-    return piece
+    noun = cause.noun or f"the {cause.name} ({cause.words})"
+    noun += "".join(f" or the {other}" for other in cause.beside)
+    return _DividedPart(explanation.amount(cause.share), noun)
 
 
-def _rest_piece(explanation: Explanation, term: TermShare) -> str:
-    """Describe the part of a term that its facts leave."""
-    piece = f"{explanation.amount(term.rest)} are {_NOUNS[term.term]}"
-    if term.words:
-        return f"{piece} ({term.words})"
-    return piece
+def _rest_part(explanation: Explanation, term: TermShare, *, brief: bool) -> _DividedPart:
+    """Return the part of a term that its facts leave; `brief`: without its measurement."""
+    noun = _NOUNS[term.term]
+    if term.words and not brief:
+        noun += f" ({term.words})"
+    return _DividedPart(explanation.amount(term.rest), noun)
 
 
 def _left(explanation: Explanation) -> str:
     """Describe the rest, with the probes to run where the rung below is missing."""
     if explanation.point.exact:
-        return "nothing else was given otherwise"
-    amount = explanation.amount(explanation.left)
+        return "no other input of the model differs"
+    text = f"{explanation.amount(explanation.left)} are unexplained"
     if explanation.left.holds(0.0, explanation.margin):
-        return f"{amount} are left over"
+        return text
     probes = explanation.probes_to_run
     if probes:
-        return f"{amount} need {probes_words(explanation, probes)}"
-    return f"{amount} are not explained"
+        return f"{text} (measure {probes_words(explanation, probes)} to explain them)"
+    return text
 
 
 def probes_words(explanation: Explanation, probes: tuple[str, ...]) -> str:
     """Name probes to run: ```net.sockperf` between the nodes``."""
-    names = listing([f"`{probe}`" for probe in probes])
+    quoted_probes = [f"`{probe}`" for probe in probes]
+    names = listing(quoted_probes)
     if explanation.finding.layer is Layer.MPI:
         return f"{names} between the nodes"
     return names

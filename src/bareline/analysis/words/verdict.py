@@ -64,7 +64,8 @@ def glance(
     squares = {}
     for place in itertools.product(layers, platforms):
         if place in groups:
-            squares[place] = _square(groups[place], scope.margin)
+            square = _square(groups[place], scope.margin)
+            squares[place] = square
     headline = answer(scope, platforms, baseline)
     return VerdictMatrix(headline, tuple(layers), tuple(platforms), squares, promise)
 
@@ -102,7 +103,8 @@ def _changed_square(
         point = largest.worst
     subject = largest.subject
     if point:
-        subject = ", ".join(filter(None, [subject, largest.label(point)]))
+        parts = [subject, largest.label(point)]
+        subject = ", ".join(filter(None, parts))
         amount = amount_pieces([point], largest.rate)
     else:
         amount = mean_pieces(largest)
@@ -210,7 +212,8 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
         counts.append(f"{len(losses)} of {len(findings)} worse{likely}")
     gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
     if gains:
-        counts.append(f"{len(gains)} better{_likely_words(gains, Verdict.FASTER)}")
+        likely_gains = _likely_words(gains, Verdict.FASTER)
+        counts.append(f"{len(gains)} better{likely_gains}")
     return counts
 
 
@@ -263,7 +266,8 @@ def _undecided(group: Sequence[Finding], margin: float) -> str:
     ranges = []
     for finding in group:
         for point in finding.of(Verdict.INCONCLUSIVE):
-            ranges.append(reach(point, finding.rate, margin))
+            range_words = reach(point, finding.rate, margin)
+            ranges.append(range_words)
     if len(ranges) == 1:
         return ranges[0]
     return _MARKS[Verdict.INCONCLUSIVE]

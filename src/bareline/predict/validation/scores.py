@@ -51,16 +51,23 @@ class PredictedTrial(TypedDict):
     calibrated: bool
 
 
-@dataclass(frozen=True)
-class _OfBase:
+class LackingCall(TypedDict):
+    """``predict --validate``: the error of a base's replay in the time of one function's calls.
+
+    - `size_bytes`: the largest; sizes up to the power of two above are taken together.
+    - `calls`, `traced_s`, `replayed_s`: of a rank.
+    - `share`: replayed less traced, of the application's time.
+    """
+
     type: Literal["call"]
     application: str
     platform: str
-
-
-@dataclass(frozen=True)
-class LackingCall(CallLack, _OfBase):
-    """``predict --validate``: the same, of each base that was replayed."""
+    call: str
+    size_bytes: int
+    calls: float
+    traced_s: float
+    replayed_s: float
+    share: float
 
 
 class Refused(TypedDict):
@@ -232,8 +239,8 @@ class Validation:
         rows += [trial.row() for trial in self.trials]
         for lacking in self.lacking:
             for lack in lacking.calls:
-                call = LackingCall("call", lacking.application, lacking.platform, **asdict(lack))
-                rows.append(asdict(call))
+                base = {"application": lacking.application, "platform": lacking.platform}
+                rows.append(row_of(LackingCall, lack, type="call", **base))
         rows += [Refused(type="refused", case=case, reason=why) for case, why in self.refused]
         return rows
 

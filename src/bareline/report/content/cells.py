@@ -47,18 +47,23 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
     nodes, these are different layouts and never share a line.
     """
     cells = list(cells)
-    layouts: dict[tuple[Scalar | None, ...], set[int]] = {}
-    for cell in cells:
-        place = cell.place
-        position_on_axis = place.coordinates.get(x)
-        case = (cell.platform, *place.series[:3], place.threads, place.point, position_on_axis)
-        layouts.setdefault(case, set()).add(place.nodes)
-    has_several_layouts = any(len(nodes) > 1 for nodes in layouts.values())
     hidden = {x}
-    if x in ("ranks", "nodes") and not has_several_layouts:
+    if x in ("ranks", "nodes") and not _has_several_layouts(cells, x):
         hidden |= {"nodes", "ranks"}
     names = varying(cell.place for cell in cells)
     return tuple(name for name in names if name not in hidden)
+
+
+def _has_several_layouts(cells: Iterable[Row], x: str) -> bool:
+    """Whether a case was measured on several numbers of nodes at the same place of an axis."""
+    nodes_of: dict[tuple[Scalar | None, ...], int] = {}
+    for cell in cells:
+        place = cell.place
+        x_value = place.coordinates.get(x)
+        case = (cell.platform, *place.series[:3], place.threads, place.point, x_value)
+        if nodes_of.setdefault(case, place.nodes) != place.nodes:
+            return True
+    return False
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
@@ -82,11 +87,11 @@ def numeric_axis(cells: Iterable[Row]) -> str | None:
     That is the point parameter with the most distinct numbers, at least two; else another
     numeric parameter with at least three; else None: bars.
     """
-    cells = list(cells)
+    places = [cell.place for cell in cells]
     candidates: list[tuple[bool, int, str]] = []
-    for name in varying(cell.place for cell in cells):
-        values = {cell.place.coordinates.get(name) for cell in cells}
-        in_point = all(name in parse_point(cell.place.point) for cell in cells)
+    for name in varying(places):
+        values = {place.coordinates.get(name) for place in places}
+        in_point = all(name in parse_point(place.point) for place in places)
         least = 2 if in_point else 3
         if len(values) >= least and all(map(is_number, values)):
             candidates.append((in_point, len(values), name))

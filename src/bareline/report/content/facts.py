@@ -27,6 +27,10 @@ from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
 from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
+#: The values of a fact by the node that reports it; None where only this node lacks it.
+NodeValues = Mapping[int, Scalar | None]
+#: The values of each fact on a platform's nodes.
+_FactsByNode = dict[str, dict[int, Scalar | None]]
 
 #: How many values of other nodes are written before the rest is only counted.
 _MOST_VALUES = 4
@@ -61,22 +65,36 @@ class FactRow:
 def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
     """Arrange the facts of any platform side by side, in groups and in the order of `FACT_KEYS`."""
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
-    rows = []
-    for key in set().union(*nodes.values()):
-        cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
-        first, *others = cells.values()
-        values = {name: cell.get(0) for name, cell in cells.items()}
-        texts = {name: _text(key, cell) for name, cell in cells.items()}
-        equal = all(_same_cell(first, other) for other in others)
-        rows.append(FactRow(describe(key), values, texts, equal))
-    groups = list(FactGroup)
-    order = {key: index for index, key in enumerate(FACT_KEYS)}
+    keys = set().union(*nodes.values())
+    rows = [_row(key, nodes) for key in keys]
+    rows.sort(key=_position)
+    return rows
 
-    def position(row: FactRow) -> tuple[int, int, str]:
-        key = row.fact.key
-        return groups.index(row.fact.group), order.get(key, len(order)), key
 
-    return sorted(rows, key=position)
+def _row(key: str, platforms: Mapping[str, _FactsByNode]) -> FactRow:
+    """Return the row of a fact."""
+    cells: list[NodeValues] = []
+    values: dict[str, Scalar | None] = {}
+    texts: dict[str, str] = {}
+    for name, facts in platforms.items():
+        cell = facts.get(key, {})
+        cells.append(cell)
+        values[name] = cell.get(0)
+        texts[name] = _text(key, cell)
+    equal = all(_same_cell(cells[0], cell) for cell in cells[1:])
+    return FactRow(describe(key), values, texts, equal)
+
+
+#: The place of each group and of each fact among the rows.
+_GROUP_PLACES = {group: place for place, group in enumerate(FactGroup)}
+_KEY_PLACES = {key: place for place, key in enumerate(FACT_KEYS)}
+
+
+def _position(row: FactRow) -> tuple[int, int, str]:
+    """Return the sort key of a row: by group, in the order of `FACT_KEYS`, then by its key."""
+    key = row.fact.key
+    last = len(_KEY_PLACES)
+    return _GROUP_PLACES[row.fact.group], _KEY_PLACES.get(key, last), key
 
 
 class Fact(TypedDict):
@@ -105,9 +123,9 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
     return records
 
 
-def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
+def _by_node(facts: PlatformFacts) -> _FactsByNode:
     """Arrange facts by key and node: of other nodes only differences, None where one is absent."""
-    by_key: dict[str, dict[int, Scalar | None]] = {}
+    by_key: _FactsByNode = {}
     for key, value in facts.items():
         text, plain = split_nodes(key)
         nodes = unfold_numbers(text) if text else (0,)
@@ -119,25 +137,30 @@ def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
     return by_key
 
 
-def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | None]) -> bool:
-    return left.keys() == right.keys() and all(same_value(left[node], right[node]) for node in left)
+def _same_cell(left: NodeValues, right: NodeValues) -> bool:
+    """Whether two platforms have the same value on each node."""
+    if left.keys() != right.keys():
+        return False
+    return all(same_value(left[node], right[node]) for node in left)
 
 
-def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
+def _text(key: str, cell: NodeValues) -> str:
     """Format a platform's value, and the differing values of its other nodes; of many, most."""
-    nodes_by_text = grouped_by(sorted(cell.keys() - {0}), lambda node: format_fact(key, cell[node]))
-    groups = list(nodes_by_text.items())
-    named = groups
-    if len(groups) > _MOST_VALUES:
-        groups.sort(key=lambda group: -len(group[1]))
-        named = groups[: _MOST_VALUES - 1]
+    others = sorted(node for node in cell if node != 0)
+    nodes_by_text = grouped_by(others, lambda node: format_fact(key, cell[node]))
+    texts = list(nodes_by_text)
+    named = texts
+    if len(texts) > _MOST_VALUES:
+        texts.sort(key=lambda text: -len(nodes_by_text[text]))
+        named = texts[: _MOST_VALUES - 1]
     parts = [format_fact(key, cell.get(0))]
-    for text, nodes in named:
+    for text in named:
+        nodes = nodes_by_text[text]
         noun = "nodes" if len(nodes) > 1 else "node"
         parts.append(f"{noun} {numbers_text(nodes)}: {text}")
-    rest = groups[len(named) :]
+    rest = texts[len(named) :]
     if rest:
-        number = sum(len(nodes) for _, nodes in rest)
+        number = sum(len(nodes_by_text[text]) for text in rest)
         parts.append(f"{len(rest)} other values on {number} nodes")
     return "; ".join(parts)
 
@@ -179,15 +202,17 @@ def facts_table(
     """Tabulate facts by group; `places`: where each platform's value is in a line."""
     rows: list[tuple[Field, ...]] = []
     starts: list[int] = []
+    blanks = [Field("")] * len(names)
+    order = places or range(len(names))
     for group, group_facts in groupby(facts, lambda fact: fact.group):
         starts.append(len(rows))
-        rows.append((Field(group, tone="bold"), *(Field("") for _ in names)))
+        rows.append((Field(group, tone="bold"), *blanks))
         for fact in group_facts:
-            values = [fact.values[place] for place in places or range(len(names))]
-            fields = [Field(value or absent) for value in values]
+            fields = [Field(fact.values[place] or absent) for place in order]
             rows.append((Field(indent + fact.label), *fields))
-    heads = (Column("characteristic"), *(Column(name, platform=name) for name in names))
-    return Table(heads, tuple(rows), frozenset(starts), look="facts", label=label)
+    columns = [Column("characteristic")]
+    columns += [Column(name, platform=name) for name in names]
+    return Table(tuple(columns), tuple(rows), frozenset(starts), look="facts", label=label)
 
 
 def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:

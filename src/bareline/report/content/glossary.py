@@ -8,7 +8,10 @@ from types import MappingProxyType
 
 from bareline.report.content.wording import slug
 
-_OPEN = "The interval has both a difference that matters and none: more trials would decide."
+_OPEN = (
+    "Neither a difference nor equality is shown: the interval allows both, or chance explains the "
+    "difference among so many comparisons. More trials would decide."
+)
 _EQUAL = "The whole interval is within the margin: no difference that matters."
 #: Term, as it is in heads of columns, captions and sentences, and its meaning.
 TERMS: Mapping[str, str] = MappingProxyType(
@@ -34,18 +37,16 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Speed-up over the growth in ranks, against the fewest ranks of the same platform."
         ),
         "emulated": (
-            "Imitated by a program: the speed of such a processor or adapter says nothing of one "
-            "made of hardware."
+            "Imitated by a program: the speed of such a processor or adapter differs from that of "
+            "hardware by an unknown factor."
         ),
         "equal within": _EQUAL,
         "equivalent": _EQUAL,
-        "exchanges of names": (
-            "In each block (or pair of launches of two runs) the names of the platforms are "
-            "exchanged, in every way: a difference by chance is as large with exchanged names."
-        ),
         "factor": "How many times worse than the baseline, as the publication gives it.",
         "failed": "The trial ran and gave no number; its reason is given.",
-        "false discovery rate": "Expected share of wrong ones among the rows that are called.",
+        "false discovery rate": (
+            "Expected share of wrong rows among the rows that are called different."
+        ),
         "faster": "Better than the baseline beyond chance, whatever the metric's direction.",
         "Holm": (
             "Holm's correction asks more of each of several comparisons, so that all of them are "
@@ -56,7 +57,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "The range that may contain the true value; unless noted, it does so in 95 of 100 such "
             "experiments."
         ),
-        "ladder": "Platforms as steps: each is compared with the one before it, too.",
+        "ladder": "Platforms as steps: each is also compared with the platform before it.",
         "latency": (
             "Time of one message, one way: half of a round trip. Of memory, time of one load that "
             "waits for the load before it."
@@ -70,6 +71,10 @@ TERMS: Mapping[str, str] = MappingProxyType(
         "n": "Number of trials (launches) behind a value; iterations inside one count as one.",
         "page cache": "Memory in which the system keeps the contents of files.",
         "performance lost": "1 - 1/factor: the share of the baseline's performance that is gone.",
+        "permutation test": (
+            "In each block (or pair of launches of two runs) the names of the platforms are "
+            "swapped, in every way: a difference by chance is as large with swapped names."
+        ),
         "platform": "Where trials run: a named machine, cluster, or set of virtual machines.",
         "probe": "One benchmark or application that was run.",
         "published ratio": (
@@ -89,6 +94,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Processor time that a hypervisor gave to other guests while a rank wanted to run."
         ),
         "trial": "One launch of one probe with one set of parameters on one platform.",
+        "undecided": _OPEN,
         "verdict": "The conclusion that the interval of the ratio allows, against the margin.",
     }
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +22,14 @@ from bareline.report.content.wording import (
 )
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import percent, significant
+from bareline.vocabulary.units import joined, percent, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
+
+Findings = Sequence[Finding]
+#: Names of platforms, in the order of display.
+Platforms = Sequence[str]
+#: A row of a table.
+_Fields = tuple[Field, ...]
 
 #: The sign before a ratio that is not certain, and in place of a ratio that is missing.
 GRADE_MARKS = {
@@ -45,7 +53,7 @@ def layers_of(findings: Iterable[Finding]) -> list[Layer]:
     return [layer for layer in reversed(Layer) if layer in measured]
 
 
-def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
+def by_loss(findings: Findings, platforms: Platforms) -> list[str]:
     """Sort platforms by their losses, the largest first: of programs, then of all."""
 
     def loss(name: str) -> tuple[float, float]:
@@ -62,16 +70,17 @@ def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
     return sorted(platforms, key=loss, reverse=True)
 
 
-def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
+def legend(findings: Findings, baseline: str, margin: float) -> str:
     """Describe how the table is read."""
-    has_few_launches = any(
-        finding.grade is Grade.OPEN and "(n = " in ratio_text(finding) for finding in findings
-    )
-    has_few_boots = any(finding.grade is Grade.LIKELY and finding.few_boots for finding in findings)
-    boots = f"{_IN_THESE_BOOTS} likely in these boots alone; " if has_few_boots else ""
+    likely = [finding for finding in findings if finding.grade is Grade.LIKELY]
+    has_few_boots = any(finding.few_boots for finding in likely)
+    boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
+    undecided = [finding for finding in findings if finding.grade is Grade.OPEN]
+    has_few_launches = any("(n = " in ratio_text(finding) for finding in undecided)
     text = (
         f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, not certain; {boots}? open: between these ends; "
+        f"~ likely, but not certain. {boots}? undecided, with the range of all intervals of the "
+        "row; even a range above 1 can be chance among so many comparisons. "
         f"= equal within {percent(margin)}."
     )
     if has_few_launches:
@@ -115,9 +124,15 @@ def _claimed_ratio(finding: Finding) -> str:
 
 def open_span(*findings: Finding) -> str:
     """Format the range of ratios of open findings; of bare ratios also the least launches."""
-    few = [finding.n for finding in findings if any(map(_is_bare, _ratios([finding])))]
     span = span_of(findings)
-    return f"{span} (n = {min(few)})" if few else span
+    few = [finding.n for finding in findings if _has_bare_ratio(finding)]
+    if few:
+        return f"{span} (n = {min(few)})"
+    return span
+
+
+def _has_bare_ratio(finding: Finding) -> bool:
+    return any(map(_is_bare, _ratios([finding])))
 
 
 def _ratios(findings: Iterable[Finding]) -> list[Estimate]:
@@ -133,17 +148,16 @@ def _is_bare(ratio: Estimate) -> bool:
     return ratio.lo is None and ratio.hi is None
 
 
-def span_of(findings: Sequence[Finding], digits: int = 3) -> str:
+def span_of(findings: Findings, digits: int = 3) -> str:
     """Format the least and the greatest ratio that the points of findings may have."""
     ratios = _ratios(findings)
     if not ratios:
         return "no ratio"
     if any(map(_is_bare, ratios)):
-        low: float | None = min(ratio.value for ratio in ratios)
-        high: float | None = max(ratio.value for ratio in ratios)
-    else:
-        low = outer_bound(min, (ratio.lo for ratio in ratios))
-        high = outer_bound(max, (ratio.hi for ratio in ratios))
+        values = [ratio.value for ratio in ratios]
+        return _span_text(min(values), max(values), digits)
+    low = outer_bound(min, (ratio.lo for ratio in ratios))
+    high = outer_bound(max, (ratio.hi for ratio in ratios))
     return _span_text(low, high, digits)
 
 
@@ -176,7 +190,7 @@ def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
     """Name a finding within its layer: ``MPI bandwidth, 8-256 KiB``, ``CG, 16 nodes``."""
     sizes = brief_sizes(finding.sizes.words) if finding.sizes else ""
     where = _PLACES.get(finding.where, finding.where.removeprefix("on "))
-    return ", ".join(filter(None, [titles[finding.title], sizes, where]))
+    return joined(titles[finding.title], sizes, where)
 
 
 def brief_sizes(words: str) -> str:
@@ -186,77 +200,90 @@ def brief_sizes(words: str) -> str:
     if words.startswith("below"):
         return f"< {words.removeprefix('below ')}"
     low, _, high = words.removeprefix("from ").partition(" to ")
-    return f"{low}-{high}" if high else f"≥ {low}"
+    if high:
+        return f"{low}-{high}"
+    return f"≥ {low}"
 
 
-def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
+def titles_of(findings: Findings) -> dict[str, str]:
     """Shorten the titles of a layer's probes to the words in which they differ."""
     titles = list(dict.fromkeys(finding.title for finding in findings))
     return dict(zip(titles, map(sentence_case, distinct_parts(titles)), strict=True))
 
 
-def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
+def lone_platforms(findings: Findings, platforms: Platforms) -> list[str]:
     """Return the platforms that measured a single layer, where other platforms measured more."""
-    layers: dict[str, set[Layer]] = {name: set() for name in platforms}
-    for finding in findings:
-        if finding.platform in layers:
-            layers[finding.platform].add(finding.layer)
-    lone = [name for name in platforms if len(layers[name]) < 2]
-    return lone if 1 < len(lone) < len(platforms) else []
+    measured = {(finding.platform, finding.layer) for finding in findings}
+    layers = Counter(platform for platform, _ in measured)
+    lone = [name for name in platforms if layers[name] < 2]
+    if 1 < len(lone) < len(platforms):
+        return lone
+    return []
 
 
-def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | Prose]:
+def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
     """Tabulate layers, probes and classes by platform; one-layer platforms share a line below."""
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
-    rows: list[tuple[Field, ...]] = []
+    blanks = [Field("")] * len(across)
+    rows: list[_Fields] = []
     starts = set()
     shared: list[str] = []
     for layer in layers_of(findings):
-        subjects = _Subjects.of([finding for finding in findings if finding.layer is layer])
-        layer_rows = subjects.rows(across)
+        subjects = _subjects_of([finding for finding in findings if finding.layer is layer])
+        layer_rows = [subject.row(across) for subject in subjects if subject.is_measured_on(across)]
         if layer_rows:
             starts.add(len(rows))
-            rows.append((Field(layer.words, tone="bold"), *(Field("") for _ in across)))
+            rows.append((Field(layer.words, tone="bold"), *blanks))
             rows += layer_rows
-        shared += [f"{layer.words} only, {text}." for text in subjects.lines(lone)]
-    heads = (Column("", "text"), *(Column(name, "whole", platform=name) for name in across))
-    table = Table(heads, tuple(rows), frozenset(starts), look="glance")
-    return [table, Prose(tuple(shared))] if shared else [table]
+        shared += [f"{layer.words} only, {line}." for line in _lines(subjects, lone)]
+    columns = [Column("", "text")]
+    columns += [Column(name, "whole", platform=name) for name in across]
+    table = Table(tuple(columns), tuple(rows), frozenset(starts), look="glance")
+    if not shared:
+        return [table]
+    return [table, Prose(tuple(shared))]
 
 
 @dataclass(frozen=True, slots=True)
-class _Subjects:
-    """The findings of a layer by their subject, and by platform."""
+class _Subject:
+    """A subject of a layer, with its finding on each platform that measured it."""
 
-    findings: Mapping[str, Mapping[str, Finding]]
+    words: str
+    findings: Mapping[str, Finding]
 
-    @classmethod
-    def of(cls, findings: Sequence[Finding]) -> _Subjects:
-        titles = titles_of(findings)
-        subjects: dict[str, dict[str, Finding]] = {}
-        for finding in findings:
-            platforms = subjects.setdefault(subject_words(finding, titles), {})
-            platforms.setdefault(finding.platform, finding)
-        return cls(subjects)
+    def is_measured_on(self, platforms: Platforms) -> bool:
+        """Whether any of the platforms measured it."""
+        return any(name in self.findings for name in platforms)
 
-    def rows(self, platforms: Sequence[str]) -> list[tuple[Field, ...]]:
-        """Return a row for each subject that any of the platforms measured."""
-        rows = []
-        for subject, findings in self.findings.items():
-            if any(name in findings for name in platforms):
-                fields = [_field(findings.get(name)) for name in platforms]
-                rows.append((Field(f"  {subject}"), *fields))
-        return rows
+    def row(self, platforms: Platforms) -> _Fields:
+        """Return its row of a table with a column for each platform."""
+        fields = [_field(self.findings.get(name)) for name in platforms]
+        return (Field(f"  {self.words}"), *fields)
 
-    def lines(self, platforms: Sequence[str]) -> Iterator[str]:
-        """Yield a line for each subject that any of the platforms measured."""
-        for subject, findings in self.findings.items():
-            texts = [
-                f"{name} {_field(findings[name]).plain}" for name in platforms if name in findings
-            ]
-            if texts:
-                yield f"{subject}: {', '.join(texts)}"
+    def line(self, platforms: Platforms) -> str:
+        """Return its findings on some platforms in a line."""
+        texts: list[str] = []
+        for name in platforms:
+            finding = self.findings.get(name)
+            if finding is not None:
+                texts.append(f"{name} {ratio_text(finding)}")
+        return f"{self.words}: {', '.join(texts)}"
+
+
+def _lines(subjects: Iterable[_Subject], platforms: Platforms) -> list[str]:
+    """Return a line for each subject that any of the platforms measured."""
+    return [subject.line(platforms) for subject in subjects if subject.is_measured_on(platforms)]
+
+
+def _subjects_of(findings: Findings) -> list[_Subject]:
+    """Return the subjects of a layer's findings, in their order."""
+    titles = titles_of(findings)
+    subjects: dict[str, dict[str, Finding]] = {}
+    for finding in findings:
+        platforms = subjects.setdefault(subject_words(finding, titles), {})
+        platforms.setdefault(finding.platform, finding)
+    return [_Subject(words, platforms) for words, platforms in subjects.items()]
 
 
 def _field(finding: Finding | None) -> Field:
@@ -278,36 +305,35 @@ def shade(finding: Finding) -> str:
     grade = finding.grade
     if not grade.is_claim:
         return "open" if grade is Grade.OPEN else str(grade.value)
-    ratio = finding.ratio
-    size = abs(math.log(ratio.value)) if ratio else _SHADES[-1]
     side = "better" if finding.verdict is Verdict.FASTER else "worse"
-    level = sum(size >= end for end in _SHADES)
+    size = _SHADES[-1]
+    if finding.ratio:
+        size = abs(math.log(finding.ratio.value))
+    level = bisect_right(_SHADES, size)
     return f"{side}-{level}"
 
 
-def matrix(glance: VerdictMatrix, findings: Sequence[Finding], platforms: Sequence[str]) -> Table:
+def matrix(glance: VerdictMatrix, findings: Findings, platforms: Platforms) -> Table:
     """Tabulate the worst finding of each layer, applications first, on each platform."""
     by_place = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
-    rows = []
+    rows: list[_Fields] = []
     for layer in reversed(glance.layers):
         fields = [Field(layer.words, link=layer_anchor(layer))]
         for name in platforms:
-            square = glance.squares.get((layer, name))
+            place = (layer, name)
+            square = glance.squares.get(place)
             field = Field("", note="not measured")
             if square:
-                field = _square(square, by_place.get((layer, name), []))
+                field = _square(square, by_place.get(place, []))
             fields.append(field)
         rows.append(tuple(fields))
-    heads = [Column(name, "text", platform=name) for name in platforms]
-    return Table(
-        (Column("times worse", "text"), *heads),
-        tuple(rows),
-        look="glance",
-        label="Worst by layer and platform",
-    )
+    columns = [Column("times worse", "text")]
+    columns += [Column(name, "text", platform=name) for name in platforms]
+    label = "Worst by layer and platform"
+    return Table(tuple(columns), tuple(rows), look="glance", label=label)
 
 
-def _square(square: MatrixCell, findings: Sequence[Finding]) -> Field:
+def _square(square: MatrixCell, findings: Findings) -> Field:
     """Format a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
@@ -323,19 +349,14 @@ def _square(square: MatrixCell, findings: Sequence[Finding]) -> Field:
     return Field(text, note=square.note, look=str(square.grade), link=square.anchor)
 
 
-def _claimed_square(square: MatrixCell, claims: Sequence[Finding]) -> Field:
+def _claimed_square(square: MatrixCell, claims: Findings) -> Field:
     losses = [finding for finding in claims if finding.verdict is not Verdict.FASTER]
     worst = max(losses or claims, key=_certain_then_weight)
-    notes = [f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip()]
-    if len(claims) > 1:
-        notes.append(f"and {len(claims) - 1} more")
-    notes.append(square.note)
-    return Field(
-        ratio_text(worst),
-        note=", ".join(filter(None, notes)),
-        look=shade(worst),
-        link=square.anchor,
-    )
+    subject = f"{sentence_case(worst.subject)} {point_note(worst)}".rstrip()
+    more = len(claims) - 1
+    others = f"and {more} more" if more else ""
+    note = joined(subject, others, square.note)
+    return Field(ratio_text(worst), note=note, look=shade(worst), link=square.anchor)
 
 
 def _certain_then_weight(finding: Finding) -> tuple[bool, Any]:

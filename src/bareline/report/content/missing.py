@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -16,18 +17,19 @@ from bareline.vocabulary.caveats import Caveat, steps
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
-from bareline.vocabulary.units import count, listing
+from bareline.vocabulary.units import count, joined, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_REASON = 400
+#: The columns that distinguish the values of a run.
+_VALUE = ("platform", *KEY)
+#: A row of a frame: a value by each column.
+_Row = dict[str, Any]
 
 
 def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     """Gather the reasons why numbers are incomplete; `empty`: exhibits that have no data."""
-    undrawn = []
-    for spec in empty:
-        subject = " ".join(filter(None, [spec.probe, spec.metric])) or "every probe"
-        undrawn.append(spec.title or f"{spec.kind} of {subject}")
+    undrawn = [_exhibit_words(spec) for spec in empty]
     undrawn += [*_unknown_publications(document), *document.undrawn]
     blocks: list[Block] = [
         *_failures(document),
@@ -42,15 +44,25 @@ def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Blo
     events: list[str] = []
     for run in document.records.runs:
         events += [f"{event.time} {event.platform}: {event.event}" for event in run.events()]
-    return [*blocks, *_listed("Events of platforms", events)]
+    blocks += _listed("Events of platforms", events)
+    return blocks
 
 
-def _listed(title: str, lines: Sequence[str]) -> list[Section]:
-    return [Section(title, (Prose(tuple(lines), "list"),))] if lines else []
+def _exhibit_words(spec: ExhibitSpec) -> str:
+    """Name an exhibit by its title, or by its kind and subject."""
+    if spec.title:
+        return spec.title
+    subject = joined(spec.probe, spec.metric, by=" ")
+    return f"{spec.kind} of {subject or 'every probe'}"
 
 
-def _rows(frame: pl.DataFrame) -> Rows[dict[str, Any]]:
-    return Rows(frame.iter_rows(named=True)).platform(lambda row: row["platform"])
+def _listed(title: str, lines: Sequence[str]) -> Iterator[Section]:
+    if lines:
+        yield Section(title, (Prose(tuple(lines), "list"),))
+
+
+def _rows(frame: pl.DataFrame) -> Rows[_Row]:
+    return Rows(frame.iter_rows(named=True)).platform(itemgetter("platform"))
 
 
 def _titled(title: str, rows: Rows[Any]) -> Iterator[Section]:
@@ -73,107 +85,107 @@ def _failures(document: Document) -> Iterator[Section]:
     case = ["platform", *CASE]
     trials = document.records.trials
     planned = trials.group_by(case).agg(pl.len().alias("of"))
-    failed = _rows(
-        trials.filter(pl.col("status") == "failed")
-        .group_by(*case, "stage", "reason", maintain_order=True)
-        .agg(pl.len().alias("trials"))
-        .join(planned, on=case, how="left", maintain_order="left")
-    )
-    failed.text("case", _case)
-    failed.number("trials", lambda row: row["trials"]).number("of", lambda row: row["of"])
-    failed.text("stage", lambda row: row["stage"] or "")
-
-    def reason(row: Mapping[str, Any]) -> str:
-        text = row["reason"] or ""
-        cut = f"{text[:_LONGEST_REASON]} … (the rest is in the trial's raw folder)"
-        return cut if len(text) > _LONGEST_REASON else text
-
-    failed.text("reason", reason, wrap=True)
-    return _titled("Failed and skipped trials", failed)
+    failed = trials.filter(pl.col("status") == "failed")
+    reasons = failed.group_by(*case, "stage", "reason", maintain_order=True)
+    counts = reasons.agg(pl.len().alias("trials"))
+    rows = _rows(counts.join(planned, on=case, how="left", maintain_order="left"))
+    rows.text("case", _case)
+    rows.number("trials", itemgetter("trials"))
+    rows.number("of", itemgetter("of"))
+    rows.text("stage", lambda row: row["stage"] or "")
+    rows.text("reason", _reason, wrap=True)
+    return _titled("Failed and skipped trials", rows)
 
 
-def _case(row: Mapping[str, object]) -> str:
+def _reason(row: _Row) -> str:
+    text: str = row["reason"] or ""
+    if len(text) > _LONGEST_REASON:
+        return f"{text[:_LONGEST_REASON]} … (the rest is in the trial's raw folder)"
+    return text
+
+
+def _case(row: _Row) -> str:
     place = Place.of(row)
-    return ", ".join(filter(None, [place.probe, place.words]))
+    return joined(place.probe, place.words)
 
 
 def _holes(document: Document) -> Iterator[Section]:
     """Yield values that one side has and the other lacks; a row for each platform and case."""
     if document.points is None:
         return
-    missing = document.points.filter(
-        (pl.col("verdict") == Verdict.MISSING.value) & ~pl.col("detail").fill_null(False)
-    )
-    holes = _rows(
-        _ordered(document, missing)
-        .group_by("platform", *CASE, maintain_order=True)
-        .agg(pl.len().alias("values"), pl.col("value").is_null().all().alias("here"))
-    )
+    is_missing = pl.col("verdict") == Verdict.MISSING.value
+    is_detail = pl.col("detail").fill_null(False)
+    missing = _ordered(document, document.points.filter(is_missing & ~is_detail))
+    cases = missing.group_by("platform", *CASE, maintain_order=True)
+    is_missing_here = pl.col("value").is_null().all()
+    rows = _rows(cases.agg(values=pl.len(), here=is_missing_here))
+    rows.text("case", _case)
+    rows.text("missing", _missing_words)
+    yield from _titled("Missing values", rows)
 
-    def lacking(row: Mapping[str, Any]) -> str:
-        where = "this platform" if row["here"] else "the baseline"
-        return f"{count(row['values'], 'value')} on {where}"
 
-    yield from _titled("Missing values", holes.text("case", _case).text("missing", lacking))
+def _missing_words(row: _Row) -> str:
+    values = count(row["values"], "value")
+    where = "this platform" if row["here"] else "the baseline"
+    return f"{values} on {where}"
 
 
 def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
+    """Sort rows by layer, probe, case and platform, the platforms in the document's order."""
     layers = {layer.value: number for number, layer in enumerate(Layer)}
     names = {name: number for number, name in enumerate(document.names)}
-    return frame.sort(
-        pl.col("layer").replace_strict(layers, return_dtype=pl.Int64),
-        *("probe", "params", "threads", "ranks"),
-        pl.col("platform").replace_strict(names, default=len(names), return_dtype=pl.Int64),
-        maintain_order=True,
-    )
+    layer = pl.col("layer").replace_strict(layers, return_dtype=pl.Int64)
+    platform = pl.col("platform").replace_strict(names, default=len(names), return_dtype=pl.Int64)
+    keys = (layer, "probe", "params", "threads", "ranks", platform)
+    return frame.sort(*keys, maintain_order=True)
 
 
 def _unfit(document: Document) -> Iterator[Section]:
     """Yield the cases that the plan left out; a row for each platform, probe and reason."""
-    if document.records.left_out is None:
+    left_out = document.records.left_out
+    if left_out is None:
         return
-    unfit = _rows(
-        document.records.left_out.group_by("platform", "probe", "reason", maintain_order=True).agg(
-            pl.len().alias("cases"), pl.col("ranks").unique(maintain_order=True)
-        )
-    )
-    unfit.text("probe", lambda row: row["probe"])
-    unfit.text("ranks", lambda row: listing([str(ranks) for ranks in row["ranks"]]))
-    unfit.number("cases", lambda row: row["cases"])
-    yield from _titled("Left out by the plan", unfit.text("why", lambda r: r["reason"], wrap=True))
+    reasons = left_out.group_by("platform", "probe", "reason", maintain_order=True)
+    ranks = pl.col("ranks").unique(maintain_order=True)
+    rows = _rows(reasons.agg(pl.len().alias("cases"), ranks))
+    rows.text("probe", itemgetter("probe"))
+    rows.text("ranks", lambda row: listing(list(map(str, row["ranks"]))))
+    rows.number("cases", itemgetter("cases"))
+    rows.text("why", itemgetter("reason"), wrap=True)
+    yield from _titled("Left out by the plan", rows)
 
 
 def _caveats(document: Document) -> list[str]:
     """Count the values with each caveat, without those that do not fit; describe the remedy."""
-    value = ["platform", *KEY]
-    frames = [unprofiled(document.summary)]
-    if document.points is not None:
-        unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
-        frames = [
-            frame.join(unfit, on=value, how="anti", nulls_equal=True)
-            for frame in (*frames, document.points)
-        ]
-    columns = [*value, "layer", "caveats", "detail"]
-    selected = [frame.select(columns) for frame in frames]
-    is_detail = pl.col("detail").fill_null(False)
-    doubted = pl.concat(selected, how="vertical_relaxed").filter(~is_detail)
-    groups = (
-        _ordered(document, doubted)
-        .explode("caveats")
-        .drop_nulls("caveats")
-        .unique([*value, "caveats"], maintain_order=True)
-        .group_by("caveats", maintain_order=True)
-        .agg(
-            pl.col("platform").unique(maintain_order=True),
-            pl.col("probe").unique(maintain_order=True),
-            pl.len().alias("values"),
-        )
+    values = _ordered(document, _values_that_fit(document)).explode("caveats")
+    doubted = values.drop_nulls("caveats").unique([*_VALUE, "caveats"], maintain_order=True)
+    groups = doubted.group_by("caveats", maintain_order=True).agg(
+        pl.col("platform").unique(maintain_order=True),
+        pl.col("probe").unique(maintain_order=True),
+        pl.len().alias("values"),
     )
-    todo = steps(map(Caveat.read, groups.get_column("caveats")))
+    remedies = steps(map(Caveat.read, groups.get_column("caveats")))
     lines = []
-    for text, platforms, probes, values in groups.iter_rows():
+    for text, platforms, probes, number in groups.iter_rows():
         caveat = Caveat.read(text)
         where = f"{listing(probes)} on {listing(platforms)}"
-        step = f" {sentence_case(todo[caveat])}." if todo[caveat] else ""
-        lines.append(f"{caveat.text}: {count(values, 'value')} of {where}.{step}")
+        line = f"{caveat.text}: {count(number, 'value')} of {where}."
+        remedy = remedies[caveat]
+        if remedy:
+            line += f" {sentence_case(remedy)}."
+        lines.append(line)
     return lines
+
+
+def _values_that_fit(document: Document) -> pl.DataFrame:
+    """Return the values of the summary and of the comparison that are no details, and that fit."""
+    frames = [unprofiled(document.summary)]
+    if document.points is not None:
+        frames.append(document.points)
+        does_not_fit = pl.col("verdict") == Verdict.DOES_NOT_FIT.value
+        unfit = document.points.filter(does_not_fit)
+        frames = [frame.join(unfit, on=_VALUE, how="anti", nulls_equal=True) for frame in frames]
+    columns = [*_VALUE, "layer", "caveats", "detail"]
+    selected = [frame.select(columns) for frame in frames]
+    is_detail = pl.col("detail").fill_null(False)
+    return pl.concat(selected, how="vertical_relaxed").filter(~is_detail)

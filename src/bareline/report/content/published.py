@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any, TypeGuard
@@ -21,7 +22,7 @@ from bareline.published.ratios import PublishedRatio, published_ratios, ratios_a
 from bareline.report.content.wording import slug
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import joined, listing
 
 #: Conditions that describe the size of another system: they are shown, not matched.
 SIZE_CONDITIONS = frozenset(
@@ -34,6 +35,10 @@ _ROUNDED = 0.02
 _WHERE = ("ranks", "nodes", "placement", "streams")
 #: The numeric conditions among them, as an exhibit writes them next to a figure of another place.
 _NUMBERS = ("ranks", "nodes", "streams")
+
+
+#: The platforms of the run by the published platforms that they represent.
+_Cast = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,12 @@ class PublishedPoint:
     @property
     def low(self) -> float | None:
         """Lower end of the ratio; None where a bound leaves it open."""
-        return None if self.ratio.span.low is None else float(self.ratio.span.low)
+        return _float(self.ratio.span.low)
 
     @property
     def high(self) -> float | None:
         """Upper end of the ratio; None where a bound leaves it open."""
-        return None if self.ratio.span.high is None else float(self.ratio.span.high)
+        return _float(self.ratio.span.high)
 
     @property
     def middle(self) -> float:
@@ -84,31 +89,21 @@ class PublishedPoint:
     def tip(self) -> str:
         """Describe the printed number and its place, for hovering."""
         ratio = self.ratio
-        where = [conditions(ratio.conditions)]
-        if ratio.excludes:
-            where.append(f"except {listing(ratio.excludes)}")
-        place = ", ".join(filter(None, where))
-        place = f" ({place})" if place else ""
-        printed = f"printed: {ratio.text}"
+        text = f"published: {ratio.platform} against {ratio.baseline}, {self.factor} times worse"
+        excluded = f"except {listing(ratio.excludes)}" if ratio.excludes else ""
+        place = joined(conditions(ratio.conditions), excluded)
+        if place:
+            text += f" ({place})"
+        text += f"; printed: {ratio.text}"
         if ratio.computed:
-            printed += ", computed here"
-        return (
-            f"published: {ratio.platform} against {ratio.baseline}, {self.factor} times "
-            f"worse{place}; {printed}; {self.source}"
-        )
+            text += ", computed here"
+        return f"{text}; {self.source}"
 
     def places(self, parameter: str) -> list[tuple[float, float]]:
         """Return where on a parameter's axis it applies: places, or stretches from low to high."""
         condition = self.ratio.conditions.get(parameter)
         if isinstance(condition, Spread):
-            low = float(condition.low or 0)
-            if condition.low is None and condition.above is not None:
-                # A ratio for more than 32 ranks does not apply to 32.
-                low = math.nextafter(condition.above, math.inf)
-            elif not condition.has_ends:
-                return []
-            high = math.inf if condition.high is None else float(condition.high)
-            return [(low, high)]
+            return _stretches(condition)
         values = condition if isinstance(condition, list) else [condition]
         return [(float(value), float(value)) for value in values if _is_whole(value)]
 
@@ -151,6 +146,21 @@ class PublishedPoint:
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
 
 
+def _float(end: Decimal | None) -> float | None:
+    return None if end is None else float(end)
+
+
+def _stretches(spread: Spread) -> list[tuple[float, float]]:
+    """Return the stretch of a spread from low to high; none where no end is printed."""
+    high = math.inf if spread.high is None else float(spread.high)
+    if spread.low is None and spread.above is not None:
+        # A ratio for more than 32 ranks does not apply to 32.
+        return [(math.nextafter(spread.above, math.inf), high)]
+    if not spread.has_ends:
+        return []
+    return [(float(spread.low or 0), high)]
+
+
 def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -172,18 +182,21 @@ def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
     if ("directories" in printed) != ("directories" in coordinates):
         return False
+    if not _agrees_on_nodes(printed.get("placement"), place):
+        return False
     for name, condition in printed.items():
-        if name == "placement":
-            between = _PLACEMENTS.get(str(condition))
-            if between is not None and place.nodes and between != (place.nodes > 1):
-                return False
-        elif (
-            name not in SIZE_CONDITIONS
-            and name in coordinates
-            and not meets(condition, coordinates[name])
-        ):
+        is_compared = name not in SIZE_CONDITIONS and name != "placement"
+        if is_compared and name in coordinates and not meets(condition, coordinates[name]):
             return False
     return True
+
+
+def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
+    """Whether a place is inside a node or between nodes as a figure is, as far as it is known."""
+    between = _PLACEMENTS.get(str(placement))
+    if between is None or not place.nodes:
+        return True
+    return between == (place.nodes > 1)
 
 
 def size_in_words(ratio: PublishedRatio) -> str:
@@ -213,12 +226,13 @@ def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
 
 def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
     """Whether one of the ratios is printed of a program for the ranks of a place."""
-    return any(
-        ratio.measured_by(place.probe)
-        and "ranks" in ratio.conditions
-        and holds_at({"ranks": ratio.conditions["ranks"]}, place)
-        for ratio in ratios
-    )
+    for ratio in ratios:
+        ranks = ratio.conditions.get("ranks")
+        if ranks is None or not ratio.measured_by(place.probe):
+            continue
+        if holds_at({"ranks": ranks}, place):
+            return True
+    return False
 
 
 def where_printed(ratio: PublishedRatio) -> str:
@@ -243,19 +257,21 @@ def published_points(
     """
     cast: dict[str, list[str]] = {}
     for role in roles.values():
-        if role.get("platform"):
+        platform = role.get("platform")
+        if platform:
             for name in role.get("published", ()):
-                cast.setdefault(name, []).append(str(role["platform"]))
-    names = [platform.partition(":")[0] for platform in cast]
+                cast.setdefault(name, []).append(str(platform))
+    names = [published.partition(":")[0] for published in cast]
     for name in dict.fromkeys(names):
         study = publications().get(name)
         if study is not None:  # of a later bareline; the page lists it among its gaps
             study_cast = _cast_in(study, cast)
-            ratios = [*published_ratios(study), *_ratios_across(study, study_cast, baseline)]
+            ratios = published_ratios(study)
+            ratios += _ratios_across(study, study_cast, baseline)
             yield from _points_of_study(study, study_cast, ratios)
 
 
-def _cast_in(study: PublishedStudy, cast: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+def _cast_in(study: PublishedStudy, cast: _Cast) -> _Cast:
     """Return the platforms of the run by the ids of a study's own platforms."""
     prefix = f"{study.id}:"
     return {
@@ -265,27 +281,25 @@ def _cast_in(study: PublishedStudy, cast: Mapping[str, Sequence[str]]) -> dict[s
     }
 
 
-def _ratios_across(
-    study: PublishedStudy, cast: Mapping[str, Sequence[str]], baseline: str
-) -> Iterator[PublishedRatio]:
+def _ratios_across(study: PublishedStudy, cast: _Cast, baseline: str) -> Iterator[PublishedRatio]:
     bases = [name for name, platforms in cast.items() if baseline in platforms]
     for platform, base in product(cast, bases):
         yield from ratios_across(study, platform, base)
 
 
 def _points_of_study(
-    study: PublishedStudy, cast: Mapping[str, Sequence[str]], ratios: Sequence[PublishedRatio]
+    study: PublishedStudy, cast: _Cast, ratios: Sequence[PublishedRatio]
 ) -> Iterator[PublishedPoint]:
+    short = study.publication.short
     for ratio in ratios:
-        ends = (ratio.span.low, ratio.span.high)
-        if not any(end is not None and end > 0 for end in ends):
+        if not any(end and end > 0 for end in (ratio.span.low, ratio.span.high)):
             continue
-        label = study.part(ratio.part.partition(":")[2]).label
+        part = study.part(ratio.part.partition(":")[2])
         platforms = cast.get(ratio.platform, ())
         baselines = cast.get(ratio.baseline, ())
         for platform, baseline in product(platforms, baselines):
             if platform != baseline:
-                yield PublishedPoint(ratio, platform, baseline, study.publication.short, label)
+                yield PublishedPoint(ratio, platform, baseline, short, part.label)
 
 
 def points_for(
@@ -324,23 +338,25 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
 def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
     """Return a cell's measurements that the authors of published ratios did not complete."""
+    sources: dict[tuple[str, str], None] = {}
+    for point in points:
+        if point.platform == cell.platform:
+            sources[point.ratio.publication, point.ratio.platform] = None
     cases: list[NotCompleted] = []
-    for publication, platform in dict.fromkeys(
-        (point.ratio.publication, point.ratio.platform)
-        for point in points
-        if point.platform == cell.platform
-    ):
+    for publication, platform in sources:
         study = publications()[publication]
         for case in study.not_completed:
-            benchmark = study.benchmark(case.benchmark)
-            if (
-                case.platform == platform
-                and benchmark is not None
-                and fnmatchcase(cell.place.probe, benchmark.probe)
-                and holds_at(case.at, cell.place)
-            ):
+            if case.platform == platform and _is_case_of(study, case, cell.place):
                 cases.append(case)
     return cases
+
+
+def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool:
+    """Whether a case that the authors did not complete is the one of a place."""
+    benchmark = study.benchmark(case.benchmark)
+    if benchmark is None or not fnmatchcase(place.probe, benchmark.probe):
+        return False
+    return holds_at(case.at, place)
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:

@@ -6,7 +6,9 @@ worst point is, coloured by the logarithm; open findings show their interval, fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from bareline.analysis.judgements.findings import Finding
@@ -24,12 +26,27 @@ from bareline.report.content.grid import (
     titles_of,
 )
 from bareline.report.content.wording import probe_anchor, verdict_word
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, significant
+from bareline.vocabulary.units import count, joined, significant
 from bareline.vocabulary.verdicts import Grade
 
-#: A column of a strip: number of nodes, lower end and words of its class of sizes.
-_Place = tuple[int, float, str]
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Place:
+    """A column of a strip: number of nodes, lower end and words of its class of sizes."""
+
+    nodes: int
+    low: float
+    words: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> _Place:
+        """Return the column of a finding."""
+        nodes = finding.nodes or 0
+        if finding.sizes is None:
+            return cls(nodes, -1.0, "")
+        return cls(nodes, finding.sizes.low, brief_sizes(finding.sizes.words))
 
 
 def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -> Table | None:
@@ -37,27 +54,35 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
     layer_findings = [finding for finding in findings if finding.layer is layer]
     measured = {finding.platform for finding in layer_findings}
     names = [name for name in platforms if name in measured]
+    places = sorted(set(map(_Place.of, layer_findings)))
+    cells = list(product(places, names))
+    columns = [Column("times worse", "text")]
+    columns += [Column("", "number", name) for _, name in cells]
     titles = titles_of(layer_findings)
-    places = sorted({_place(finding) for finding in layer_findings})
     if len(titles) * len(places) < 2:
         return None
-    probes: dict[str, str] = {}
-    placed: dict[tuple[str, _Place, str], Finding] = {}
-    for finding in layer_findings:
-        probes.setdefault(finding.title, finding.probe)
-        placed.setdefault((finding.title, _place(finding), finding.platform), finding)
-    cells = list(product(places, names))
     rows = []
-    for title, words in titles.items():
-        parts = [_part(placed.get((title, place, name))) for place, name in cells]
-        rows.append((Field(words, link=probe_anchor(probes[title])), *parts))
+    by_title = grouped_by(layer_findings, lambda finding: finding.title)
+    for title, title_findings in by_title.items():
+        head = Field(titles[title], link=probe_anchor(title_findings[0].probe))
+        rows.append((head, *_parts(title_findings, cells)))
     return Table(
-        (Column("times worse", "text"), *(Column("", "number", name) for _, name in cells)),
+        tuple(columns),
         tuple(rows),
         look="strip",
         groups=_groups(places, len(names)),
         label=f"{layer.words}: times worse on {', '.join(names)}",
     )
+
+
+def _parts(findings: Sequence[Finding], cells: Sequence[tuple[_Place, str]]) -> Iterator[Field]:
+    """Yield a probe's field for each place and platform: the first finding there."""
+    by_cell: dict[tuple[_Place, str], Finding] = {}
+    for finding in findings:
+        by_cell.setdefault((_Place.of(finding), finding.platform), finding)
+    for cell in cells:
+        finding_there = by_cell.get(cell)
+        yield Field("") if finding_there is None else _part(finding_there)
 
 
 #: A row of heads over columns: the words, and the number of columns that they span.
@@ -66,28 +91,22 @@ _Heads = tuple[tuple[str, int], ...]
 
 def _groups(places: Sequence[_Place], width: int) -> tuple[_Heads, ...]:
     """Return the heads over a strip: the nodes, and below them the sizes where there are any."""
-    numbers = [number for number, _, _ in places]
-    nodes = []
-    for number in dict.fromkeys(numbers):
+    nodes: list[tuple[str, int]] = []
+    sizes: list[tuple[str, int]] = []
+    columns = Counter(place.nodes for place in places)
+    for number, columns_of_number in columns.items():
         words = count(number, "node") if number else "nodes unknown"
-        nodes.append((words, width * numbers.count(number)))
-    sizes = [words.replace(" KiB", "K").replace(" MiB", "M") for _, _, words in places]
-    if not any(sizes):
-        return (tuple(nodes),)
-    return tuple(nodes), tuple((words, width) for words in sizes)
+        nodes.append((words, width * columns_of_number))
+    for place in places:
+        words = place.words.replace(" KiB", "K").replace(" MiB", "M")
+        sizes.append((words, width))
+    if any(place.words for place in places):
+        return (tuple(nodes), tuple(sizes))
+    return (tuple(nodes),)
 
 
-def _place(finding: Finding) -> _Place:
-    nodes = finding.nodes or 0
-    if finding.sizes is None:
-        return nodes, -1.0, ""
-    return nodes, finding.sizes.low, brief_sizes(finding.sizes.words)
-
-
-def _part(finding: Finding | None) -> Field:
+def _part(finding: Finding) -> Field:
     """Format a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
-    if finding is None:
-        return Field("")
     grade = finding.grade
     tip = _tip(finding)
     if finding.ratio is not None and (grade.is_claim or grade is Grade.EQUAL):
@@ -107,7 +126,6 @@ def _part(finding: Finding | None) -> Field:
 
 def _tip(finding: Finding) -> str:
     """Begin the tip of a finding: its platform, its subject and its worst point."""
-    parts = [finding.platform, finding.subject]
-    if finding.worst:
-        parts.append(finding.label(finding.worst))
-    return f"{', '.join(filter(None, parts))}: {finding.sure_words(finding.verdict)}"
+    point = finding.label(finding.worst) if finding.worst else ""
+    place = joined(finding.platform, finding.subject, point)
+    return f"{place}: {finding.sure_words(finding.verdict)}"

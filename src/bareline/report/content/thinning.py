@@ -61,17 +61,22 @@ def thin(
     chosen = []
     notes = {}
     for probe in crowded:
-        places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
+        places = _places_of(values, probe)
         wanted = max(2, places.height * allowance // counts[probe])
         ends = None if points is None else _farthest(points, probe)
         probe_places, notes[probe] = _shown_places(places, wanted, ends)
         chosen.append(probe_places.select(pl.lit(probe).alias("probe"), *PLACE))
-    chosen_places = pl.concat(chosen)
+    shown_places = pl.concat(chosen)
+    summary = _only(summary, shown_places, crowded)
     if points is not None:
-        points = _only(points, chosen_places, crowded)
-    return ShownValues(
-        _only(summary, chosen_places, crowded), points, chosen_places, MappingProxyType(notes)
-    )
+        points = _only(points, shown_places, crowded)
+    return ShownValues(summary, points, shown_places, MappingProxyType(notes))
+
+
+def _places_of(values: pl.DataFrame, probe: str) -> pl.DataFrame:
+    """Return the places of a probe's values, each once, in order."""
+    of_probe = values.filter(pl.col("probe") == probe)
+    return of_probe.select(PLACE).unique().sort(PLACE)
 
 
 def _values(summary: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
@@ -104,10 +109,13 @@ def _shown_places(
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
     """Keep the chosen places of crowded probes, and all of the other probes, in their order."""
-    theirs = pl.col("probe").is_in(crowded)
+    is_crowded = pl.col("probe").is_in(crowded)
     numbered = frame.with_row_index("row")
-    rows = numbered.filter(theirs).join(places, on=["probe", *PLACE], how="semi", nulls_equal=True)
-    return pl.concat([numbered.filter(~theirs), rows]).sort("row").drop("row")
+    others = numbered.filter(~is_crowded)
+    crowded_rows = numbered.filter(is_crowded)
+    key = ["probe", *PLACE]
+    shown = crowded_rows.join(places, on=key, how="semi", nulls_equal=True)
+    return pl.concat([others, shown]).sort("row").drop("row")
 
 
 def _allowance(counts: Sequence[int], most: int) -> int:
@@ -127,30 +135,40 @@ def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
     is_of_probe = pl.col("probe") == probe
     is_detail = pl.col("detail").fill_null(False)
     ratios = comparison.filter(is_of_probe & ~is_detail & ratio.is_not_null())
-    rank = ratio.rank("ordinal").over("platform", "metric")
+    from_below = ratio.rank("ordinal").over("platform", "metric")
     from_above = ratio.rank("ordinal", descending=True).over("platform", "metric")
-    is_far = (rank <= _ENDS) | (from_above <= _ENDS)
-    return ratios.filter(is_far).select(PLACE).unique()
+    is_smallest = from_below <= _ENDS
+    is_largest = from_above <= _ENDS
+    return ratios.filter(is_smallest | is_largest).select(PLACE).unique()
 
 
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
     """Thin out places until there are at most `most`; return them, and how they were chosen."""
     table = _coordinates(places)
-    cuts: dict[str, str] = {}
+    cuts: dict[str, _Cut] = {}
     while table.height > most:
         name, number = _widest(table)
         if number <= 2:
             break
-        wanted = min(number - 1, max(2, number * most // table.height))
+        fitting = number * most // table.height
+        wanted = min(number - 1, max(2, fitting))
         table = _thinned_parameter(table, name, wanted)
         # A parameter that was thinned out before keeps its whole number in the sentence.
-        before = cuts.get(name, "").rpartition(" of ")[2] or whole(number)
-        cuts[name] = f"{whole(wanted)} of {before}"
+        before = cuts[name].values if name in cuts else number
+        cuts[name] = _Cut(wanted, before)
     if table.height > most:
         step = -(-table.height // most)
         table = table.gather_every(step)
         cuts = {}
     return places[table.get_column("place")], _cut_words(cuts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How many of a parameter's values are shown."""
+
+    shown: int
+    values: int
 
 
 def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFrame:
@@ -164,23 +182,27 @@ def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFr
     return table.filter(column.is_null() | is_wanted)
 
 
-def _cut_words(cuts: Mapping[str, str]) -> str:
+def _cut_words(cuts: Mapping[str, _Cut]) -> str:
     if not cuts:
         return "every n-th of them"
     words = []
-    for name, text in cuts.items():
+    for name, cut in cuts.items():
         parameter = parameter_name(name.rpartition(" ")[2])
-        words.append(f"{text} values of {parameter}")
+        words.append(f"{whole(cut.shown)} of {whole(cut.values)} values of {parameter}")
     return f"{listing(words)}, evenly over their order"
 
 
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
     """Return the parameter with most values and their number: a numeric one while any has three."""
-    names = [name for name in table.columns if name != "place"]
-    distinct = {name: table.get_column(name).drop_nulls().n_unique() for name in names}
-    numeric = {name: distinct[name] > 2 and table.schema[name].is_numeric() for name in names}
-    widest = max(names, key=lambda name: (numeric[name], distinct[name]))
-    return widest, distinct[widest]
+    widest = ""
+    most = (False, -1)
+    for column in table.drop("place"):
+        values = column.drop_nulls().n_unique()
+        can_be_thinned = values > 2 and column.dtype.is_numeric()
+        if (can_be_thinned, values) > most:
+            widest = column.name
+            most = (can_be_thinned, values)
+    return widest, most[1]
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
@@ -188,27 +210,23 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):
         texts = places.get_column(column)
-        parsed = {text: parse_point(text) for text in texts.unique().sort()}
+        points = {text: parse_point(text) for text in texts.unique().sort()}
         names: dict[str, None] = {}
-        for point in parsed.values():
+        for point in points.values():
             names.update(dict.fromkeys(point))
         for name in names:
-            by_text = _values_of(parsed, name)
-            joined = texts.to_frame("text").join(
-                by_text, on="text", how="left", maintain_order="left"
-            )
-            values = joined.get_column("value")
-            table = table.with_columns(values.alias(f"{column} {name}"))
+            by_text = {text: point.get(name) for text, point in points.items()}
+            scalars = [by_text[text] for text in texts]
+            table = table.with_columns(_column(f"{column} {name}", scalars))
     return table
 
 
-def _values_of(parsed: Mapping[str, Mapping[str, Scalar]], name: str) -> pl.DataFrame:
-    """Return a parameter's value in each of some points, by the point's text."""
-    scalars = [point.get(name) for point in parsed.values()]
+def _column(name: str, scalars: Sequence[Scalar | None]) -> pl.Series:
+    """Return a column of numbers, or of texts where one of them is a text."""
+    dtype: type[pl.DataType] = pl.Float64
+    convert: type[float | str] = float
     if any(isinstance(value, str) for value in scalars):
-        texts = [None if value is None else str(value) for value in scalars]
-        values = pl.Series("value", texts, dtype=pl.String)
-    else:
-        numbers = [None if value is None else float(value) for value in scalars]
-        values = pl.Series("value", numbers, dtype=pl.Float64)
-    return pl.DataFrame({"text": list(parsed)}).with_columns(values)
+        dtype = pl.String
+        convert = str
+    values = [None if value is None else convert(value) for value in scalars]
+    return pl.Series(name, values, dtype=dtype)

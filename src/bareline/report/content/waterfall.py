@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
 
 from bareline.analysis.judgements.breakdown import Breakdown, Piece
 from bareline.analysis.numbers.row import with_interval
 from bareline.analysis.words.amounts import ratio_words
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_value
+from bareline.vocabulary.units import format_value, joined
 
 #: Pieces of less than this share of the baseline's time are not drawn.
 _LEAST = 0.005
@@ -58,9 +57,8 @@ def _order(breakdown: Breakdown) -> tuple[bool, float]:
 
 def _waterfall(breakdown: Breakdown) -> Waterfall:
     cell = breakdown.cell
-    ranks = f"{cell.place.ranks} ranks"
-    case = " ".join(filter(None, [ranks, cell.place.where]))
-    title = ", ".join(filter(None, [breakdown.title, case]))
+    case = joined(f"{cell.place.ranks} ranks", cell.place.where, by=" ")
+    title = joined(breakdown.title, case)
     return Waterfall(
         title=sentence_case(title),
         platform=cell.platform,
@@ -73,23 +71,26 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
     """Yield the baseline's time, each piece, the rest and the platform's time."""
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
-    ends = list(accumulate((piece.extra for piece in pieces), initial=1.0))
-    full = max(*ends, breakdown.ratio.value, breakdown.ratio.hi or 0.0)
+    ends = [1.0]
+    for piece in pieces:
+        ends.append(ends[-1] + piece.extra)
+    total = breakdown.ratio.value
+    full = max(*ends, total, breakdown.ratio.hi or 0.0)
 
-    def bar(name: str, text: str, note: str, begin: float, width: float, look: str) -> WaterfallBar:
+    def bar(look: str, begin: float, width: float, name: str, text: str) -> WaterfallBar:
         start_percent = 100 * min(begin, begin + width) / full
         width_percent = 100 * abs(width) / full
-        return WaterfallBar(name, text, note, start_percent, max(0.4, width_percent), look)
+        return WaterfallBar(name, text, "", start_percent, max(0.4, width_percent), look)
 
     base_time = format_value(breakdown.base_s, "s")
-    yield bar(breakdown.cell.baseline, base_time, "", 0.0, 1.0, "base")
+    yield bar("base", 0.0, 1.0, breakdown.cell.baseline, base_time)
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
-        yield bar(piece.name, _amount(piece), piece.call, begin, piece.extra, look)
+        piece_bar = bar(look, begin, piece.extra, piece.name, _amount(piece))
+        yield replace(piece_bar, note=piece.call)
     rest = with_interval(breakdown.residual, write=_signed)
-    yield bar("not explained", rest, "", ends[-1], breakdown.residual.value, "rest")
-    total = breakdown.ratio.value
-    yield bar(breakdown.cell.platform, f"{total:.2f} times", "", 0.0, total, "own")
+    yield bar("rest", ends[-1], breakdown.residual.value, "not explained", rest)
+    yield bar("own", 0.0, total, breakdown.cell.platform, f"{total:.2f} times")
 
 
 def _summary(breakdown: Breakdown) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import Form
@@ -26,7 +25,7 @@ from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import Ticks, ratio_ticks
 from bareline.report.figures.theme import MarkLook, looks
-from bareline.report.figures.vega import Chart, both_widths, plot
+from bareline.report.figures.vega import Chart, Datum, both_widths, plot
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
@@ -40,12 +39,14 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     comparisons: list[RangeComparison] = []
     for line in lines:
         comparisons += line.comparisons
+    cells = [comparison.cell for comparison in comparisons]
     printed: list[float] = []
     for point in document.published:
         printed += [end for end in range_of(point) if end is not None]
     result = score(comparisons, printed)
-    has_simulated = any(comparison.cell.simulated for comparison in comparisons)
-    simulated_note = "Hollow marks: simulated." if has_simulated else ""
+    simulated_note = ""
+    if any(cell.simulated for cell in cells):
+        simulated_note = "Hollow marks: simulated."
     words = "; ".join(_line_words(line) for line in lines[:12])
     yield figure_of(
         spec,
@@ -57,7 +58,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
             simulated_note,
         ],
-        cells=[comparison.cell for comparison in comparisons],
+        cells=cells,
         layer="",
         drawing=both_widths(_panel, document, lines),
         summary=f"{result.words} {words}.",
@@ -151,8 +152,8 @@ def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> C
     styles = looks(document.names)
     sizes = _NARROW if narrow else _WIDE
     ticks = ratio_ticks(_axis_values(lines))
-    bars: list[dict[str, Any]] = []
-    dots: list[dict[str, Any]] = []
+    bars: list[Datum] = []
+    dots: list[Datum] = []
     for place, line in enumerate(lines):
         y = place * sizes.pitch + sizes.name_above + _PITCH_PX / 2
         look = styles[line.point.platform]
@@ -182,7 +183,7 @@ def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
     return values
 
 
-def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook) -> dict[str, Any]:
+def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook) -> Datum:
     """Return the row of a printed range; an open end is that of the axis."""
     low, high = range_of(line.point)
     least, most = ticks.domain
@@ -200,18 +201,22 @@ def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook)
     }
 
 
-def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[dict[str, Any]]:
+def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[Datum]:
     """Yield the marks of the values here."""
     names = varying(comparison.cell.place for comparison in line.comparisons)
     for comparison in line.comparisons:
-        place = comparison.cell.place.words_of(names)
-        subject = ", ".join(filter(None, [line.point.platform, place]))
+        cell = comparison.cell
+        ratio = comparison.ratio
+        subject = line.point.platform
+        place = cell.place.words_of(names)
+        if place:
+            subject = f"{subject}, {place}"
         verdict = "inside" if comparison.inside else "outside"
         if comparison.is_given:
             verdict += ", given to the simulation"
-        amount = Form.of(comparison.ratio, comparison.cell.rate).text(comparison.ratio)
-        ink = look.ink(hollow=comparison.cell.simulated)
-        yield {"x": comparison.ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
+        amount = Form.of(ratio, cell.rate).text(ratio)
+        ink = look.ink(hollow=cell.simulated)
+        yield {"x": ratio, "y": y, **ink, "tip": f"{subject}: {amount}, {verdict}"}
 
 
 def _table(lines: Sequence[RatioLine], whole: RangeScore) -> Table:
@@ -248,8 +253,9 @@ def _outside_tone(line: RatioLine) -> Tone:
 
 
 def _times_off(line: RatioLine) -> float | None:
-    times = [comparison.off for comparison in line.counting]
-    return statistics.median(times) if times else None
+    if not line.counting:
+        return None
+    return statistics.median(comparison.off for comparison in line.counting)
 
 
 def _foot(whole: RangeScore) -> tuple[Field, ...]:

@@ -57,12 +57,22 @@ class _Row:
     caveats: tuple[Caveat, ...]
 
     @property
+    def _deviations(self) -> dict[int, float]:
+        """How far the ratio of each size is from 1."""
+        return {size: abs(ratio.value - 1) for size, ratio in self.ratios.items()}
+
+    @property
     def median(self) -> float:
-        return statistics.median(abs(ratio.value - 1) for ratio in self.ratios.values())
+        return statistics.median(self._deviations.values())
 
     @property
     def worst(self) -> int:
-        return max(self.ratios, key=lambda size: abs(self.ratios[size].value - 1))
+        deviations = self._deviations
+        return max(deviations, key=deviations.__getitem__)
+
+    @property
+    def worst_ratio(self) -> Estimate:
+        return self.ratios[self.worst]
 
 
 def _agreements(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
@@ -88,8 +98,10 @@ def _table(rows: Sequence[_Row]) -> Table:
         return Field(f"{100 * row.median:.1f}", row.median, caveats=row.caveats)
 
     def greatest(row: _Row) -> Field:
-        size = format_size(row.worst) if row.worst else "–"
-        return Field(size, row.worst)
+        size = row.worst
+        if not size:
+            return Field("–", size)
+        return Field(format_size(size), size)
 
     table = Rows(rows).text("theirs", lambda row: row.theirs)
     table.text("bareline", lambda row: row.ours)
@@ -97,8 +109,8 @@ def _table(rows: Sequence[_Row]) -> Table:
     table.number("sizes", lambda row: len(row.ratios))
     table.column("median deviation (%)", deviation)
     table.column("greatest at", greatest, "text")
-    table.number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
-    table.interval(lambda row: row.ratios[row.worst])
+    table.number("ours over theirs", lambda row: row.worst_ratio.value, significant)
+    table.interval(lambda row: row.worst_ratio)
     table.number("n", lambda row: row.n)
     return table.table()
 
@@ -106,55 +118,91 @@ def _table(rows: Sequence[_Row]) -> Table:
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
     """Yield a row for each program on each platform that both have values of."""
     pairs = list(_pairs(document, cells))
-    for names, group in grouped_by(pairs, _names).items():
-        row = _row(document, names, group)
+    groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
+    for group in groups.values():
+        row = _row(document, group)
         if row.ratios:
             yield row
 
 
-def _pairs(document: Document, cells: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
-    """Yield our cell with that of a user's program that measures the same."""
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Our cell, and that of a user's program that measures the same."""
+
+    ours: Row
+    theirs: Row
+
+    @property
+    def platform(self) -> str:
+        return self.theirs.platform
+
+    @property
+    def their_name(self) -> str:
+        """Their program with its metric."""
+        place = self.theirs.place
+        suite, _, _ = place.probe.partition(".")
+        metric = place.metric.replace("_", " ")
+        return f"{suite} {_program(place)}, {metric}"
+
+    @property
+    def our_name(self) -> str:
+        """Our probe with its metric."""
+        place = self.ours.place
+        return f"{place.probe} {place.metric}"
+
+    @property
+    def size(self) -> int:
+        return self.theirs.place.size_bytes or 0
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        return (*self.ours.caveats, *self.theirs.caveats)
+
+
+def _pairs(document: Document, cells: Sequence[Row]) -> Iterator[_Measured]:
     measured: dict[tuple[str, Place], Row] = {}
     for cell in document.cells:
         if cell.value is not None:
-            measured[cell.platform, replace(cell.place, params="")] = cell
+            place = replace(cell.place, params="")
+            measured[cell.platform, place] = cell
     for cell in cells:
-        place = _our_place(cell)
-        if cell.value is None or place is None:
+        our_place = _our_place(cell)
+        if cell.value is None or our_place is None:
             continue
-        ours = measured.get((cell.platform, place))
+        ours = measured.get((cell.platform, our_place))
         if ours:
-            yield ours, cell
+            yield _Measured(ours, cell)
 
 
-def _row(document: Document, names: tuple[str, str, str], pairs: Sequence[tuple[Row, Row]]) -> _Row:
+def _row(document: Document, pairs: Sequence[_Measured]) -> _Row:
     """Divide our values by theirs at each size."""
     divided: dict[int, Paired] = {}
     caveats: dict[Caveat, None] = {}
-    for ours, theirs in pairs:
-        divided[theirs.place.size_bytes or 0] = block_ratio(document, ours, theirs)
-        caveats.update(dict.fromkeys((*ours.caveats, *theirs.caveats)))
+    for pair in pairs:
+        divided[pair.size] = block_ratio(document, pair.ours, pair.theirs)
+        caveats.update(dict.fromkeys(pair.caveats))
     ratios: dict[int, Estimate] = {}
-    for size, paired in sorted(divided.items()):
+    numbers = []
+    for size in sorted(divided):
+        paired = divided[size]
         if paired.ratio is not None:
             ratios[size] = paired.ratio
-    n = min((divided[size].n for size in ratios), default=0)
-    theirs_name, ours_name, platform = names
-    return _Row(theirs_name, ours_name, platform, ratios, n, tuple(caveats))
+            numbers.append(paired.n)
+    first = pairs[0]
+    n = min(numbers, default=0)
+    return _Row(first.their_name, first.our_name, first.platform, ratios, n, tuple(caveats))
 
 
-def _names(pair: tuple[Row, Row]) -> tuple[str, str, str]:
-    """Name their program with its metric, our probe with its metric, and the platform."""
-    ours, theirs = (cell.place for cell in pair)
-    program = f"{theirs.probe.partition('.')[0]} {_program(theirs)}"
-    metric = theirs.metric.replace("_", " ")
-    return (f"{program}, {metric}", f"{ours.probe} {ours.metric}", pair[1].platform)
+#: The program that a probe of theirs runs where it names none.
+_USUAL = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}
 
 
 def _program(place: Place) -> str:
     params = parse_point(place.params)
-    usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(place.probe, "")
-    return str(params.get("program", params.get("benchmark", usual)))
+    for name in ("program", "benchmark"):
+        if name in params:
+            return str(params[name])
+    return _USUAL.get(place.probe, "")
 
 
 def _our_place(cell: Row) -> Place | None:
@@ -188,23 +236,18 @@ class _Pair:
     @property
     def field(self) -> Field:
         """The ratio, or why there is none: failed, missing, or launches that share no block."""
-        caveats = tuple(dict.fromkeys([*self.ours.caveats, *self.reference.caveats]))
-        if self.faster.ratio is not None:
-            ratio = self.faster.ratio.value
-            return Field(plain(ratio), ratio, caveats=caveats)
+        both = [*self.ours.caveats, *self.reference.caveats]
+        caveats = tuple(dict.fromkeys(both))
+        ratio = self.faster.ratio
+        if ratio is not None:
+            return Field(plain(ratio.value), ratio.value, caveats=caveats)
         why = verdict_word(self.reference.verdict or self.ours.verdict) or "–"
         return Field(why, caveats=caveats)
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     """Draw a table for each probe and metric of a user's programs that have a counterpart."""
-    pairs: list[_Pair] = []
-    for reference in select(document, spec):
-        ours = _counterpart(document, reference)
-        if ours:
-            # Above 1 means that ours is faster, whatever the metric's direction.
-            sides = (ours, reference) if reference.rate else (reference, ours)
-            pairs.append(_Pair(ours, reference, block_ratio(document, *sides)))
+    pairs = list(_reference_pairs(document, spec))
     groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), group in groups.items():
         name = metric_name(metric)
@@ -219,6 +262,19 @@ def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
             summary=f"{name}, ours over {probe}: {listing(ratios)}.",
             table=_reference_table(group, parameters, f"ours over {probe}, {name}"),
         )
+
+
+def _reference_pairs(document: Document, spec: ExhibitSpec) -> Iterator[_Pair]:
+    for reference in select(document, spec):
+        ours = _counterpart(document, reference)
+        if ours is None:
+            continue
+        # Above 1 means that ours is faster, whatever the metric's direction.
+        if reference.rate:
+            faster = block_ratio(document, ours, reference)
+        else:
+            faster = block_ratio(document, reference, ours)
+        yield _Pair(ours, reference, faster)
 
 
 def _ratio_words(pair: _Pair, parameters: Sequence[str]) -> str:
@@ -246,12 +302,12 @@ def _counterpart(document: Document, reference: Row) -> Row | None:
         return None
     family = place.probe.rpartition(".")[0]
     probe = f"{family}.{params[CHOICE]}"
-    wanted = (reference.platform, probe, place.metric, place.layout, place.point)
     for cell in document.cells:
-        ours = cell.place
-        if (cell.platform, ours.probe, ours.metric, ours.layout, ours.point) != wanted:
+        if cell.platform != reference.platform:
             continue
-        if parse_point(ours.params).items() <= params.items():
+        # Nodes that it ran on are no part of a place's identity.
+        wanted = replace(place, probe=probe, params=cell.place.params)
+        if cell.place == wanted and parse_point(cell.place.params).items() <= params.items():
             return cell
     return None
 

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Self, TypeVar
 
 from bareline.analysis.numbers.row import Estimate, Row, figure
-from bareline.report.blocks import Field, Rows, Table
+from bareline.report.blocks import Field, Kind, Rows, Table, Tone
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.printed_values import PrintedValue, printed_values
@@ -41,6 +41,8 @@ from bareline.vocabulary.verdicts import Grade, Verdict, with_sureness
 
 R = TypeVar("R")
 
+_tenths = "{:.1f}".format
+
 
 class CellRows(Rows[R]):
     """A table of which every row is about one cell."""
@@ -62,12 +64,14 @@ class CellRows(Rows[R]):
     def parameter(self, name: str) -> Self:
         """Add a parameter, in the order of its numbers where it has any."""
         values = [cell.place.coordinates.get(name) for cell in self.cells]
-        fields = [
-            Field(parameter_value(name, value), value if isinstance(value, int | float) else None)
-            for value in values
-        ]
-        worded = isinstance(next(iter(values), None), str)
-        return self.fields(axis_name(name), fields, "text" if worded else "number")
+        fields = []
+        for value in values:
+            order = value if isinstance(value, int | float) else None
+            fields.append(Field(parameter_value(name, value), order))
+        kind: Kind = "number"
+        if values and isinstance(values[0], str):
+            kind = "text"
+        return self.fields(axis_name(name), fields, kind)
 
     def doubted(
         self,
@@ -79,9 +83,11 @@ class CellRows(Rows[R]):
     ) -> Self:
         """Add the figure that the cells' caveats doubt."""
         head = "95 %" if interval else ""
-        return self.estimate(
-            title, estimate, write, interval=head, caveats=lambda row: self.cell(row).caveats
-        )
+
+        def caveats(row: R) -> tuple[Caveat, ...]:
+            return self.cell(row).caveats
+
+        return self.estimate(title, estimate, write, interval=head, caveats=caveats)
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
         """Add the medians, with their intervals."""
@@ -113,11 +119,13 @@ class CellRows(Rows[R]):
         if not any(ratios):
             return self
         fields = []
-        for cell_points, cell in zip(ratios, self.cells, strict=True):
-            lacking = [] if cell_points else uncompleted(points, cell)
-            fields.append(
-                not_completed(lacking) if lacking else published_field(cell_points, cell, write)
-            )
+        for of_cell, cell in zip(ratios, self.cells, strict=True):
+            field = published_field(of_cell, cell, write)
+            if not of_cell:
+                lacking = uncompleted(points, cell)
+                if lacking:
+                    field = not_completed(lacking)
+            fields.append(field)
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
@@ -127,7 +135,9 @@ class CellRows(Rows[R]):
 
         def field(values: Mapping[str, PrintedValue], platform: str) -> Field:
             value = values.get(platform)
-            return Field(value.text if value and value.part in parts else "")
+            if value is None or value.part not in parts:
+                return Field("")
+            return Field(value.text)
 
         base_fields = []
         own_fields = []
@@ -144,8 +154,12 @@ class CellRows(Rows[R]):
 def _ratio(cell: Row) -> Field:
     if cell.verdict is None:
         # The baseline, or a metric without a good direction, which is never compared.
-        return Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
-    ratio = cell.ratio.value if cell.ratio else None
+        if cell.metric.better == "none":
+            return Field("")
+        return Field("1", 1.0, tone="muted")
+    ratio = None
+    if cell.ratio:
+        ratio = cell.ratio.value
     return Field(figure(ratio), ratio, tone=verdict_tone(cell.verdict))
 
 
@@ -164,11 +178,7 @@ def cells_table(chosen: Panel) -> Table:
     order = _CellOrder.of(cells, chosen.x)
     rows = CellRows(sorted(cells, key=order.key), lambda cell: cell, order.key)
     if len(order.probes) > 1:
-        titles = chosen.document.probe_titles
-        rows.text(
-            "benchmark",
-            lambda cell: sentence_case(titles.get(cell.place.probe, cell.place.probe)),
-        )
+        rows.text("benchmark", lambda cell: _probe_title(chosen.document, cell.place.probe))
     if len(order.metrics) > 1:
         rows.text("metric", lambda cell: metric_name(cell.place.metric))
     for name in order.names:
@@ -180,6 +190,11 @@ def cells_table(chosen: Panel) -> Table:
     if len(order.metrics) == 1:
         title = f"median {metric_name(order.metrics[0])}"
     return rows.median(title, chosen.scale).launches().table()
+
+
+def _probe_title(document: Document, probe: str) -> str:
+    title = document.probe_titles.get(probe, probe)
+    return sentence_case(title)
 
 
 def in_table_order(rows: Sequence[TableRow]) -> list[TableRow]:
@@ -207,12 +222,10 @@ class _CellOrder:
         return cls(list(probes), list(metrics), names)
 
     def key(self, cell: Row) -> tuple[object, ...]:
-        coordinates = cell.place.coordinates
-        return (
-            self.probes.index(cell.place.probe),
-            self.metrics.index(cell.place.metric),
-            *(_value_order(coordinates.get(name)) for name in self.names),
-        )
+        place = cell.place
+        coordinates = place.coordinates
+        values = [_value_order(coordinates.get(name)) for name in self.names]
+        return (self.probes.index(place.probe), self.metrics.index(place.metric), *values)
 
 
 def _value_order(value: Scalar | None) -> tuple[int, float, str]:
@@ -287,19 +300,19 @@ class _Columns:
         if self.is_ruled:
             self.rows.estimate("factor", lambda row: row.ratio, interval="")
             return
-        self.rows.estimate(
-            "factor", lambda row: row.ratio, tone=lambda row: verdict_tone(row.cell.verdict)
-        )
+
+        def tone(row: TableRow) -> Tone:
+            return verdict_tone(row.cell.verdict)
+
+        self.rows.estimate("factor", lambda row: row.ratio, tone=tone)
 
     def _lost(self) -> None:
-        self.rows.doubted(
-            "lost (%)", lambda row: row.shown, "{:.1f}".format, interval=not self.is_ruled
-        )
+        has_interval = not self.is_ruled
+        self.rows.doubted("lost (%)", lambda row: row.shown, _tenths, interval=has_interval)
 
     def _lost_share(self) -> None:
-        self.rows.estimate(
-            "performance lost (%)", lambda row: lost(row.ratio), "{:.1f}".format, interval=""
-        )
+        title = "performance lost (%)"
+        self.rows.estimate(title, lambda row: lost(row.ratio), _tenths, interval="")
 
     def _speed(self) -> None:
         self.rows.doubted("relative performance", lambda row: row.shown)
@@ -319,5 +332,7 @@ class _Columns:
 
 
 def _amount(row: TableRow, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
-    unit = row.cell.metric.unit
-    return Field(figure(value, lambda amount: format_value(amount, unit)), value, caveats=caveats)
+    text = "–"
+    if value is not None:
+        text = format_value(value, row.cell.metric.unit)
+    return Field(text, value, caveats=caveats)

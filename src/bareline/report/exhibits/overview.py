@@ -21,7 +21,16 @@ from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import absence, rule_at, value_axis, written, written_clear
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.report.figures.vega import MARK, Channel, Chart, Style, both_widths, layer, plot
+from bareline.report.figures.vega import (
+    MARK,
+    Channel,
+    Chart,
+    Datum,
+    Style,
+    both_widths,
+    layer,
+    plot,
+)
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer
@@ -36,21 +45,30 @@ MOST_ROWS = 45
 
 #: Findings of one subject, a platform each.
 _Row = Sequence[Finding]
+_Rows = Sequence[_Row]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     findings = [finding for finding in document.findings if spec.probe in (None, finding.probe)]
     if not findings:
         return
-    rows, note = _fold(document, findings)
+    rows = _grouped(document, findings)
+    note = ""
+    if len(rows) > MOST_ROWS:
+        note = _left_out(rows)
+        rows = _most_telling(rows)
+    caption = "" if spec.caption else _caption(document)
     probes = {finding.probe for finding in findings}
-    compared = [cell for cell in document.cells if cell.headline and cell.ratio is not None]
+    cells = []
+    for cell in document.cells:
+        if cell.headline and cell.ratio is not None and cell.place.probe in probes:
+            cells.append(cell)
     yield figure_of(
         # A title belongs to no other figure's id.
         ExhibitSpec(kind=spec.kind, caption=spec.caption),
         title=spec.title or f"Every probe, relative to {document.baseline}",
-        notes=["" if spec.caption else _caption(document), note],
-        cells=[cell for cell in compared if cell.place.probe in probes],
+        notes=[caption, note],
+        cells=cells,
         layer="",
         drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),
         summary=_summary(rows),
@@ -62,13 +80,14 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _caption(document: Document) -> str:
     margin = f"±{document.margin * 100:g}\u00a0%"
     return (
-        f"Right of 1 is worse than {document.baseline}, left is better. A mark is the worst "
-        f"decided point of a row, without any the farthest, with its 95 % interval; a pale bar "
-        f"reaches over all its points. The shaded band ({margin}) counts as equal."
+        f"Right of 1 is worse than {document.baseline}, left is better. Each mark is "
+        "the worst decided point of its row with its 95 % interval; if no point is decided, it is "
+        "the point farthest from 1. The pale bar covers all points of the row. The shaded band "
+        f"({margin}) counts as equal."
     )
 
 
-def _table(rows: Sequence[_Row]) -> Table:
+def _table(rows: _Rows) -> Table:
     def verdict(finding: Finding) -> Field:
         return graded(finding.verdict, finding.grade, few_boots=finding.few_boots)
 
@@ -85,30 +104,32 @@ def _table(rows: Sequence[_Row]) -> Table:
     return table.table()
 
 
-def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], str]:
-    """Group findings into rows by subject; too many rows keep the worst of each probe.
-
-    Also return a note on the rows that are left out.
-    """
+def _grouped(document: Document, findings: _Row) -> list[_Row]:
+    """Group findings into rows by subject, in the order of the layers."""
     platforms = by_loss(document.findings, document.names)
     layers = list(Layer)
-    subjects = grouped_by(findings, lambda finding: finding.subject)
-    rows: list[_Row] = [
-        sorted(row, key=lambda finding: platforms.index(finding.platform))
-        for row in subjects.values()
-    ]
+    rows: list[_Row] = []
+    for row in grouped_by(findings, lambda finding: finding.subject).values():
+        row.sort(key=lambda finding: platforms.index(finding.platform))
+        rows.append(row)
     rows.sort(key=lambda row: layers.index(row[0].layer))
-    if len(rows) <= MOST_ROWS:
-        return rows, ""
+    return rows
+
+
+def _most_telling(rows: _Rows) -> list[_Row]:
+    """Keep the worst row of each probe."""
     probes = grouped_by(rows, lambda row: row[0].probe)
-    worst = [max(group, key=_weight) for group in probes.values()]
-    return worst, (
+    return [max(group, key=_weight) for group in probes.values()]
+
+
+def _left_out(rows: _Rows) -> str:
+    return (
         f"Of {len(rows)} rows one is shown for each probe: the row with the largest difference on "
         "any platform. The table below has all shown values, the sections the rest."
     )
 
 
-def _all_findings(rows: Sequence[_Row]) -> list[Finding]:
+def _all_findings(rows: _Rows) -> list[Finding]:
     findings: list[Finding] = []
     for row in rows:
         findings += row
@@ -124,13 +145,12 @@ def _point_ratios(finding: Finding) -> list[float]:
     return [point.ratio.value for point in finding.compared if point.ratio]
 
 
-def _ends(rows: Iterable[_Row]) -> Iterator[float]:
+def _ends(rows: _Rows) -> Iterator[float]:
     """Yield every ratio that the axis must have room for."""
-    for row in rows:
-        for finding in row:
-            if finding.ratio:
-                yield from finding.ratio.known
-                yield from _point_ratios(finding)
+    for finding in _all_findings(rows):
+        if finding.ratio:
+            yield from finding.ratio.known
+            yield from _point_ratios(finding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +168,7 @@ class _Sizes:
     gap: float
 
     @classmethod
-    def of(cls, rows: Sequence[_Row], *, narrow: bool) -> _Sizes:
+    def of(cls, rows: _Rows, *, narrow: bool) -> _Sizes:
         most_platforms = max(map(len, rows))
         pitch = 7.0
         if most_platforms == 1:
@@ -161,69 +181,87 @@ class _Sizes:
         labels = min(330.0, max(150.0, 14 + 6.2 * longest))
         return cls(labels=labels, plot=815 - labels, pitch=pitch, gap=5)
 
+    @property
+    def end(self) -> float:
+        """The right end of lines, which also reach over the numbers."""
+        return self.plot + 44
+
+    @property
+    def name_limit(self) -> float:
+        """The most that a name takes."""
+        if self.labels:
+            return self.labels - 8
+        return self.end
+
 
 class _Drawing:
     """The figure at one width, in px; narrow ones write a row's name above it, not at its left."""
 
-    def __init__(self, document: Document, rows: Sequence[_Row], *, narrow: bool) -> None:
+    def __init__(self, document: Document, rows: _Rows, *, narrow: bool) -> None:
         self.document = document
         self.looks = looks(document.names)
         self.narrow = narrow
         self.sizes = _Sizes.of(rows, narrow=narrow)
         self.ticks = ratio_ticks(_ends(rows))
         #: Rows of the chart's layers, by the kind of their marks.
-        self.drawn: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.drawn: defaultdict[str, list[Datum]] = defaultdict(list)
         self.height = 0.0
         for words, layer_rows in grouped_by(rows, lambda row: row[0].layer.words).items():
             self._place_head(words)
             self._place_layer(layer_rows)
         self.y = rows_axis(self.height)
 
+    def _add(self, kind: str, y: float, **row: Any) -> None:
+        """Add a row of a layer at a height."""
+        self.drawn[kind].append({"y": y, **row})
+
     def _place_head(self, words: str) -> None:
-        self.drawn["rules"].append({"y": self.height})
-        self.drawn["heads"].append({"y": self.height + _HEAD_PX / 2 + 1, "text": words})
+        self._add("rules", self.height)
+        self._add("heads", self.height + _HEAD_PX / 2 + 1, text=words)
         self.height += _HEAD_PX
 
-    def _place_layer(self, rows: Sequence[_Row]) -> None:
+    def _place_layer(self, rows: _Rows) -> None:
         pitch = self.sizes.pitch
         gap = self.sizes.gap
         for number, row in enumerate(rows):
             if number:
-                self.drawn["lines"].append({"y": self.height - gap / 2})
+                self._add("lines", self.height - gap / 2)
             depth = max(len(row), 1) * pitch  # only planned cases take room
-            self._place_name(sentence_case(row[0].subject), depth)
+            name = sentence_case(row[0].subject)
+            self._place_name(name, depth)
             for place, finding in enumerate(row):
                 self._place(finding, self.height + (place + 0.5) * pitch)
             self.height += depth + gap
 
     def _place_name(self, name: str, depth: float) -> None:
         if not self.narrow:
-            self.drawn["labels"].append({"y": self.height + depth / 2, "text": name})
+            self._add("labels", self.height + depth / 2, text=name)
             return
         for line in wrap(name, 42):
-            self.drawn["labels"].append({"y": self.height + _NAME_PX / 2, "text": line})
+            self._add("labels", self.height + _NAME_PX / 2, text=line)
             self.height += _NAME_PX
 
     def _place(self, finding: Finding, y: float) -> None:
-        simulated = any(point.simulated for point in finding.points)
-        base = {"y": y, **self.looks[finding.platform].ink(hollow=simulated)}
-        where = f"{finding.platform}, {finding.subject}"
+        platform = finding.platform
+        is_simulated = any(point.simulated for point in finding.points)
+        ink = self.looks[platform].ink(hollow=is_simulated)
+        subject = f"{platform}, {finding.subject}"
         word = verdict_word(finding.verdict)
         if finding.ratio is None:
-            text = f"{finding.platform}: {word}"
-            self.drawn["empty"].append({**base, "tip": f"{where}: {word}", "text": text})
+            self._add("empty", y, **ink, tip=f"{subject}: {word}", text=f"{platform}: {word}")
             return
         ratio = with_interval(finding.ratio, "times")
-        base["tip"] = f"{where}: {ratio}, n = {finding.n}, {word}"
+        base = {**ink, "tip": f"{subject}: {ratio}, n = {finding.n}, {word}"}
         ratios = _point_ratios(finding)
         if len(ratios) > 1:
-            self.drawn["ranges"].append({**base, "lo": min(ratios), "hi": max(ratios)})
-        self.drawn["marks"].append({**base, **self._reach(finding.ratio, ratios)})
+            self._add("ranges", y, **base, lo=min(ratios), hi=max(ratios))
+        self._add("marks", y, **base, **self._reach(finding.ratio, ratios))
 
-    def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> dict[str, Any]:
+    def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> Datum:
         """Return a mark's place, its interval, the end of its drawing, and its number."""
-        is_open = ratio.lo is not None and ratio.hi is None
-        high = self.ticks.domain[1] if is_open else max(ratio.known)
+        high = max(ratio.known)
+        if ratio.lo is not None and ratio.hi is None:
+            _, high = self.ticks.domain
         return {
             "x": ratio.value,
             "lo": min(ratio.known),
@@ -233,18 +271,18 @@ class _Drawing:
         }
 
     def chart(self) -> Chart:
+        layers = [*self._ground(), *self._names(), *self._values()]
+        layers.append(self._absences())
+        layers += self._legend()
+        return plot(layers, self.sizes.plot, self.height)
+
+    def _absences(self) -> Chart:
+        """Write why rows have no mark, right of the line at 1."""
         low, high = map(math.log, self.ticks.domain)
-        at_one = -low / (high - low)
         width = self.sizes.plot
-        absent: Style = {"fontSize": 11, "limit": width * (1 - at_one) - 12, "aria": True}
-        layers = [
-            *self._ground(),
-            *self._names(),
-            *self._values(),
-            absence(self.drawn["empty"], at_one * width + 10, self.y, **absent),
-            *self._legend(),
-        ]
-        return plot(layers, width, self.height)
+        share = -low / (high - low)
+        style: Style = {"fontSize": 11, "limit": width * (1 - share) - 12, "aria": True}
+        return absence(self.drawn["empty"], share * width + 10, self.y, **style)
 
     def _x(self, field: str = "x") -> Channel:
         title = f"Ratio to {self.document.baseline}, log scale; right of 1 is worse"
@@ -257,30 +295,26 @@ class _Drawing:
         return value_axis(self.ticks, field, log=True, orient="top", title=title, **style)
 
     def _ground(self) -> Iterator[Chart]:
-        margin = self.document.margin
-        equal = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
+        highest = 1 + self.document.margin
+        equal = [{"x": 1 / highest, "x2": highest}]
         band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
         yield layer("rect", equal, x=self._x(), x2="x2", **band)
         yield rule_at(1.0, self._x(), 1.3)
         # Lines also reach over names and numbers.
-        reach: Style = {"x": -self.sizes.labels, "x2": self.sizes.plot + 44, "strokeWidth": 0.7}
+        reach: Style = {"x": -self.sizes.labels, "x2": self.sizes.end, "strokeWidth": 0.7}
         for name, token in (("lines", "line"), ("rules", "faint")):
             yield layer("rule", self.drawn[name], y=self.y, color=colour(token), **reach)
 
     def _names(self) -> Iterator[Chart]:
-        left = -self.sizes.labels
-        limit = self.sizes.plot + 44
-        if self.sizes.labels:
-            limit = self.sizes.labels - 8
-        styles: dict[str, Style] = {
-            "heads": {"fontWeight": 600, "fontSize": 12},
-            "labels": {"limit": limit},
-        }
-        for name, style in styles.items():
-            ground, words = written_clear(self.drawn[name], left, self.y, **style)
-            if self.narrow:
-                yield ground
-            yield words
+        yield from self._words("heads", fontWeight=600, fontSize=12)
+        yield from self._words("labels", limit=self.sizes.name_limit)
+
+    def _words(self, kind: str, **style: Any) -> Iterator[Chart]:
+        """Write rows at the left; over the marks' ground only where the drawing is narrow."""
+        ground, words = written_clear(self.drawn[kind], -self.sizes.labels, self.y, **style)
+        if self.narrow:
+            yield ground
+        yield words
 
     def _values(self) -> Iterator[Chart]:
         marks = self.drawn["marks"]
@@ -297,12 +331,14 @@ class _Drawing:
     def _legend(self) -> Iterator[Chart]:
         """Draw the platforms' marks and names above the plot, in as many lines as they need."""
         names = by_loss(self.document.findings, self.document.names[1:])
-        keys = _legend_keys(names, self.sizes.labels + self.sizes.plot)
+        left = self.sizes.labels
+        keys = _legend_keys(names, left + self.sizes.plot)
         last = max((key.line for key in keys), default=0)
         point: Style = {"size": 46, "strokeWidth": 1.2, "opacity": 1}
         for key in keys:
-            row = {"text": key.name, **self.looks[key.name].ink(hollow=False)}
-            x = key.x - self.sizes.labels
+            ink = self.looks[key.name].ink(hollow=False)
+            row = {"text": key.name, **ink}
+            x = key.x - left
             y = -46 - 17 * (last - key.line)
             yield layer("point", [row], MARK, x=x + 5, y=y, **point)
             yield written([row], x + 14, y, limit=190, fontSize=11.5)
@@ -323,7 +359,8 @@ def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
     x = 0.0
     line = 0
     for name in names:
-        length = 32 + 6.6 * min(len(name), 29)
+        letters = min(len(name), 29)
+        length = 32 + 6.6 * letters
         if x and x + length > width:
             x = 0.0
             line += 1
@@ -332,7 +369,7 @@ def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
     return keys
 
 
-def _summary(rows: Sequence[_Row]) -> str:
+def _summary(rows: _Rows) -> str:
     findings = _all_findings(rows)
     layers = {finding.layer for finding in findings}
     parts = [f"{count(len(rows), 'row')} in {len(layers)} layers."]
@@ -341,7 +378,7 @@ def _summary(rows: Sequence[_Row]) -> str:
     return " ".join(parts)
 
 
-def _platform_summary(findings: Sequence[Finding]) -> str:
+def _platform_summary(findings: _Row) -> str:
     """Count a platform's verdicts, and name its greatest loss."""
     numbers = Counter(finding.verdict for finding in findings)
     verdicts = [verdict for verdict in Verdict if numbers[verdict]]

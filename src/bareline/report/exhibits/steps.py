@@ -29,6 +29,7 @@ from bareline.report.figures.vega import (
     NO_DRAWING,
     Channel,
     Chart,
+    Datum,
     Style,
     both_widths,
     layer,
@@ -41,6 +42,7 @@ from bareline.vocabulary.units import plain
 
 #: Comparisons by platform and place.
 _Lookup = Mapping[tuple[str, Place], Row]
+#: The printed value of each platform.
 Printed = Mapping[str, PrintedValue]
 
 
@@ -51,11 +53,15 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         return
     cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
     names = varying(cell.place for cell in cells)
-    gains = _Gains(_by_place(compared.from_before), _by_place(compared.from_first))
+    from_before = _by_place(compared.from_before)
+    from_first = _by_place(compared.from_first)
+    gains = _Gains(from_before, from_first)
     for place, group in grouped_by(cells, lambda cell: cell.place).items():
         # The baseline is the last of the steps.
         steps = sorted(group, key=lambda cell: compared.rungs.index(cell.platform))
-        printed = printed_values(document.roles, group[0]) if spec.published else {}
+        printed: Printed = {}
+        if spec.published:
+            printed = printed_values(document.roles, group[0])
         scale = unit_scale((cell.median for cell in group), group[0].metric.unit)
         drawing = NO_DRAWING
         if _climbs(steps):
@@ -103,8 +109,10 @@ def _climbs(steps: Sequence[Row]) -> bool:
     medians = [cell.median for cell in steps if cell.median is not None]
     if not medians:
         return False
-    worst = max(medians) if steps[0].metric.better == "lower" else min(medians)
-    return steps[0].median == worst
+    first = steps[0]
+    if first.metric.better == "lower":
+        return first.median == max(medians)
+    return first.median == min(medians)
 
 
 def _table(steps: Sequence[Row], printed: Printed, scale: Scale, gains: _Gains) -> Table:
@@ -139,28 +147,31 @@ def _stairs(
         look = styles[cell.platform]
         measured = _measured_tread(cell, scale, look)
         value = printed.get(cell.platform)
-        printed_tread = _printed_tread(cell.platform, value, scale) if value else None
-        treads.append(Tread(cell.platform, measured, printed_tread))
-    title = sentence_case(scale.titled(metric_name(steps[0].place.metric)))
-    return staircase(treads, title, narrow=narrow)
+        as_printed = None
+        if value:
+            as_printed = _printed_tread(cell.platform, value, scale)
+        treads.append(Tread(cell.platform, measured, as_printed))
+    title = scale.titled(metric_name(steps[0].place.metric))
+    return staircase(treads, sentence_case(title), narrow=narrow)
 
 
-def _measured_tread(cell: Row, scale: Scale, look: MarkLook) -> dict[str, Any] | None:
+def _measured_tread(cell: Row, scale: Scale, look: MarkLook) -> Datum | None:
     """Return the row of a measured value; None where a logarithmic axis has no room for it."""
     value = cell.value
     if value is None or value.value <= 0:
         return None
+    drawn = value.times(scale.factor)
     return {
-        "y": value.value * scale.factor,
-        "lo": value.lo * scale.factor if value.lo else None,
-        "hi": value.hi * scale.factor if value.hi else None,
+        "y": drawn.value,
+        "lo": drawn.lo or None,
+        "hi": drawn.hi or None,
         "text": scale.show(value.value),
         "tip": f"{cell.platform}: {value_words(cell, scale)}",
         **look.ink(hollow=cell.simulated),
     }
 
 
-def _printed_tread(platform: str, printed: PrintedValue, scale: Scale) -> dict[str, Any]:
+def _printed_tread(platform: str, printed: PrintedValue, scale: Scale) -> Datum:
     return {
         "y": printed.value * scale.factor,
         "text": scale.show(printed.value),
@@ -184,8 +195,9 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
     """Return the comparison of a cell the other way round: how many times better."""
     step = steps.get((cell.platform, cell.place))
-    ratio = step.ratio if step else None
-    return ratio.inverse() if ratio and ratio.value else None
+    if step is None or step.ratio is None or not step.ratio.value:
+        return None
+    return step.ratio.inverse()
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
@@ -203,6 +215,8 @@ EXHIBIT = Exhibit(
 )
 
 
+#: A value of each step, as a row of a layer; None where it has none.
+_Steps = Sequence[Datum | None]
 HEIGHT_PX = 230
 _CHARACTER_PX = 6.6
 #: From a tread to the number over or under it.
@@ -218,8 +232,8 @@ class Tread:
     """
 
     name: str
-    measured: dict[str, Any] | None
-    printed: dict[str, Any] | None
+    measured: Datum | None
+    printed: Datum | None
 
 
 def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> Chart:
@@ -232,8 +246,8 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     printed = _in_the_middle(printed_rows)
     scale = {"domain": [0, len(treads)], "nice": False}
     x: Channel = {"field": "x", "type": "quantitative", "scale": scale, "axis": None}
-    y = y_axis(log_ticks(_axis_values([*measured, *printed]), pad=0.1))
-    place: Style = {"x": x, "y": y}
+    ticks = log_ticks(_axis_values([*measured, *printed]), pad=0.1)
+    place: Style = {"x": x, "y": y_axis(ticks)}
     number: Style = {**place, "text": "text", "tips": True, "baseline": "middle"}
     dashed: Style = {**place, "strokeDash": [5, 3], "color": colour("faint")}
     ink = colour("ink")
@@ -248,22 +262,31 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     ]
     # A layer without rows would still take part in the drawing.
     layers = [drawn for drawn in layers if drawn["data"]["values"]]
-    names = [{"x": number + 0.5, "text": tread.name} for number, tread in enumerate(treads)]
-    slant: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
-    beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top", **slant}
-    layers.append(layer("text", names, **beneath))
-    if narrow:  # an invisible point keeps room for the slanted names
-        depth = HEIGHT_PX + 16 + 0.65 * longest_px
-        layers.append(layer("point", names[:1], x=x, y=depth, size=1, opacity=0))
+    layers += _tread_names(treads, x, longest_px, narrow=narrow)
     return plot(layers, step_px * len(treads), HEIGHT_PX, title)
 
 
-def _in_the_middle(rows: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
+def _tread_names(
+    treads: Sequence[Tread], x: Channel, longest_px: float, *, narrow: bool
+) -> Iterator[Chart]:
+    """Write the names under the steps."""
+    names = [{"x": number + 0.5, "text": tread.name} for number, tread in enumerate(treads)]
+    beneath: Style = {"x": x, "y": HEIGHT_PX + 8, "text": "text", "baseline": "top"}
+    if not narrow:
+        yield layer("text", names, **beneath, align="center")
+        return
+    yield layer("text", names, **beneath, align="right", angle=320)
+    # An invisible point keeps room for the slanted names.
+    depth = HEIGHT_PX + 16 + 0.65 * longest_px
+    yield layer("point", names[:1], x=x, y=depth, size=1, opacity=0)
+
+
+def _in_the_middle(rows: _Steps) -> list[Datum]:
     """Place the values of steps in the middle of their treads."""
     return [{**row, "x": step + 0.5} for step, row in enumerate(rows) if row]
 
 
-def _axis_values(rows: Sequence[dict[str, Any]]) -> list[float]:
+def _axis_values(rows: Sequence[Datum]) -> list[float]:
     """Return the values and the ends of their intervals."""
     values: list[float] = []
     for row in rows:
@@ -271,10 +294,10 @@ def _axis_values(rows: Sequence[dict[str, Any]]) -> list[float]:
     return values
 
 
-def _treads(rows: Sequence[dict[str, Any] | None], **style: Any) -> Chart:
+def _treads(rows: _Steps, **style: Any) -> Chart:
     """Draw a line over the width of each step, up or down to the next; a missing one is a gap."""
     gaps = 0
-    points: list[dict[str, Any]] = []
+    points: list[Datum] = []
     for step, row in enumerate(rows):
         if row is None:
             gaps += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
@@ -22,7 +22,7 @@ from bareline.report.figures.marks import AxesStrip, line_mark, x_axis
 from bareline.report.figures.rows import Mark, StripRow, strip_plot
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
-from bareline.report.figures.vega import Chart, both_widths
+from bareline.report.figures.vega import Chart, Datum, both_widths
 from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
@@ -59,6 +59,11 @@ class _Listing:
     printed: bool = False
 
     @property
+    def name(self) -> str:
+        """The title without its unit."""
+        return self.title.rpartition(" (")[0]
+
+    @property
     def values(self) -> list[float]:
         return [value for value, _ in self.marks]
 
@@ -76,13 +81,15 @@ def _points(cells: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
 
 
 def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Row]) -> Figure:
-    place = cells[0].place
-    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+    first = cells[0]
+    place = first.place
+    scale = unit_scale((cell.median for cell in cells), first.metric.unit)
     measured = _Measured(document, cells, scale, in_order=spec.rule != "sorted")
-    printed = list(_published(document, spec, cells[0], scale))
+    printed = list(_published(document, spec, first, scale))
     listings = [*measured.listings(), *printed]
     name = scale.titled(metric_name(place.metric))
     draw = _over_time if measured.in_order else _strips
+    inks = _Inks(document, cells)
     return figure_of(
         spec,
         title=f"All trials of {name}",
@@ -90,11 +97,11 @@ def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence
         label=label,
         notes=_notes(measured, listings, has_printed=bool(printed)),
         probe=place.probe,
-        layer=cells[0].layer,
-        drawing=both_widths(draw, document, listings, cells, sentence_case(name)),
+        layer=first.layer,
+        drawing=both_widths(draw, inks, listings, sentence_case(name)),
         summary=_summary(listings, name, scale),
         table=_table(listings),
-        data=[_data(dot) for dot in trial_dots(document, cells).dots],
+        data=map(_data, trial_dots(document, cells).dots),
     )
 
 
@@ -117,12 +124,13 @@ def _notes(
 
 
 def _data(dot: Dot) -> Mapping[str, Any]:
+    cell = dot.cell
     return {
-        "platform": dot.cell.platform,
+        "platform": cell.platform,
         "block": dot.block,
         "trial": dot.trial,
-        "metric": dot.cell.place.metric,
-        "unit": dot.cell.metric.unit,
+        "metric": cell.place.metric,
+        "unit": cell.metric.unit,
         "value": dot.value,
     }
 
@@ -132,10 +140,11 @@ def _first_apart(listings: Sequence[_Listing]) -> str:
     parts = []
     for listing in listings:
         values = [field.order for field in listing.trials if isinstance(field.order, int | float)]
-        later = median(values[1:]) if len(values) >= _FEWEST_TRIALS else 0.0
+        if len(values) < _FEWEST_TRIALS:
+            continue
+        later = median(values[1:])
         if later > 0:
-            name = listing.title.rpartition(" (")[0]  # a ratio has no unit
-            parts.append(f"{name} {plain(values[0] / later)}")
+            parts.append(f"{listing.name} {plain(values[0] / later)}")
     if not parts:
         return ""
     return f"The first trial over the median of the later ones: {', '.join(parts)}."
@@ -145,7 +154,8 @@ def _table(listings: Sequence[_Listing]) -> Table:
     most = max((len(listing.trials) for listing in listings), default=0)
 
     def filled(fields: Sequence[Field]) -> list[Field]:
-        return [*fields, *[Field("")] * (most - len(fields))]
+        missing = most - len(fields)
+        return [*fields, *[Field("")] * missing]
 
     rows = Rows(range(most))
     rows.number("trial", lambda index: index + 1)
@@ -159,56 +169,53 @@ def _table(listings: Sequence[_Listing]) -> Table:
     return rows.table(tuple(foot))
 
 
-def _inks(document: Document, cells: Sequence[Row]) -> Callable[[str], dict[str, str]]:
-    """Return a function that returns the ink of a platform, or of a role that no platform took."""
-    styles = looks(document.names)
-    simulated = {cell.platform for cell in cells if cell.simulated}
+class _Inks:
+    """The ink of each platform, and of the roles that no platform took."""
 
-    def ink(name: str) -> dict[str, str]:
-        if name in styles:
-            return styles[name].ink(hollow=name in simulated)
+    def __init__(self, document: Document, cells: Sequence[Row]) -> None:
+        self.looks = looks(document.names)
+        self.simulated = {cell.platform for cell in cells if cell.simulated}
+
+    def of(self, name: str) -> dict[str, str]:
+        if name in self.looks:
+            return self.looks[name].ink(hollow=name in self.simulated)
         return {"colour": colour("soft"), "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
 
-    return ink
+    def of_listing(self, listing: _Listing) -> dict[str, str]:
+        ink = self.of(listing.platform)
+        if not listing.printed:
+            return ink
+        return {**ink, "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
 
 
-def _over_time(
-    document: Document, listings: Sequence[_Listing], cells: Sequence[Row], title: str, *,
-    narrow: bool,
-) -> Chart:  # fmt: skip
+def _over_time(inks: _Inks, listings: Sequence[_Listing], title: str, *, narrow: bool) -> Chart:
     """Draw trials by their number: a slow start and a lone bad trial show at their place."""
-    ink = _inks(document, cells)
-    drawn = [listing for listing in listings if listing.marks]
-    rows: list[dict[str, Any]] = []
-    for listing in drawn:
-        look = ink(listing.platform)
+    rows: list[Datum] = []
+    most = 1
+    for listing in listings:
+        ink = inks.of_listing(listing)
         series = listing.platform
         if listing.printed:
             series = f"{series}, printed"
-            look = {**look, "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
         for place, (value, tip) in zip(listing.places, listing.marks, strict=True):
-            rows.append(line_mark(place, Estimate(value), series, look, tip))
-    most = max((max(listing.places) for listing in drawn), default=1)
+            rows.append(line_mark(place, Estimate(value), series, ink, tip))
+            most = max(most, place)
     ticks = log_ticks(row["y"] for row in rows)
     width = _NARROW_PX if narrow else _WIDE_PX
     strip = AxesStrip(title, rows, ticks, _HEIGHT_PX, named=True, width_px=width)
-    return strip.chart(x_axis(_trial_ticks(most), "trial", labels=True, log=False), range(1, most))
+    across = x_axis(_trial_ticks(most), "trial", labels=True, log=False)
+    return strip.chart(across, range(1, most))
 
 
 def _trial_ticks(most: int) -> Ticks:
     """Return a linear axis of the numbers of trials."""
     step = math.ceil(most / _MOST_TICKS)
-    numbers = range(1, most + 1, step)
-    labels = tuple(whole(number) for number in numbers)
-    return Ticks((0.5, most + 0.5), tuple(map(float, numbers)), labels)
+    numbers = map(float, range(1, most + 1, step))
+    return Ticks.labelled((0.5, most + 0.5), numbers, whole)
 
 
-def _strips(
-    document: Document, listings: Sequence[_Listing], cells: Sequence[Row], title: str, *,
-    narrow: bool,
-) -> Chart:  # fmt: skip
+def _strips(inks: _Inks, listings: Sequence[_Listing], title: str, *, narrow: bool) -> Chart:
     """Draw a strip of trials for each platform, without their order."""
-    ink = _inks(document, cells)
     rows = []
     for name, group in grouped_by(listings, lambda listing: listing.platform).items():
         measured: list[Mark] = []
@@ -219,7 +226,7 @@ def _strips(
             else:
                 measured += listing.marks
         if measured or printed:
-            rows.append(StripRow(name, ink(name), measured, printed))
+            rows.append(StripRow(name, inks.of(name), measured, printed))
     return strip_plot(rows, title, narrow=narrow)
 
 
@@ -233,9 +240,11 @@ def _summary(listings: Sequence[_Listing], name: str, scale: Scale) -> str:
         middle = listing.foot.plain
         if listing.printed:
             # Its table is in the unit that is printed, its marks are in that of the axis.
-            title = scale.titled(listing.title.rpartition(" (")[0])
+            title = scale.titled(listing.name)
             middle = plain(median(values))
-        parts.append(f"{title} {plain(min(values))} to {plain(max(values))}, median {middle}")
+        low = plain(min(values))
+        high = plain(max(values))
+        parts.append(f"{title} {low} to {high}, median {middle}")
     return f"{sentence_case(name)}, single trials: {'; '.join(parts)}."
 
 
@@ -265,7 +274,12 @@ class _Measured:
     def _listing(self, cell: Row) -> _Listing:
         scale = self.scale
         dots = self._dots_of(cell)
-        positive = [(place, dot) for place, dot in enumerate(dots, 1) if dot.value > 0]
+        marks: list[Mark] = []
+        places: list[int] = []
+        for place, dot in enumerate(dots, 1):
+            if dot.value > 0:
+                marks.append(self._mark(dot))
+                places.append(place)
         middle = scale.show(cell.median) if cell.value else verdict_word(cell.verdict)
         return _Listing(
             cell.platform,
@@ -273,8 +287,8 @@ class _Measured:
             [Field(scale.show(dot.value), dot.value) for dot in dots],
             self._counts(cell, dots),
             Field(middle, caveats=cell.caveats),
-            [self._mark(dot) for _, dot in positive],
-            [place for place, _ in positive],
+            marks,
+            places,
         )
 
     def _dots_of(self, cell: Row) -> list[Dot]:
@@ -292,13 +306,14 @@ class _Measured:
         """Return the probe's count in each trial; nothing where it counts nothing."""
         if cell.place.metric == COUNT:
             return []
-        counter = replace(cell, place=replace(cell.place, metric=COUNT))
-        counted = {dot.trial: dot.value for dot in trial_dots(self.document, [counter]).dots}
-        if not counted:
+        place = replace(cell.place, metric=COUNT)
+        counts = trial_dots(self.document, [replace(cell, place=place)]).dots
+        if not counts:
             return []
+        by_trial = {dot.trial: dot.value for dot in counts}
         fields: list[Field] = []
         for dot in dots:
-            number = counted.get(dot.trial)
+            number = by_trial.get(dot.trial)
             text = "–" if number is None else whole(number)
             fields.append(Field(text, number))
         return fields
@@ -310,13 +325,13 @@ def _published(
     """Yield the published trials of the cell's metric, of the platforms that have a role."""
     cast: dict[str, RoleKeys] = {}
     for role in document.roles.values():
-        for name in role.published:
-            cast[name] = role
+        cast |= dict.fromkeys(role.published, role)
     for study in publications().values():
         for trials in study.trials:
             taken = cast.get(f"{study.id}:{trials.platform}")
-            is_wanted = not spec.published or f"{study.id}:{trials.part}" in spec.published
-            if taken is not None and is_wanted and _measures(study, trials, cell):
+            if taken is None or not _measures(study, trials, cell):
+                continue
+            if not spec.published or f"{study.id}:{trials.part}" in spec.published:
                 yield _listed(study, trials, taken, _drawn_factor(trials, cell, scale))
 
 
@@ -331,7 +346,9 @@ def _measures(study: PublishedStudy, trials: Trials, cell: Row) -> bool:
 def _drawn_factor(trials: Trials, cell: Row, scale: Scale) -> float | None:
     """Return the factor from the printed unit to that of the axis; None of bits to bytes."""
     unit, factor = UNITS[trials.unit]
-    return float(factor) * scale.factor if unit == cell.metric.unit else None
+    if unit != cell.metric.unit:
+        return None
+    return float(factor) * scale.factor
 
 
 def _listed(
@@ -343,12 +360,13 @@ def _listed(
     marks: list[Mark] = []
     if factor is not None:
         for value in trials.values:
-            marks.append((float(value) * factor, f"published: {value} {trials.unit}; {source}"))
+            tip = f"published: {value} {trials.unit}; {source}"
+            marks.append((float(value) * factor, tip))
     return _Listing(
         role.platform or title,
         f"{title}, published ({trials.unit})",
-        [field(value) for value in trials.values],
-        [field(value) for value in trials.retransmissions or ()],
+        list(map(field, trials.values)),
+        list(map(field, trials.retransmissions or ())),
         field(f"{median(trials.values):.5g}"),
         marks,
         range(1, len(marks) + 1),

@@ -13,7 +13,17 @@ from typing import Any
 from bareline.analysis.numbers.row import Estimate
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import LABEL_PX, PUBLISHED_SHAPE, colour
-from bareline.report.figures.vega import MARK, Channel, Chart, Rows, Style, axis, heading, layer
+from bareline.report.figures.vega import (
+    MARK,
+    Channel,
+    Chart,
+    Datum,
+    Rows,
+    Style,
+    axis,
+    heading,
+    layer,
+)
 
 LABEL_GAP_PX = 13
 #: Room for a letter of a name at the end of a line: a reader's font may be wider than the font that
@@ -25,13 +35,15 @@ PALE = 0.45
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Return the axis of a parameter; without labels where another panel has them."""
+    base = 2 if log else None
+    shown_title = title if labels else None
     return axis(
         "x",
         ticks,
         log=log,
-        base=2 if log else None,
+        base=base,
         labelOverlap="greedy",
-        title=title if labels else None,
+        title=shown_title,
         labels=labels,
         labelFlush=False,
     )
@@ -54,11 +66,11 @@ def rows_axis(height_px: float, field: str = "y") -> Channel:
 Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
-def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
+def stretches(rows: Rows, places: Places) -> list[Datum]:
     """Divide lines where a value is missing, and where simulated values meet measured ones."""
     if not isinstance(places, Mapping):
         return _divided(rows, places)
-    divided: list[dict[str, Any]] = []
+    divided: list[Datum] = []
     for series, places_of_line in places.items():
         line = [row for row in rows if row["series"] == series]
         divided += _divided(line, places_of_line)
@@ -78,14 +90,15 @@ class _LineEnd:
         return place <= self.place + 1 and is_hollow == self.is_hollow
 
 
-def _divided(rows: Rows, places: Iterable[float]) -> list[dict[str, Any]]:
+def _divided(rows: Rows, places: Iterable[float]) -> list[Datum]:
     """Name the stretch of each value, in the order of places."""
-    drawn_places = [row["x"] for row in rows]
+    in_order = sorted(rows, key=lambda row: row["x"])
+    drawn_places = [row["x"] for row in in_order]
     order = sorted({*places, *drawn_places})
     index = {place: number for number, place in enumerate(order)}
     ends: dict[str, _LineEnd] = {}
-    divided: list[dict[str, Any]] = []
-    for row in sorted(rows, key=lambda row: row["x"]):
+    divided: list[Datum] = []
+    for row in in_order:
         series = row["series"]
         place = index[row["x"]]
         is_hollow = row["fill"] != row["colour"]
@@ -98,27 +111,30 @@ def _divided(rows: Rows, places: Iterable[float]) -> list[dict[str, Any]]:
     return divided
 
 
-def intervals(rows: Rows, y: Channel) -> list[dict[str, Any]]:
+def intervals(rows: Rows, y: Channel) -> list[Datum]:
     """Return the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
-    top = y["scale"]["domain"][1]
-    reaches: list[dict[str, Any]] = []
+    _, top = y["scale"]["domain"]
+    reaches: list[Datum] = []
     for row in rows:
-        if row["lo"] is None:
+        low = row["lo"]
+        high = row["hi"]
+        if low is None:
             continue
-        high = top if row["hi"] is None else row["hi"]
-        reaches.append({**row, "y": row["lo"], "hi": high})
+        if high is None:
+            high = top
+        reaches.append({**row, "y": low, "hi": high})
     return reaches
 
 
-def line_mark(
-    x: float, estimate: Estimate, series: str, ink: Mapping[str, str], tip: str
-) -> dict[str, Any]:
+def line_mark(x: float, estimate: Estimate, series: str, ink: Mapping[str, str], tip: str) -> Datum:
     """Return a mark of a line with its interval; a lower end must be positive to have a place."""
-    has_low = estimate.lo is not None and estimate.lo > 0
+    low = estimate.lo
+    if low is not None and low <= 0:
+        low = None
     return {
         "x": x,
         "y": estimate.value,
-        "lo": estimate.lo if has_low else None,
+        "lo": low,
         "hi": estimate.hi,
         "series": series,
         **ink,
@@ -128,8 +144,9 @@ def line_mark(
 
 def lines(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
     """Join the values of a platform."""
-    usual = {"strokeWidth": 1.4, "strokeJoin": "round"}
-    return layer("line", rows, "stroke", x=x, y=y, detail="stretch", **(style or usual))
+    if not style:
+        style = {"strokeWidth": 1.4, "strokeJoin": "round"}
+    return layer("line", rows, "stroke", x=x, y=y, detail="stretch", **style)
 
 
 def marks(rows: Rows, x: Channel, y: Channel) -> Chart:
@@ -152,7 +169,8 @@ def diamonds(rows: Rows, x: Channel, y: Channel, *, size: float = 60, opacity: f
 def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
     """Draw the range of each value as an upright line from lo to hi."""
     uprights = [{**row, "y": row["lo"]} for row in rows]
-    return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **{"strokeWidth": 1, **style})
+    stroke: Style = {"strokeWidth": 1, **style}
+    return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **stroke)
 
 
 def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
@@ -164,27 +182,25 @@ def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[C
     """
     pale = [row for row in rows if row["pale"]]
     strong = [row for row in rows if not row["pale"]]
-    if pale:
-        yield from _printed_with_names(pale, x, y, turn, PALE)
-    if strong:
-        yield from _printed_with_names(strong, x, y, turn, 1.0)
+    for marks, opacity in ((pale, PALE), (strong, 1.0)):
+        if not marks:
+            continue
+        middles = [{**row, "x": row["middle"]} for row in marks]
+        reach: Style = {"x": x, "x2": "end", "strokeWidth": 1, "strokeDash": [3, 2]}
+        yield layer("rule", marks, "stroke", y=y, opacity=opacity, **reach)
+        yield spans(middles, x, y, opacity=opacity)
+        yield diamonds(middles, x, y, opacity=opacity)
+        yield from _names_of_places(middles, x, y, turn)
 
 
-def _printed_with_names(
-    rows: Rows, x: Channel, y: Channel, turn: float, opacity: float
-) -> Iterator[Chart]:
-    """Draw published values of one opacity, and the names of the places next to them."""
-    middles = [{**row, "x": row["middle"]} for row in rows]
-    reach: Style = {"x": x, "x2": "end", "strokeWidth": 1, "strokeDash": [3, 2]}
-    yield layer("rule", rows, "stroke", y=y, opacity=opacity, **reach)
-    yield spans(middles, x, y, opacity=opacity)
-    yield diamonds(middles, x, y, opacity=opacity)
-    soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
-    named = [row for row in middles if row.get("beside")]
+def _names_of_places(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
+    """Write the names of the places next to published values."""
+    named = [row for row in rows if row.get("beside")]
     before_turn = [row for row in named if row["x"] <= turn]
+    beyond_turn = [row for row in named if row["x"] > turn]
+    soft: Style = {"dy": -7, "fontSize": LABEL_PX, "color": colour("soft")}
     if before_turn:
         yield layer("text", before_turn, x=x, y=y, text="beside", align="left", dx=7.0, **soft)
-    beyond_turn = [row for row in named if row["x"] > turn]
     if beyond_turn:
         yield layer("text", beyond_turn, x=x, y=y, text="beside", align="right", dx=-7.0, **soft)
 
@@ -192,23 +208,24 @@ def _printed_with_names(
 def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[Chart]:
     """Write each platform's name at the end of its line, moved apart where they collide."""
     last = {row["series"]: row for row in rows}
-    low = math.log(ticks.domain[0])
-    high = math.log(ticks.domain[1])
+    low, high = map(math.log, ticks.domain)
+    length = high - low
     wanted_px: dict[str, float] = {}
     for name, row in last.items():
-        wanted_px[name] = (high - math.log(row["y"])) / (high - low) * height_px
-    names: list[dict[str, Any]] = []
+        depth = high - math.log(row["y"])
+        wanted_px[name] = depth / length * height_px
+    names: list[Datum] = []
     for name, place_px in dodge(wanted_px, LABEL_GAP_PX, 2, height_px - 2).items():
-        value = math.exp(high - place_px / height_px * (high - low))
+        depth = place_px / height_px * length
         ink = {look: last[name][look] for look in ("colour", "fill", "shape")}
-        names.append({"y": value, "text": name, **ink})
+        names.append({"y": math.exp(high - depth), "text": name, **ink})
     y = y_axis(ticks)
-    beside = width_px + 18
+    left = width_px + 18
     longest = max(map(len, wanted_px), default=0)
-    room = beside + LETTER_PX * longest
+    room = left + LETTER_PX * longest
     return [
         layer("point", names, MARK, x=width_px + 10, y=y, size=42, strokeWidth=1.2, opacity=1),
-        layer("text", names, x=beside, y=y, text="text", align="left", baseline="middle"),
+        layer("text", names, x=left, y=y, text="text", align="left", baseline="middle"),
         layer("point", names, x=room, y=y, size=1, opacity=0),
     ]
 
@@ -216,7 +233,8 @@ def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[
 def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
     """Draw the equivalence band and the line at 1."""
     lowest, highest = ticks.domain
-    band = {"y": max(1 / (1 + margin), lowest), "hi": min(1 + margin, highest)}
+    largest_equal = 1 + margin
+    band = {"y": max(1 / largest_equal, lowest), "hi": min(largest_equal, highest)}
     y = y_axis(ticks)
     return [
         layer("rect", [band], x=0, x2=width_px, y=y, y2="hi", color=colour("band")),
@@ -229,6 +247,10 @@ WIDTH_PX = 285
 Layers = Callable[[Channel, Channel], Iterable[Chart]]
 
 
+def _no_layers(_across: Channel, _up: Channel) -> Iterable[Chart]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class AxesStrip:
     """One pair of axes: a line of values for each platform.
@@ -239,11 +261,11 @@ class AxesStrip:
     """
 
     title: str
-    rows: Sequence[dict[str, Any]]
+    rows: Sequence[Datum]
     ticks: Ticks
     height_px: float
-    under: Layers = lambda _across, _up: ()
-    over: Layers = lambda _across, _up: ()
+    under: Layers = _no_layers
+    over: Layers = _no_layers
     named: bool = False
     whiskers: bool = False
     width_px: float = WIDTH_PX
@@ -281,7 +303,7 @@ def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) 
     return {"vconcat": charts, "spacing": 8}
 
 
-def dashes(rows: Sequence[dict[str, Any]]) -> Layers:
+def dashes(rows: Rows) -> Layers:
     """Draw dashed lines, e.g. of the ideal: x, y, colour, and stretch to distinguish them."""
     style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
     return lambda across, up: [lines(rows, across, up, **style)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bareline.predict.curves.coverage import CurveCoverage, SizeUsed
 from bareline.predict.questions import UPGRADES, Upgrade
@@ -15,6 +14,7 @@ from bareline.report.figures.theme import MarkLook, colour
 from bareline.report.figures.vega import (
     Channel,
     Chart,
+    Datum,
     Style,
     axis,
     layer,
@@ -30,7 +30,7 @@ _WIDTH = 420
 _ROW = 26
 #: Of a drawing for a phone, where names also have less room.
 _NARROW_WIDTH = 190
-_Rows = list[dict[str, Any]]
+_Rows = list[Datum]
 
 
 def predicted_chart(
@@ -63,7 +63,7 @@ def predicted_chart(
     return plot(layers, side, side)
 
 
-def _trial_row(trial: Trial, factor: float, look: MarkLook) -> dict[str, Any]:
+def _trial_row(trial: Trial, factor: float, look: MarkLook) -> Datum:
     """Return the mark of a validation trial, with times in the unit that `factor` makes."""
     lowest_s = trial.lo_s or trial.time_s
     highest_s = trial.hi_s or trial.time_s
@@ -148,7 +148,7 @@ class _Step:
     label: str
     half_width_s: float = 0.0
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Datum:
         return {
             "name": self.name,
             "from": self.begin_s,
@@ -170,7 +170,9 @@ def _waterfall_rows(loss: LossSplit, looks: Mapping[str, MarkLook]) -> _Rows:
     for share in loss.shares:
         if abs(share.share) < 0.005:
             continue
-        ink = colour("faint") if share.input == "residual" else platform_colour
+        ink = platform_colour
+        if share.input == "residual":
+            ink = colour("faint")
         label = f"{format_value(share.time_s, 's')}, {share.share:.0%}"
         half_width_s = (share.hi_s - share.lo_s) / 2
         end_s = begin_s + share.time_s
@@ -201,7 +203,7 @@ def upgrades_chart(
     return chart | {"width": width, "height": _ROW * max(2, len(changes))}
 
 
-def _upgrade_row(upgrade: Upgrade, look: MarkLook) -> dict[str, Any]:
+def _upgrade_row(upgrade: Upgrade, look: MarkLook) -> Datum:
     """Return the mark of a change: the share of time that it would save, in per cent."""
     subject = f"{upgrade.application} on {upgrade.platform}, {upgrade.title}"
     before = format_value(upgrade.base_s, "s")
@@ -221,8 +223,8 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
     marks: _Rows = []
     dots: _Rows = []
     for strip, name in zip(strips, names, strict=True):
-        bars.append({"name": name, "x": max(1.0, strip.least), "end": max(1.0, strip.most)})
-        marks += [{"name": name, "x": max(1.0, size)} for size in strip.measured]
+        bars.append({"name": name, "x": _place(strip.least), "end": _place(strip.most)})
+        marks += [{"name": name, "x": _place(size)} for size in strip.measured]
         dots += [_use_row(name, strip, use) for use in strip.used]
     ends = [bar["end"] for bar in bars]
     used_sizes = [dot["x"] for dot in dots]
@@ -239,6 +241,11 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
     return plot(layers, width, 24 * max(2, len(strips)))
 
 
+def _place(size_bytes: float) -> float:
+    """Return the place of a size on a logarithmic axis, on which 0 B has none."""
+    return max(1.0, size_bytes)
+
+
 def _strip_name(strip: CurveCoverage) -> str:
     if strip.probe == "mpi.pingpong":
         return f"messages, {strip.ranks} ranks"
@@ -246,13 +253,13 @@ def _strip_name(strip: CurveCoverage) -> str:
     return f"{function}, {strip.ranks} ranks"
 
 
-def _use_row(name: str, strip: CurveCoverage, use: SizeUsed) -> dict[str, Any]:
+def _use_row(name: str, strip: CurveCoverage, use: SizeUsed) -> Datum:
     """Return the dot of a used size: its area is the share of time, a size not reached is red."""
     ink = "worse" if use.size_bytes > strip.most else "ink"
     calls = f"{use.calls:.0f} calls of a rank, {use.share:.1%} of the time"
     return {
         "name": name,
-        "x": max(1.0, use.size_bytes),
+        "x": _place(use.size_bytes),
         "area": 16 + 300 * min(1.0, use.share),
         "colour": colour(ink),
         "tip": f"{strip.probe}, {format_size(use.size_bytes)}: {calls}",

@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from bareline.predict.scaling.prediction import ScalingPrediction
 from bareline.report.figures.scales import Ticks, log_ticks, unit_scale
 from bareline.report.figures.theme import colour, line_looks
-from bareline.report.figures.vega import MARK, Chart, axis, layer, pixels, plot
+from bareline.report.figures.vega import MARK, Chart, Datum, axis, layer, pixels, plot
 from bareline.vocabulary.units import format_value
 
-_Rows = list[dict[str, Any]]
+_Rows = list[Datum]
 _WIDTH_PX = 420
 _HEIGHT_PX = 300
 
@@ -132,9 +131,7 @@ def _time_rows(name: str, times: Mapping[int, _Time]) -> _Rows:
 def _rank_ticks(counts: Sequence[int]) -> Ticks:
     """Return an axis with a tick at each count of ranks."""
     domain = (counts[0] / 1.1, counts[-1] * 1.1)
-    values = tuple(float(count) for count in counts)
-    labels = tuple(str(count) for count in counts)
-    return Ticks(domain, values, labels)
+    return Ticks.labelled(domain, map(float, counts), "{:.0f}".format)
 
 
 def _draw_growth(lines: _GrowthLines, unit: str) -> Chart:

@@ -38,7 +38,7 @@ _ROW_PX = 34
 def description(document: Document) -> str:
     """Format the answer in the few words that a preview has room for."""
     if document.glance:
-        text = "; ".join(clause.text for clause in document.glance.headline.clauses)
+        text = " ".join(clause.text for clause in document.glance.headline.clauses)
     else:
         text = document.study_description or document.subtitle
     return textwrap.shorten(sentence_case(cleaned(text)), _MOST_CHARACTERS, placeholder=" …")

@@ -95,25 +95,35 @@ def _role_table(roles: Mapping[str, RoleKeys]) -> Table:
 
 def _characteristics(document: Document) -> Iterator[Block]:
     """Yield the characteristics that differ, then details and equal ones, folded."""
-    order = [info.name for info in document.platforms]
-    places = [order.index(name) for name in document.names]
-
-    def table(facts: Sequence[FactLine], label: str) -> tuple[Table]:
-        return (facts_table(facts, document.names, places, label=label),)
-
-    unequal = [fact for fact in document.fact_rows if not fact.equal]
-    different = [fact for fact in unequal if not fact.detail]
+    different: list[FactLine] = []
+    details: list[FactLine] = []
+    equal: list[FactLine] = []
+    for fact in document.fact_rows:
+        if fact.equal:
+            equal.append(fact)
+        elif fact.detail:
+            details.append(fact)
+        else:
+            different.append(fact)
     if different:
-        yield Section("What differs", table(different, "What differs between the platforms"))
-    details = [fact for fact in unequal if fact.detail]
+        table = _facts_table(document, different, "What differs between the platforms")
+        yield Section("What differs", (table,))
     if details:
         verb = "differs" if len(details) == 1 else "differ"
         title = f"{count(len(details), 'detail')} that {verb}"
-        yield Folded(title, table(details, "Details that differ between the platforms"))
-    equal = [fact for fact in document.fact_rows if fact.equal]
+        table = _facts_table(document, details, "Details that differ between the platforms")
+        yield Folded(title, (table,))
     if equal:
         title = f"{count(len(equal), 'characteristic')} the same on every platform"
-        yield Folded(title, table(equal, "Characteristics that are the same on every platform"))
+        label = "Characteristics that are the same on every platform"
+        yield Folded(title, (_facts_table(document, equal, label),))
+
+
+def _facts_table(document: Document, facts: Sequence[FactLine], label: str) -> Table:
+    """Tabulate facts with the platforms in the document's order."""
+    order = [info.name for info in document.platforms]
+    places = [order.index(name) for name in document.names]
+    return facts_table(facts, document.names, places, label=label)
 
 
 def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
@@ -130,12 +140,16 @@ def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
 
 def _probes_without_values(document: Document, layer: Layer) -> list[str]:
     """Return the probes of a layer that have cells, but no value on any platform."""
-    has_value: dict[str, bool] = {}
+    measured: set[str] = set()
+    probes: dict[str, None] = {}
     for cell in document.cells:
-        if cell.layer == layer:
-            before = has_value.get(cell.place.probe, False)
-            has_value[cell.place.probe] = before or cell.value is not None
-    return [probe for probe, is_measured in has_value.items() if not is_measured]
+        if cell.layer != layer:
+            continue
+        probe = cell.place.probe
+        probes[probe] = None
+        if cell.value is not None:
+            measured.add(probe)
+    return [probe for probe in probes if probe not in measured]
 
 
 def _layer_blocks(
@@ -164,10 +178,10 @@ def _silent_probe(document: Document, probe: str) -> Section:
 
 def _words(document: Document, layer: Layer) -> Iterator[Block]:
     """Yield the verdict on a layer, all sentences about it, and its note."""
-    glance = document.glance
-    line = layer_line(document.findings, glance.squares, layer) if glance else None
-    if line and line.parts:
-        yield Prose((line,))
+    if document.glance:
+        line = layer_line(document.findings, document.glance.squares, layer)
+        if line.parts:
+            yield Prose((line,))
     sentences = [sentence for sentence in document.statements if sentence.about is layer]
     if sentences:
         number = sum(len(sentence.clauses) for sentence in sentences)
@@ -186,11 +200,11 @@ def _probe(
 
 def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
     """Name the probe that loses most of those that are drawn; else the first."""
-    lost = {
-        finding.probe: finding.weight
-        for finding in sorted(document.findings, key=lambda finding: finding.weight)
-        if finding.layer is layer and finding.grade.is_claim
-    }
+    lost: dict[str, float] = {}
+    for finding in document.findings:
+        if finding.layer is layer and finding.grade.is_claim:
+            before = lost.get(finding.probe, finding.weight)
+            lost[finding.probe] = max(before, finding.weight)
     return max(drawn, key=lambda probe: lost.get(probe, -1.0), default="")
 
 

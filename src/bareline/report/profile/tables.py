@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
+from typing import TypeVar
 
 from bareline.analysis.numbers.row import Estimate
 from bareline.profile.model import Profile
@@ -22,31 +25,48 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
-from bareline.report.blocks import Field, Rows, Table
+from bareline.report.blocks import Field, Kind, Rows, Table
 from bareline.report.content.wording import call_name
-from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import count, format_size, format_value, percent_tenths, significant
+
+R = TypeVar("R")
+#: A call and its messages by size.
+CallSizes = tuple[str, list[SizeSum]]
+
+
+@dataclass(frozen=True, slots=True)
+class _TimePart:
+    """A row of the split: a part of a rank's time (s); no share where it is not of that time."""
+
+    name: str
+    share: float | None
+    time: Estimate
 
 
 def split_table(profile: Profile) -> Table:
     """Divide the mean rank's time into computing, MPI and files."""
     split = time_split(profile)
-    scale = unit_scale([max(part.mean_s for part in split)], "s")
+    longest_s = max(part.mean_s for part in split)
+    scale = unit_scale([longest_s], "s")
+    rows = [_time_part(part) for part in split]
     # Start-up happens before the time that the shares are of.
-    init = profile.rank_table["init_ns"].to_numpy() * 1e-9
-    start = Estimate(float(init.mean()), float(init.min()), float(init.max()))
-    rows: list[tuple[str, float | None, Estimate]] = []
-    for part in split:
-        name = f"\u2003{part.what}" if part.is_part else part.what
-        time = Estimate(part.mean_s, part.least_s, part.most_s)
-        rows.append((name, part.share, time))
-    rows.append(("start-up (MPI_Init), before that", None, start))
-    table = Rows(rows).text("", lambda row: row[0])
-    table.number("share", lambda row: row[1], percent_tenths, absent="")
+    init_s = profile.rank_table["init_ns"].to_numpy() * 1e-9
+    start = Estimate(float(init_s.mean()), float(init_s.min()), float(init_s.max()))
+    rows.append(_TimePart("start-up (MPI_Init), before that", None, start))
+    table = Rows(rows).text("", lambda part: part.name)
+    table.number("share", lambda part: part.share, percent_tenths, absent="")
+    mean = scale.titled("mean")
     ranks = scale.titled("ranks")
-    table.estimate(scale.titled("mean"), lambda row: row[2], scale.show, interval=ranks)
+    table.estimate(mean, lambda part: part.time, scale.show, interval=ranks)
     return table.table()
+
+
+def _time_part(part: TimeShare) -> _TimePart:
+    name = f"\u2003{part.what}" if part.is_part else part.what
+    time = Estimate(part.mean_s, part.least_s, part.most_s)
+    return _TimePart(name, part.share, time)
 
 
 def regions_table(profile: Profile) -> Table | None:
@@ -58,94 +78,93 @@ def regions_table(profile: Profile) -> Table | None:
     for _, computing, calls in regions:
         times += [computing, calls]
     scale = unit_scale(times, "s")
-    return (
-        Rows(regions)
-        .text("region", lambda row: row[0])
-        .number(scale.titled("computing"), lambda row: row[1], scale.show)
-        .number(scale.titled("calls"), lambda row: row[2], scale.show)
-        .table()
-    )
+    rows = Rows(regions).text("region", itemgetter(0))
+    _add_times(rows, "computing", itemgetter(1), scale)
+    _add_times(rows, "calls", itemgetter(2), scale)
+    return rows.table()
 
 
 def calls_table(calls: Sequence[CallSum]) -> Table:
     """Sum up calls: time, number, data, waiting."""
-    times = unit_scale([max((call.time_s for call in calls), default=0.0)], "s")
-    each = unit_scale([call.mean_s for call in calls], "s")
-    longest = unit_scale([call.longest_s for call in calls], "s")
-    opened = unit_scale([call.overlap_s for call in calls], "s")
-    rows = (
-        Rows(calls)
-        .text("call", lambda call: call_name(call.call, call.kind))
-        .number("share", lambda call: call.share, percent_tenths)
-        .number(times.titled("time"), lambda call: call.time_s, times.show)
-        .number("calls", lambda call: call.count)
-        .number(each.titled("mean"), lambda call: call.mean_s, each.show)
-        .number(longest.titled("longest"), lambda call: call.longest_s, longest.show, kind="light")
-        .number("data", lambda call: call.bytes or None, format_size, absent="")
-        .number("mean size", lambda call: call.mean_bytes, format_size, absent="")
-    )
+    longest_time_s = max((call.time_s for call in calls), default=0.0)
+    rows = Rows(calls).text("call", lambda call: call_name(call.call, call.kind))
+    rows.number("share", lambda call: call.share, percent_tenths)
+    _add_times(rows, "time", lambda call: call.time_s, unit_scale([longest_time_s], "s"))
+    rows.number("calls", lambda call: call.count)
+    _add_times(rows, "mean", lambda call: call.mean_s)
+    _add_times(rows, "longest", lambda call: call.longest_s, kind="light")
+    rows.number("data", lambda call: call.bytes or None, format_size, absent="")
+    rows.number("mean size", lambda call: call.mean_bytes, format_size, absent="")
     if any(call.waited is not None for call in calls):
         rows.number("waiting", lambda call: call.waited, percent_tenths, absent="")
     if any(call.overlap_s is not None for call in calls):
-        title = opened.titled("open for")
-        rows.number(title, lambda call: call.overlap_s, opened.show, kind="light", absent="")
+        _add_times(rows, "open for", lambda call: call.overlap_s, kind="light", absent="")
     return rows.table()
+
+
+def _add_times(
+    rows: Rows[R],
+    title: str,
+    time_s: Callable[[R], float | None],
+    scale: Scale | None = None,
+    *,
+    kind: Kind = "number",
+    absent: str = "–",
+) -> None:
+    """Add a column of times, in a unit that fits all of them unless a scale is given."""
+    if scale is None:
+        scale = unit_scale(list(map(time_s, rows.rows)), "s")
+    rows.number(scale.titled(title), time_s, scale.show, kind=kind, absent=absent)
 
 
 def sites_table(sites: Sequence[CallSite]) -> Table:
     """Sum up where calls come from."""
-    times = unit_scale([site.time_s for site in sites], "s")
-    each = unit_scale([site.mean_s for site in sites], "s")
 
     def imbalance(site: CallSite) -> float | None:
         return site.imbalance if site.ranks > 1 else None
 
-    return (
-        Rows(sites)
-        .text("call", lambda site: site.call)
-        .text("called from", lambda site: site.place)
-        .number("share", lambda site: site.share, percent_tenths)
-        .number(times.titled("time"), lambda site: site.time_s, times.show)
-        .number("calls", lambda site: site.count)
-        .number(each.titled("mean"), lambda site: site.mean_s, each.show)
-        .number("most/mean", imbalance, "{:.2f}".format, absent="")
-        .table()
-    )
+    rows = Rows(sites).text("call", lambda site: site.call)
+    rows.text("called from", lambda site: site.place)
+    rows.number("share", lambda site: site.share, percent_tenths)
+    _add_times(rows, "time", lambda site: site.time_s)
+    rows.number("calls", lambda site: site.count)
+    _add_times(rows, "mean", lambda site: site.mean_s)
+    rows.number("most/mean", imbalance, "{:.2f}".format, absent="")
+    return rows.table()
 
 
-def sizes_by_call(profile: Profile) -> list[tuple[str, list[SizeSum]]]:
+def sizes_by_call(profile: Profile) -> list[CallSizes]:
     """Return the messages by size of each call that has any.
 
     The calls that take most time first.
     """
     by_call = grouped_by(sizes(profile), lambda size: (size.call, size.kind))
-    named: list[tuple[str, list[SizeSum]]] = []
+    named: list[CallSizes] = []
     for call in top_calls(profile):
         call_sizes = by_call.get((call.call, call.kind))
         if call_sizes is not None:
-            named.append((call_name(call.call, call.kind), call_sizes))
+            name = call_name(call.call, call.kind)
+            named.append((name, call_sizes))
     return named
 
 
 def sizes_table(call_sizes: Sequence[SizeSum]) -> Table:
     """Count the messages of one call by size."""
-    each = unit_scale([size.mean_s for size in call_sizes], "s")
-    return (
-        Rows(call_sizes)
-        .column("size", lambda size: Field(size_range(size.low, size.high), size.low))
-        .number("calls", lambda size: size.count)
-        .number("data", lambda size: size.bytes, format_size)
-        .number(each.titled("mean"), lambda size: size.mean_s, each.show)
-        .table()
-    )
+    rows = Rows(call_sizes)
+    rows.column("size", lambda size: Field(size_range(size.low, size.high), size.low))
+    rows.number("calls", lambda size: size.count)
+    rows.number("data", lambda size: size.bytes, format_size)
+    _add_times(rows, "mean", lambda size: size.mean_s)
+    return rows.table()
 
 
 def subtitle(profile: Profile) -> str:
     """Describe the number of ranks and nodes, the MPI library and the time."""
     began = datetime.fromtimestamp(profile.began_unix_ns * 1e-9, UTC)
+    ranks = count(profile.ranks, "rank")
     nodes = count(profile.nodes, "node")
-    where = f"{count(profile.ranks, 'rank')} on {nodes}, {profile.mpi.split(',')[0]}"
-    return f"{where}, {began:%Y-%m-%d %H:%M} UTC"
+    library = profile.mpi.partition(",")[0]
+    return f"{ranks} on {nodes}, {library}, {began:%Y-%m-%d %H:%M} UTC"
 
 
 def size_range(low: int, high: int) -> str:
@@ -155,9 +174,12 @@ def size_range(low: int, high: int) -> str:
     is_bin = high & (high + 1) == 0 and high >= 1023
     if is_bin:
         high += 1
+    bottom = format_size(low)
     top = format_size(high)
-    first, unit = format_size(low).rsplit(" ", 1)
-    return f"{first} to {top}" if top.endswith(f" {unit}") else f"{first} {unit} to {top}"
+    number, unit = bottom.rsplit(" ", 1)
+    if top.endswith(f" {unit}"):
+        return f"{number} to {top}"
+    return f"{bottom} to {top}"
 
 
 def findings(profile: Profile) -> list[str]:
@@ -228,11 +250,16 @@ def disturbances(profile: Profile) -> list[str]:
 
 
 def _busiest(call: CallSum) -> str:
+    """Describe the function that takes most time."""
     name = call_name(call.call, call.kind)
+    share = percent_tenths(call.share)
     calls = count(call.count, "call")
     if call.bytes:
-        calls += f" of {format_size(round(call.bytes / call.count))} on average"
-    each = f"{format_value(call.mean_s, 's')} each"
-    if call.waited is not None:
-        each += f", {percent_tenths(call.waited)} of it waiting for other ranks"
-    return f"{name} takes most time in calls, {percent_tenths(call.share)}: {calls}, {each}."
+        mean_size = format_size(round(call.bytes / call.count))
+        calls += f" of {mean_size} on average"
+    mean_time = format_value(call.mean_s, "s")
+    text = f"{name} takes most time in calls, {share}: {calls}, {mean_time} each"
+    if call.waited is None:
+        return f"{text}."
+    waited = percent_tenths(call.waited)
+    return f"{text}, {waited} of it waiting for other ranks."

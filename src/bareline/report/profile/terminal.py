@@ -12,11 +12,18 @@ import numpy as np
 from bareline.profile.comparison import CallPair, ProfileComparison, QuantityPair, SitePair
 from bareline.profile.model import Profile
 from bareline.profile.sites import call_sites
-from bareline.profile.summary import SizeSum, communication_matrix, remarks, top_calls
+from bareline.profile.summary import (
+    Matrix,
+    SizeSum,
+    communication_matrix,
+    remarks,
+    top_calls,
+)
 from bareline.report.blocks import Block, Field, Next, Note, Remark, Rows, Section, Table
 from bareline.report.content.profiles import ProfileLine, share_rows
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.tables import (
+    CallSizes,
     calls_table,
     findings,
     regions_table,
@@ -54,7 +61,8 @@ def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Bl
     calls = _calls(profile, everything=everything)
     if calls:
         yield Section("Calls, all ranks together", tuple(calls))
-    sites = call_sites(profile, None if everything else _SITES)
+    most_sites = None if everything else _SITES
+    sites = call_sites(profile, most_sites)
     if sites:
         yield Section("Call sites, all ranks together", (sites_table(sites),))
     sizes = _sizes(profile, everything=everything)
@@ -125,7 +133,7 @@ class _SizeBar:
         return max(1, round(20 * self.size.count / self.most))
 
 
-def _mean_scale(calls: Sequence[tuple[str, Sequence[SizeSum]]]) -> Scale:
+def _mean_scale(calls: Sequence[CallSizes]) -> Scale:
     """Return the unit of the mean times of all sizes."""
     means_s: list[float] = []
     for _, sizes in calls:
@@ -139,28 +147,38 @@ def _size_bars(name: str, sizes: Sequence[SizeSum], *, everything: bool) -> Iter
     listed = sizes
     if not everything:
         listed = sorted(sizes, key=lambda size: -size.time_s)[:_SIZES]
-    for number, size in enumerate(sorted(listed, key=lambda size: size.low)):
-        yield _SizeBar("" if number else name, size, most)
+    for size in sorted(listed, key=lambda size: size.low):
+        yield _SizeBar(name, size, most)
+        name = ""
 
 
 def _matrix(profile: Profile) -> Iterator[Block]:
+    """Draw the communication matrix, its cells shaded by their bytes."""
     matrix = communication_matrix(profile, 32)
-    shades = len(_SHADES) - 1
-    place = np.minimum(matrix.strength * shades, shades - 1).astype(int)
-    step = np.where(matrix.count > 0, 1 + place, 0)
     each = f", {matrix.block} ranks a row" if matrix.block > 1 else ""
     yield Remark()
     yield Remark(f"Who sends to whom (rows send{each})", "bold")
-    width = len(str(profile.ranks - 1))
-    for row, levels in enumerate(step):
+    last_rank = str(profile.ranks - 1)
+    first_rank = 0
+    for levels in _shade_levels(matrix):
         cells = "".join(2 * _SHADES[level] for level in levels)
-        yield Remark(f"{row * matrix.block:>{width}} |{cells}|")
-    total_bytes = int(matrix.bytes.sum())
-    messages = int(matrix.count.sum())
-    shade = f"{_SHADES[-1]} is up to {format_size(matrix.most)}"
-    faint = f"{_SHADES[1]} {format_size(round(matrix.faint))} or less"
-    sums = f"{whole(messages)} messages, {format_size(total_bytes)} in all"
-    yield Remark(f"{shade}, {faint}; {sums}", "muted")
+        rank = str(first_rank).rjust(len(last_rank))
+        yield Remark(f"{rank} |{cells}|")
+        first_rank += matrix.block
+    total = format_size(int(matrix.bytes.sum()))
+    messages = whole(int(matrix.count.sum()))
+    most = format_size(matrix.most)
+    least = format_size(round(matrix.faint))
+    legend = f"{_SHADES[-1]} is up to {most}, {_SHADES[1]} {least} or less"
+    yield Remark(f"{legend}; {messages} messages, {total} in all", "muted")
+
+
+def _shade_levels(matrix: Matrix) -> list[list[int]]:
+    """Return the place of each cell's shade in `_SHADES`: the first where nothing was sent."""
+    shades = len(_SHADES) - 1
+    levels = np.minimum(matrix.strength * shades, shades - 1).astype(int)
+    rows: list[list[int]] = np.where(matrix.count > 0, 1 + levels, 0).tolist()
+    return rows
 
 
 def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
@@ -197,7 +215,8 @@ def _changes(both: ProfileComparison) -> Iterator[Block]:
     scale = unit_scale(longest or [1.0], "s")
     calls = both.calls[:_CALLS]
     if calls:
-        yield Section("Calls, per rank", (_compared(_counts(calls), scale),))
+        table = _compared(_counts(calls), scale)
+        yield Section("Calls, per rank", (table,))
     changed_sizes = [pair for pair in both.sizes if pair.change_s]
     if changed_sizes:
         counts = _counts(changed_sizes[:_CALLS], sized=True)
@@ -207,19 +226,23 @@ def _changes(both: ProfileComparison) -> Iterator[Block]:
     if changed_sites:
         rows = Rows(changed_sites[:_CALLS]).text("call", lambda pair: pair.call)
         rows.text("called from", lambda pair: pair.place)
-        yield Section("Call sites that change most, per rank", (_compared(rows, scale),))
+        table = _compared(rows, scale)
+        yield Section("Call sites that change most, per rank", (table,))
 
 
 def _split(both: ProfileComparison) -> Table:
     seconds = [pair for pair in both.split if pair.unit == "s"]
-    scale = unit_scale([max(pair.before or 0, pair.after or 0) for pair in seconds], "s")
+    longest = [max(pair.before or 0, pair.after or 0) for pair in seconds]
+    scale = unit_scale(longest, "s")
 
     def show(pair: QuantityPair, value: float | None) -> str:
         if value is None:
             return ""
         if pair.unit == "s":
             return scale.show(value)
-        return percent_tenths(value) if pair.unit == "share" else f"{value:.2f}"
+        if pair.unit == "share":
+            return percent_tenths(value)
+        return f"{value:.2f}"
 
     return (
         Rows(both.split)
@@ -260,4 +283,6 @@ def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
 
 def _time_s(pair: CallPair | SitePair, time_s: float, imbalance: float | None) -> float | None:
     """Return the time in a call or at a place; a place that one profile lacks has no time there."""
-    return None if isinstance(pair, SitePair) and not imbalance else time_s
+    if isinstance(pair, SitePair) and not imbalance:
+        return None
+    return time_s

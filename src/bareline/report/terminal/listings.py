@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bareline.published.catalogue import conditions
 from bareline.report.blocks import Block, Note, Remark, Rows, Section, Table
-from bareline.vocabulary.units import count
+from bareline.vocabulary.units import count, joined
 
 if TYPE_CHECKING:  # commands that only list load no tables
     from bareline.published.findings import PublishedFinding
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # commands that only list load no tables
     from bareline.report.content.facts import FactLine
 
 Named = Mapping[str, Any]
+_Blocks = Iterator[Block]
 
 
 def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
@@ -26,7 +27,7 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
     return table
 
 
-def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+def platform_blocks(rows: Sequence[Named]) -> _Blocks:
     """List the platforms: the available ones first, then why the rest is not available."""
 
     def listed(*, available: bool) -> Rows[Named]:
@@ -36,10 +37,10 @@ def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
 
     def title(row: Named) -> str:
         running = f"runs now: {row['running']}" if row["running"] else ""
-        return "; ".join(filter(None, [row["title"], running]))
+        return joined(row["title"], running, by="; ")
 
     def reason(row: Named) -> str:
-        return "; ".join(filter(None, [row["reason"], row["hint"]]))
+        return joined(row["reason"], row["hint"], by="; ")
 
     yield listed(available=True).text("", title).table(whole=True)
     others = listed(available=False)
@@ -48,12 +49,12 @@ def platform_blocks(rows: Sequence[Named]) -> Iterator[Block]:
         yield Section("not available here", (others.table(whole=True),))
 
 
-def probe_list_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+def probe_list_blocks(rows: Sequence[Named]) -> _Blocks:
     """List the probes by layer."""
     yield _texts(rows, "probe", "layer").text("", itemgetter("summary")).table()
 
 
-def probe_blocks(row: Named) -> Iterator[Block]:
+def probe_blocks(row: Named) -> _Blocks:
     """Show one probe with its parameters and metrics."""
     yield Remark(f"  {row['summary']}", lead=row["probe"])
     if row["source"]:
@@ -64,18 +65,30 @@ def probe_blocks(row: Named) -> Iterator[Block]:
         yield Remark(f"measures between {row['nodes']} nodes")
     yield Remark()
     if row["params"]:
-        params = Rows(row["params"].items()).text("parameter", itemgetter(0))
-        yield params.text("default", lambda item: str(item[1])).table()
+        yield _parameter_table(row["params"])
+    yield _metric_table(row["metrics"], row["headline"])
 
+
+def _parameter_table(defaults: Named) -> Table:
+    rows = Rows(defaults.items()).text("parameter", itemgetter(0))
+    rows.text("default", lambda item: str(item[1]))
+    return rows.table()
+
+
+def _metric_table(metrics: Sequence[Named], headline: str) -> Table:
     def rank(metric: Named) -> str:
-        if metric["metric"] == row["headline"]:
+        if metric["metric"] == headline:
             return "headline"
-        return "detail" if metric["detail"] else ""
+        if metric["detail"]:
+            return "detail"
+        return ""
 
-    yield _texts(row["metrics"], "metric", "unit", "better").text("", rank).table()
+    rows = _texts(metrics, "metric", "unit", "better")
+    rows.text("", rank)
+    return rows.table()
 
 
-def study_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+def study_blocks(rows: Sequence[Named]) -> _Blocks:
     """List the built-in studies."""
     table = _texts(rows, "study").figure("cases", lambda row: str(row["cases"]))
     table.figure("trials of each", lambda row: str(row["launches"]))
@@ -83,12 +96,12 @@ def study_blocks(rows: Sequence[Named]) -> Iterator[Block]:
     yield table.text("", itemgetter("title")).table()
 
 
-def schema_blocks(rows: Sequence[Named]) -> Iterator[Block]:
+def schema_blocks(rows: Sequence[Named]) -> _Blocks:
     """List the names of schemas."""
     yield _texts(rows, "schema", "of").table(whole=True)
 
 
-def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
+def publication_blocks(studies: Sequence[PublishedStudy]) -> _Blocks:
     """List the publications, and which study repeats each."""
     table = Rows(studies).text("publication", lambda study: study.id)
     table.text("study", lambda study: study.publication.study)
@@ -97,7 +110,7 @@ def publication_blocks(studies: Sequence[PublishedStudy]) -> Iterator[Block]:
     yield Note("`bareline published NAME` lists the figures.")
 
 
-def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> Iterator[Block]:
+def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> _Blocks:
     """Show publications: claims, systems, workloads and figures, with contradictions below."""
     for number, study in enumerate(studies):
         if number:
@@ -112,26 +125,20 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
             yield Remark(note, "muted")
 
 
-def _figures(rows: Sequence[Named]) -> Iterator[Block]:
+def _figures(rows: Sequence[Named]) -> _Blocks:
     """Yield the figures of a publication, with the numbers of the doubts about each."""
     doubts: dict[str, None] = {}
     for row in rows:
         doubts.update(dict.fromkeys(row["doubts"]))
     marks = {text: f"[{place}]" for place, text in enumerate(doubts, 1)}
 
-    def benchmark(row: Named) -> str:
-        return f"{row['benchmark']}, {row['metric'].replace('_', ' ')}"
-
-    def platforms(row: Named) -> str:
-        return " / ".join(filter(None, [row["platform"], row["baseline"]]))
-
     def printed(row: Named) -> str:
         doubts = [marks[doubt] for doubt in row["doubts"]]
-        return " ".join([row["text"], *doubts])
+        return joined(row["text"], *doubts, by=" ")
 
-    table = Rows(rows).text("benchmark", benchmark)
+    table = Rows(rows).text("benchmark", _benchmark)
     table.text("at", itemgetter("conditions"))
-    table.text("platform", platforms)
+    table.text("platform", lambda row: joined(row["platform"], row["baseline"], by=" / "))
     table.text("printed", printed)
     table.text("in", itemgetter("label"))
     yield table.table(whole=True)
@@ -139,27 +146,43 @@ def _figures(rows: Sequence[Named]) -> Iterator[Block]:
         yield Remark(f"{mark} {text}", "muted")
 
 
-def _claim_tables(study: PublishedStudy) -> Iterator[Block]:
+def _benchmark(row: Named) -> str:
+    metric = row["metric"].replace("_", " ")
+    return f"{row['benchmark']}, {metric}"
+
+
+#: The order of claims, by the weight of the part of the document that contains them.
+_WEIGHTS = ("abstract", "conclusions", "text")
+
+
+def _claim_tables(study: PublishedStudy) -> _Blocks:
     """Show the claims of the document, the abstract's first, and the tests of each."""
-    weights = ("abstract", "conclusions", "text")
 
     def weight(claim: PublishedFinding) -> int:
-        return weights.index(study.part(claim.part).weight)
-
-    def tests(claim: PublishedFinding) -> str:
-        texts = [f"{check.kind} of {', '.join(check.probe)}" for check in claim.checks]
-        return "; ".join(texts) or f"not tested: {claim.unmeasured}"
+        part = study.part(claim.part)
+        return _WEIGHTS.index(part.weight)
 
     claims = sorted(study.findings, key=weight)
     if not claims:
         return
     table = Rows(claims).text("claim", lambda claim: claim.words)
     table.text("in", lambda claim: claim.where)
-    table.text("tested by", tests)
+    table.text("tested by", _tests_words)
     yield Section("claims", (table.table(whole=True),))
 
 
-def _system_tables(study: PublishedStudy) -> Iterator[Block]:
+def _tests_words(claim: PublishedFinding) -> str:
+    """Describe the tests of a claim, or why it is not tested."""
+    if not claim.checks:
+        return f"not tested: {claim.unmeasured}"
+    texts: list[str] = []
+    for check in claim.checks:
+        probes = ", ".join(check.probe)
+        texts.append(f"{check.kind} of {probes}")
+    return "; ".join(texts)
+
+
+def _system_tables(study: PublishedStudy) -> _Blocks:
     """Show the platforms, the types of clouds, the workloads, and uncompleted benchmarks."""
     yield Section("platforms", (_platform_table(study),))
     if study.instance_types:
@@ -212,23 +235,24 @@ def _failure_table(study: PublishedStudy) -> Table:
 
 
 def _facts(facts: Mapping[str, Any], note: str) -> str:
-    texts = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items()]
-    if note:
-        texts.append(note)
-    return "; ".join(texts)
+    texts: list[str] = []
+    for name, value in facts.items():
+        words = name.replace("_", " ")
+        texts.append(f"{words} {_fact(value)}")
+    return joined(*texts, note, by="; ")
 
 
 def _fact(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)
 
 
 def _number(value: Any) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def calibrated_blocks(
-    rows: Sequence[Named], left_out: Sequence[str], file: Path
-) -> Iterator[Block]:
+def calibrated_blocks(rows: Sequence[Named], left_out: Sequence[str], file: Path) -> _Blocks:
     """Yield how far simulation and measurements are apart, and how to measure on the platform.
 
     A line for each probe names its worst point; `file` has the platform of its name.
@@ -244,7 +268,7 @@ def calibrated_blocks(
 
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
-) -> Iterator[Block]:
+) -> _Blocks:
     """Yield the platforms' characteristics by group: differing ones, with `details` also the rest.
 
     - `names`: the platforms, in the order of each row's values.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.prediction import Prediction
 from bareline.predict.replay.validity import CallLack
-from bareline.predict.shares import LossSplit
+from bareline.predict.shares import InputShare, LossSplit
 from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
 from bareline.report.content.wording import capital, repeatability_sentence
@@ -17,6 +18,8 @@ from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.units import format_value, percent_tenths, significant
 
 _WORST = 8
+#: The least share of a loss that is named in a sentence.
+_LEAST_SHARE = 0.01
 #: The least error of a call that is named, as a share of the time; and the number of named calls.
 _LEAST_LACK = 0.005
 _NAMED_LACKS = 3
@@ -24,7 +27,11 @@ _NAMED_LACKS = 3
 _REFUSED_SHOWN = 3
 
 
-def prediction_blocks(prediction: Prediction) -> Iterator[Block]:
+#: Blocks one after the other.
+_Blocks: TypeAlias = Iterator[Block]
+
+
+def prediction_blocks(prediction: Prediction) -> _Blocks:
     """Describe a prediction: the sentence, its interval, and its limits."""
     if prediction.model == "delta":
         yield Remark(_why_not_replayed(prediction), "alarm")
@@ -47,24 +54,22 @@ def _time_words(prediction: Prediction) -> str:
     span = _span(prediction.lo_s, prediction.hi_s)
     if prediction.time_s is None:
         return f"between {span}: the processors differ, and only bounds of computing are known."
-    time = format_value(prediction.time_s, "s")
-    times = significant(prediction.time_s / prediction.base_s)
-    base_time = format_value(prediction.base_s, "s")
+    ratio = prediction.time_s / prediction.base_s
+    time = _seconds(prediction.time_s)
+    base_time = _seconds(prediction.base_s)
     interval = f"({LEVEL_WORDS} interval {span})"
-    return f"{time} {interval}, {times} times the {base_time} of {prediction.base}."
+    return f"{time} {interval}, {significant(ratio)} times the {base_time} of {prediction.base}."
 
 
-def _method(prediction: Prediction) -> Iterator[Block]:
+def _method(prediction: Prediction) -> _Blocks:
     """Describe the basis of a prediction, and the parts of its interval."""
     if prediction.model == "replay":
-        yield Remark(
-            "Method: the trace is replayed with the measured costs of both platforms.", "muted"
-        )
+        method = "Method: the trace is replayed with the measured costs of both platforms."
+        yield Remark(method, "muted")
     if prediction.reproduced is not None:
-        yield Remark(
-            f"The replay gives {prediction.reproduced:.1%} of the time measured on "
-            f"{prediction.base}{said_lacks(prediction.lacks)}."
-        )
+        lacks = said_lacks(prediction.lacks)
+        share = f"{prediction.reproduced:.1%} of the time measured on {prediction.base}"
+        yield Remark(f"The replay gives {share}{lacks}.")
     yield Remark(f"Computing: {prediction.compute_from}.")
     if prediction.start_up_s is not None:
         yield Remark(_start_up(prediction, prediction.start_up_s))
@@ -95,7 +100,8 @@ def _parts(prediction: Prediction) -> str:
     )
     if prediction.repeats is None:
         return f"The interval combines the errors of {parts}."
-    repeats = f"launches on {prediction.base} repeat within {_width(prediction.repeats)}"
+    width = _width(prediction.repeats)
+    repeats = f"launches on {prediction.base} repeat within {width}"
     return f"The interval combines the errors of {parts}; {repeats}."
 
 
@@ -103,8 +109,12 @@ def _width(log_width: float) -> str:
     return f"±{np.expm1(log_width):.1%}"
 
 
+def _seconds(time_s: float) -> str:
+    return format_value(time_s, "s")
+
+
 def _span(low_s: float, high_s: float) -> str:
-    return f"{format_value(low_s, 's')} to {format_value(high_s, 's')}"
+    return f"{_seconds(low_s)} to {_seconds(high_s)}"
 
 
 def said_lacks(lacks: Sequence[CallLack]) -> str:
@@ -119,18 +129,19 @@ def said_lacks(lacks: Sequence[CallLack]) -> str:
 
 def _measured(prediction: Prediction) -> str:
     """Compare the measured time with the interval, and with the predicted time if there is one."""
-    middle_s = float(np.median(prediction.measured_s))
+    times_s = prediction.measured_s
+    middle_s = float(np.median(times_s))
+    launches = "one launch"
+    if len(times_s) > 1:
+        span = _span(min(times_s), max(times_s))
+        launches = f"median of {len(times_s)} launches, {span}"
+    measured = f"Measured on {prediction.platform}: {_seconds(middle_s)} ({launches})"
     is_inside = prediction.lo_s <= middle_s <= prediction.hi_s
     where = "inside" if is_inside else "OUTSIDE"
-    error = ""
-    if prediction.time_s is not None:
-        error = f"; the prediction is {error_words(prediction.time_s, middle_s)}"
-    launches = "one launch"
-    if len(prediction.measured_s) > 1:
-        span = _span(min(prediction.measured_s), max(prediction.measured_s))
-        launches = f"median of {len(prediction.measured_s)} launches, {span}"
-    measured = f"Measured on {prediction.platform}: {format_value(middle_s, 's')} ({launches})"
-    return f"{measured}, {where} the interval{error}."
+    if prediction.time_s is None:
+        return f"{measured}, {where} the interval."
+    error = error_words(prediction.time_s, middle_s)
+    return f"{measured}, {where} the interval; the prediction is {error}."
 
 
 def error_words(predicted_s: float, measured_s: float) -> str:
@@ -144,37 +155,43 @@ def error_words(predicted_s: float, measured_s: float) -> str:
 
 def _change(time_s: float) -> str:
     way = "longer" if time_s >= 0 else "less"
-    return f"{format_value(abs(time_s), 's')} {way}"
+    return f"{_seconds(abs(time_s))} {way}"
 
 
-def loss_blocks(loss: LossSplit, application: str) -> Iterator[Block]:
+def loss_blocks(loss: LossSplit, application: str) -> _Blocks:
     """Describe the parts of a loss: a sentence for each share, then the table."""
-    platform = f"{loss.platform} ({format_value(loss.b_s, 's')})"
-    base = f"{loss.base} ({format_value(loss.a_s, 's')})"
-    yield Remark(
-        f"{application} takes {_change(loss.loss_s)} on {platform} than on {base}; "
-        f"the parts below add up to {loss.explained:.0%} of that.",
-        "bold",
-    )
-    yield Remark(f"{capital(loss.control)}." if loss.control else "")
+    platform = f"{loss.platform} ({_seconds(loss.b_s)})"
+    base = f"{loss.base} ({_seconds(loss.a_s)})"
+    change = f"{application} takes {_change(loss.loss_s)} on {platform} than on {base}"
+    parts = f"the parts below add up to {loss.explained:.0%} of that"
+    yield Remark(f"{change}; {parts}.", "bold")
+    control = f"{capital(loss.control)}." if loss.control else ""
+    yield Remark(control)
     for share in loss.shares:
-        if abs(share.share) >= 0.01:
-            span = _span(share.lo_s, share.hi_s)
-            yield Remark(
-                f"{capital(share.title)}: {share.share:.0%} of the loss, "
-                f"{format_value(share.time_s, 's')} ({span})."
-            )
-    scale = unit_scale([share.time_s for share in loss.shares], "s")
+        if abs(share.share) >= _LEAST_SHARE:
+            yield Remark(_share_words(share))
     yield Remark()
-    rows = Rows(loss.shares).text("layer", lambda share: share.title)
+    yield _share_table(loss.shares)
+
+
+def _share_words(share: InputShare) -> str:
+    """Describe a part of a loss: ``Network: 47% of the loss, 1.2 s (1.1 s to 1.3 s).``."""
+    time = _seconds(share.time_s)
+    span = _span(share.lo_s, share.hi_s)
+    return f"{capital(share.title)}: {share.share:.0%} of the loss, {time} ({span})."
+
+
+def _share_table(shares: Sequence[InputShare]) -> Table:
+    scale = unit_scale([share.time_s for share in shares], "s")
+    rows = Rows(shares).text("layer", lambda share: share.title)
     rows.figure("share", lambda share: percent_tenths(share.share))
     rows.figure(scale.titled("time"), lambda share: scale.show(share.time_s))
     rows.figure(scale.titled("from"), lambda share: scale.show(share.lo_s), "light")
     rows.figure(scale.titled("to"), lambda share: scale.show(share.hi_s), "light")
-    yield rows.table()
+    return rows.table()
 
 
-def validation_blocks(validation: Validation) -> Iterator[Block]:
+def validation_blocks(validation: Validation) -> _Blocks:
     """Yield the scores of the models, then the worst cases, then the refused ones."""
     scores = validation.scores or validation.calibrated
     if scores:
@@ -210,13 +227,15 @@ def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
     for case, reason in refused:
         first_line = reason.splitlines()[0]
         by_reason.setdefault(first_line, []).append(case)
-    lines: list[str] = []
-    for reason, cases in by_reason.items():
-        named = "; ".join(cases[:_REFUSED_SHOWN])
-        more = len(cases) - _REFUSED_SHOWN
-        tail = f" and {more} more (--json lists them)" if more > 0 else ""
-        lines.append(f"Refused, {len(cases)}: {named}{tail}: {reason}")
-    return lines
+    return [_refused_line(reason, cases) for reason, cases in by_reason.items()]
+
+
+def _refused_line(reason: str, cases: Sequence[str]) -> str:
+    named = "; ".join(cases[:_REFUSED_SHOWN])
+    more = len(cases) - _REFUSED_SHOWN
+    if more > 0:
+        named += f" and {more} more (--json lists them)"
+    return f"Refused, {len(cases)}: {named}: {reason}"
 
 
 def _score_table(scores: Sequence[ModelScore]) -> Table:
@@ -235,28 +254,36 @@ def _score_table(scores: Sequence[ModelScore]) -> Table:
     )
 
 
-def _worst_cases(validation: Validation, model: str) -> Iterator[Block]:
+def _worst_cases(validation: Validation, model: str) -> _Blocks:
     """Yield the cases with the largest errors, and their likely reasons."""
     trials = [trial for trial in validation.trials if trial.model == model]
     trials.sort(key=lambda trial: -trial.log_error)
+    scale = unit_scale([trial.truth_s for trial in trials], "s")
     worst = trials[:_WORST]
     yield Remark()
     yield Remark(f"Predictions by {model}, the worst first", "bold")
-    yield _trial_table(worst, unit_scale([trial.truth_s for trial in trials], "s"))
-    if len(trials) > _WORST:
-        yield Remark(f"{len(trials) - _WORST} more are in --json and on the page.", "muted")
+    yield _trial_table(worst, scale)
+    more = len(trials) - len(worst)
+    if more:
+        yield Remark(f"{more} more are in --json and on the page.", "muted")
     for lacking in validation.lacking:
         lacks = said_lacks(lacking.calls)
         if lacks:
+            errors = lacks.replace(";", ":", 1)
             replay = f"The replay of {lacking.application} on {lacking.platform}"
-            yield Remark(f"{replay}{lacks.replace(';', ':', 1)}.", "muted")
+            yield Remark(f"{replay}{errors}.", "muted")
     for trial in worst:
-        reasons = [*trial.reasons]
-        if trial.term:
-            reasons.insert(0, f"off most in {trial.term}")
-        if reasons:
-            case = f"{trial.application}, {trial.base} to {trial.platform}"
-            yield Remark(f"{case}: {'; '.join(reasons)}.", "muted")
+        yield from _reasons(trial)
+
+
+def _reasons(trial: Trial) -> _Blocks:
+    """Name the likely reasons of the error of a case, if any are known."""
+    reasons = list(trial.reasons)
+    if trial.term:
+        reasons.insert(0, f"off most in {trial.term}")
+    if reasons:
+        case = f"{trial.application}, {trial.base} to {trial.platform}"
+        yield Remark(f"{case}: {'; '.join(reasons)}.", "muted")
 
 
 def _trial_table(trials: Sequence[Trial], scale: Scale) -> Table:
@@ -273,5 +300,8 @@ def _trial_table(trials: Sequence[Trial], scale: Scale) -> Table:
 def _interval(trial: Trial, scale: Scale) -> str:
     if trial.lo_s is None or trial.hi_s is None:
         return ""
-    span = f"{scale.show(trial.lo_s)} to {scale.show(trial.hi_s)}"
-    return span if trial.inside else f"{span}, outside"
+    low = scale.show(trial.lo_s)
+    high = scale.show(trial.hi_s)
+    if trial.inside:
+        return f"{low} to {high}"
+    return f"{low} to {high}, outside"

@@ -43,9 +43,10 @@ from bareline.report.content.wording import (
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
 from bareline.vocabulary.caveats import Caveat, briefs
+from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count, listing
+from bareline.vocabulary.units import count, joined, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_SWEEP = 7
@@ -80,12 +81,14 @@ def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
     """Name the failed or skipped cases, a line each, with the reason of the last failure."""
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
-        if row["stage"] == Stage.ABSENT.value:
-            yield Remark(f"skipped: {where}: {row['reason']}", "caution")
+        stage = row["stage"]
+        reason = row["reason"]
+        if stage == Stage.ABSENT.value:
+            yield Remark(f"skipped: {where}: {reason}", "caution")
             continue
-        planned = count(row["n"] + row["n_failed"], "trial")
-        trials = f"{row['n_failed']} of {planned}"
-        yield Remark(f"failed: {where}: {trials} [{row['stage']}] {row['reason']}", "caution")
+        failed_trials = row["n_failed"]
+        planned = count(row["n"] + failed_trials, "trial")
+        yield Remark(f"failed: {where}: {failed_trials} of {planned} [{stage}] {reason}", "caution")
 
 
 def control_blocks(
@@ -125,14 +128,17 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
     yield from _predictable(comparison)
     disturbed = disturbed_words(disturbed_trials(comparison.records))
     if disturbed:
-        yield Note(f"{disturbed}; all are used, and widen the intervals.")
+        yield Note(f"{disturbed}. No trial is left out, so that disturbances widen intervals.")
     for control in comparison.controls:
         yield Note(control_sentence(control))
     yield Remark()
     if details:
         yield from _row_blocks(comparison.table, details=True)
     else:
-        hint = "`bareline explain --all` says all in sentences; --probe P, --all list every point."
+        hint = (
+            "`bareline explain --all` writes every finding as a sentence; `bareline compare --all` "
+            "lists every point, `bareline compare --probe P` those of one probe."
+        )
         yield Remark(hint, "muted")
 
 
@@ -158,10 +164,8 @@ def _causes(comparison: Comparison) -> list[Sentence]:
 
 def _causes_in(comparison: Comparison, layer: Layer) -> list[Sentence]:
     """Return the sentences on the causes of the losses in one layer."""
-    explanations = [
-        explanation for explanation in comparison.explanations if explanation.finding.layer is layer
-    ]
-    return [sentence(*reason) for reason in reasons_of(explanations, listing)]
+    in_layer = [each for each in comparison.explanations if each.finding.layer is layer]
+    return [sentence(*reason) for reason in reasons_of(in_layer, listing)]
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:
@@ -172,11 +176,11 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
         caveats += finding.caveats
     texts: list[str] = []
     for brief, codes in briefs(caveats).items():
-        platforms = [
-            finding.platform for finding in compared if not codes.isdisjoint(finding.caveats)
-        ]
-        names = list(dict.fromkeys(platforms))
-        texts.append(f"{brief} on {listing(names)}")
+        names: dict[str, None] = {}
+        for finding in compared:
+            if not codes.isdisjoint(finding.caveats):
+                names[finding.platform] = None
+        texts.append(f"{brief} on {listing([*names])}")
     if not texts:
         return []
     return [Note(f"Caveats: {'; '.join(texts)}.")]
@@ -192,15 +196,14 @@ def _predictable(comparison: Comparison) -> list[Block]:
     if not programs:
         return []
     first = programs[0]
-    run = shlex.quote(str(comparison.records.runs[0].path))
-    command = (
-        f"bareline predict {first.probe} --from {run} --base {first.baseline} --to {first.platform}"
+    path = str(comparison.records.runs[0].path)
+    sides = f"--base {first.baseline} --to {first.platform}"
+    command = f"bareline predict {first.probe} --from {shlex.quote(path)} {sides}"
+    probes = dict.fromkeys(finding.probe for finding in programs)
+    note = (
+        f"Not comparable as measured: {listing([*probes])}; a prediction from its profile may be: "
     )
-    names = listing(list(dict.fromkeys(finding.probe for finding in programs)))
-    return [
-        Note(f"Not comparable as measured: {names}; a prediction from its profile may be: "),
-        Remark(command, unbroken=True),
-    ]
+    return [Note(note), Remark(command, unbroken=True)]
 
 
 def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
@@ -220,11 +223,12 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
         else:
             without_loss.append(layer.words)
     if without_loss:
-        yield Note(f"No loss is likely in: {listing(without_loss)}.")
+        yield Note(f"No certain or likely loss was found in: {listing(without_loss)}.")
     if comparison.glance.promise:
         yield Note(comparison.glance.promise)
     hint = (
-        "--all adds every finding and point, the launches that open ones need, and the suitability."
+        "`bareline explain --all` adds every finding, the launches that each undecided finding "
+        "needs, and the kinds of application that each platform suits."
     )
     yield Remark(hint, "muted")
 
@@ -289,17 +293,16 @@ def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> I
 
 def _groups(cells: Sequence[Row], *, details: bool) -> list[list[Row]]:
     """Return the cells of each probe and unit, a probe's headline before its further metrics."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for cell in cells:
-        if details or not cell.metric.detail:
-            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
-    probes = list(dict.fromkeys(probe for probe, _ in groups))
+    listed = [cell for cell in cells if details or not cell.metric.detail]
+    groups: list[list[Row]] = []
+    for of_probe in grouped_by(listed, lambda cell: cell.place.probe).values():
+        by_unit = grouped_by(of_probe, lambda cell: cell.metric.unit)
+        groups += sorted(by_unit.values(), key=_without_headline)
+    return groups
 
-    def order(group: Sequence[Row]) -> tuple[int, bool]:
-        has_headline = any(cell.headline for cell in group)
-        return probes.index(group[0].place.probe), not has_headline
 
-    return sorted(groups.values(), key=order)
+def _without_headline(cells: Sequence[Row]) -> bool:
+    return not any(cell.headline for cell in cells)
 
 
 def _table(cells: Sequence[Row], columns: _Columns) -> Table:
@@ -312,7 +315,7 @@ def _table(cells: Sequence[Row], columns: _Columns) -> Table:
         place = cell.place.words_of(names)
         if has_one_metric:
             return place
-        return ", ".join(filter(None, [metric_name(cell.place.metric), place]))
+        return joined(metric_name(cell.place.metric), place)
 
     rows = Rows(cells)
     if any(map(point, cells)):
@@ -330,9 +333,7 @@ def _scale_of(cells: Sequence[Row]) -> Scale:
     """Return the unit for the values of both sides."""
     values: list[float | None] = []
     for cell in cells:
-        for side in (cell.value, cell.base):
-            if side is not None:
-                values.append(side.value)
+        values += [side.value for side in (cell.value, cell.base) if side is not None]
     return unit_scale(values, cells[0].metric.unit)
 
 

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from math import nan
 from operator import itemgetter
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeAlias
 
-from bareline.report.blocks import Block, Next, Remark, Rows, Table
+from bareline.report.blocks import Block, Field, Next, Remark, Rows, Table
 from bareline.store.run import Run
 from bareline.vocabulary.looks import look_words
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.sanitize import sanitized_name
-from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
+from bareline.vocabulary.units import (
+    count,
+    format_duration,
+    format_value,
+    joined,
+    listing,
+    significant,
+)
 
 #: Endings of the names of probes that measure every node or link of a cluster.
 _OF_EACH = (".each_node", ".each_pair")
@@ -24,10 +31,15 @@ _MOST_LINES = 40
 _MOST_VALUES = 3
 
 
+#: A row of ``--json``: a value by each column.
+JsonRow: TypeAlias = Mapping[str, Any]
+_Blocks: TypeAlias = Iterator[Block]
+
+
 def plan_blocks(
-    rows: Sequence[Mapping[str, Any]], *, scale: str | None = None, changes: Sequence[str] = (),
+    rows: Sequence[JsonRow], *, scale: str | None = None, changes: Sequence[str] = (),
     exact: Collection[str] = (), control: str = "", baseline: str = "", costs: Sequence[str] = (),
-) -> Iterator[Block]:  # fmt: skip
+) -> _Blocks:  # fmt: skip
     """Describe the trials of a plan, a line for each case, and the remarks on it.
 
     - `scale`, `changes`: the scale of the study, and its changes.
@@ -36,27 +48,36 @@ def plan_blocks(
     - `costs`: core hours that it is going to take, in lines.
     """
     yield _cases_table(rows)
-    blocks = {row["block"] for row in rows}
-    platforms = sorted({row["platform"] for row in rows})
-    at_scale = f", at scale {scale}" if scale else ""
-    trials = f"{count(len(rows), 'trial')} in {count(len(blocks), 'block')}"
-    yield Remark(f"{trials} on {listing(platforms)}{at_scale}; --json lists them in their order")
+    yield Remark(_trials_words(rows, scale))
     spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
     if spare:
+        simulations = count(spare, "simulation")
         yield Remark(
-            f"of these {count(spare, 'simulation')} only where the first of the case fails: "
+            f"of these {simulations} only where the first of the case fails: "
             "a simulation repeats exactly"
         )
     if control:
-        twice = sum(row["platform"] == control for row in rows)
+        of_control = sum(row["platform"] == control for row in rows)
+        trials = count(of_control, "trial")
         yield Remark(
-            f"of these {count(twice, 'trial')} on {control}, the negative control: {baseline} "
+            f"of these {trials} on {control}, the negative control: {baseline} "
             f"measured again, which takes as much time as {baseline} itself; --no-control leaves "
             "it out"
         )
     yield from map(Remark, costs)
     for line in changes:
         yield Remark(f"  {line}", "muted")
+
+
+def _trials_words(rows: Sequence[JsonRow], scale: str | None) -> str:
+    """Describe the number of trials, their blocks and their platforms."""
+    block_numbers = {row["block"] for row in rows}
+    names = {row["platform"] for row in rows}
+    trials = count(len(rows), "trial")
+    blocks = count(len(block_numbers), "block")
+    platforms = listing(sorted(names))
+    at_scale = f", at scale {scale}" if scale else ""
+    return f"{trials} in {blocks} on {platforms}{at_scale}; --json lists them in their order"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -68,23 +89,26 @@ class _Case:
     parameters: str
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> _Case:
-        parameters = [sanitized_name(row["params"])]
-        if row["profile"]:
-            parameters.append("profiled")
-        return cls(row["probe"], row["layout"] or "-", ", ".join(filter(None, parameters)))
+    def of(cls, row: JsonRow) -> _Case:
+        profiled = "profiled" if row["profile"] else ""
+        parameters = joined(sanitized_name(row["params"]), profiled)
+        return cls(row["probe"], row["layout"] or "-", parameters)
 
 
-def _cases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _cases_table(rows: Sequence[JsonRow]) -> Table:
     """List the cases of a plan with the platforms of their trials."""
     trials: dict[_Case, list[str]] = {}
+    everywhere: set[str] = set()
     for row in rows:
-        trials.setdefault(_Case.of(row), []).append(row["platform"])
-    everywhere = {row["platform"] for row in rows}
+        platform = row["platform"]
+        everywhere.add(platform)
+        trials.setdefault(_Case.of(row), []).append(platform)
 
     def platforms(case: _Case) -> str:
         measured = set(trials[case])
-        return "all" if measured == everywhere else listing(sorted(measured))
+        if measured == everywhere:
+            return "all"
+        return listing(sorted(measured))
 
     table = Rows(sorted(trials))
     table.text("probe", lambda case: case.probe)
@@ -95,43 +119,41 @@ def _cases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table.table(whole=True)
 
 
-def job_blocks(job: Mapping[str, Any]) -> Iterator[Block]:
+def job_blocks(job: JsonRow) -> _Blocks:
     """Show the script of a batch job and the command that would submit it."""
+    command = shlex.join(job["command"])
     yield Remark(job["script"], unbroken=True)
-    yield Remark(f"{shlex.join(job['command'])}\n", unbroken=True)
-    if job["chain"] > 1:
-        yield Remark(
-            f"and {count(job['chain'] - 1, 'job')} more like it, each after the one before\n"
-        )
+    yield Remark(f"{command}\n", unbroken=True)
+    more = job["chain"] - 1
+    if more > 0:
+        yield Remark(f"and {count(more, 'job')} more like it, each after the one before\n")
 
 
-def run_list_blocks(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+def run_list_blocks(rows: Sequence[JsonRow]) -> _Blocks:
     """List run directories, a line each, and the command to type next."""
     if not rows:
         yield Remark("no run lies here; `bareline run STUDY --on P` makes one")
         return
     table = Rows(rows).text("run", itemgetter("run"))
-    table.text("study", lambda row: ", ".join(filter(None, [row["study"], row["scale"]])))
+    table.text("study", lambda row: joined(row["study"], row["scale"] or ""))
     table.text("begun (UTC)", lambda row: _minute(row["created"]))
     table.figure("trials", lambda row: str(row["trials"]))
-    yield table.text("platforms", lambda row: ", ".join(row["platforms"])).table(whole=True)
-    verb = "compare" if len(rows[-1]["platforms"]) > 1 else "show"
-    yield Next((f"bareline {verb} {shlex.quote(rows[-1]['run'])}",))
+    table.text("platforms", lambda row: ", ".join(row["platforms"]))
+    yield table.table(whole=True)
+    last = rows[-1]
+    verb = "compare" if len(last["platforms"]) > 1 else "show"
+    path = shlex.quote(last["run"])
+    yield Next((f"bareline {verb} {path}",))
 
 
 def _minute(created: str) -> str:
     return created[:16].replace("T", " ")
 
 
-def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
+def status_blocks(row: JsonRow) -> _Blocks:
     """Describe the state of a run."""
-    at_scale = f" at scale {row['scale']}" if row.get("scale") else ""
-    written = "is being written to" if row["active"] else "is not being written to"
     yield Remark(row["run"], "bold", unbroken=True)
-    yield Remark(
-        f"study {row['study']}{at_scale}, begun {_minute(row['created'])} UTC, seed {row['seed']}, "
-        f"baseline {row['baseline']}; {written}"
-    )
+    yield Remark(_origin_words(row))
     if "job" in row:
         yield Remark(f"batch job {row['job']}: {row['job_state']}")
         if row.get("job_log"):
@@ -150,15 +172,25 @@ def status_blocks(row: Mapping[str, Any]) -> Iterator[Block]:
     for line in row["left_out"]:
         yield Remark(f"left out on {line}", "muted")
     if row["remaining"] and not row["active"]:
-        yield Next((f"bareline continue {shlex.quote(row['run'])}",))
+        path = shlex.quote(row["run"])
+        yield Next((f"bareline continue {path}",))
 
 
-def _progress_words(row: Mapping[str, Any]) -> str:
+def _origin_words(row: JsonRow) -> str:
+    """Describe the study of a run, its beginning, and whether it goes on."""
+    study = f"study {row['study']}"
+    if row.get("scale"):
+        study += f" at scale {row['scale']}"
+    begun = _minute(row["created"])
+    written = "is being written to" if row["active"] else "is not being written to"
+    seed = f"seed {row['seed']}"
+    return f"{study}, begun {begun} UTC, {seed}, baseline {row['baseline']}; {written}"
+
+
+def _progress_words(row: JsonRow) -> str:
     """Format the numbers of trials of a run: measured, failed, skipped, not needed and left."""
-    parts = [
-        f"{row['measured']} of {count(row['planned'], 'trial')} measured",
-        f"{row['failed']} failed",
-    ]
+    planned = count(row["planned"], "trial")
+    parts = [f"{row['measured']} of {planned} measured", f"{row['failed']} failed"]
     if row["skipped"]:
         parts.append(f"{row['skipped']} skipped")
     parts.append(f"{row['saved']} not needed")
@@ -168,26 +200,27 @@ def _progress_words(row: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _counts(row: Mapping[str, Any]) -> Table:
-    rows = Rows(row["platforms"].items()).text("platform", itemgetter(0))
+def _counts(row: JsonRow) -> Table:
+    """Tabulate the trials and the time of a run by platform."""
+    counts = list(row["platforms"].values())
     kinds = ["planned", "measured", "failed"]
     if row["skipped"]:
         kinds.append("skipped")
+    rows = Rows(counts)
+    rows.fields("platform", map(Field, row["platforms"]), "text")
     for kind in kinds:
-        rows.figure(kind, lambda item, kind=kind: str(item[1][kind]))  # type: ignore[misc]
-    rows.figure("time", lambda item: format_duration(item[1]["seconds"]))
-    hours = lambda item: item[1]["core_hours"]  # noqa: E731
-    rows.number("core hours", hours, significant, absent=significant(nan))
-
-    def cost(item: tuple[str, Mapping[str, Any]]) -> str:
-        counts = item[1]
-        if counts["cost"] is None:
-            return "-"
-        return f"{significant(counts['cost'])} {counts['currency']}"
-
-    if any(counts["cost"] is not None for counts in row["platforms"].values()):
-        rows.figure("cost", cost)
+        rows.fields(kind, [Field(str(platform[kind])) for platform in counts])
+    rows.figure("time", lambda platform: format_duration(platform["seconds"]))
+    rows.number("core hours", itemgetter("core_hours"), significant, absent=significant(nan))
+    if any(platform["cost"] is not None for platform in counts):
+        rows.figure("cost", _cost)
     return rows.table(whole=True)
+
+
+def _cost(platform: JsonRow) -> str:
+    if platform["cost"] is None:
+        return "-"
+    return f"{significant(platform['cost'])} {platform['currency']}"
 
 
 def run_end_blocks(
@@ -199,7 +232,7 @@ def run_end_blocks(
     skipped: int,
     saved: int,
     not_run: int = 0,
-) -> Iterator[Block]:
+) -> _Blocks:
     """Describe how a run ended and the commands to type next.
 
     - `on`: platforms that have records.
@@ -212,9 +245,11 @@ def run_end_blocks(
         "not needed": saved,
         "not run: time budget": not_run,
     }
-    parts = [f"{count(measured, 'trial')} measured"]
-    parts += [f"{number} {word}" for word, number in numbers.items() if number]
-    yield Remark(f"{', '.join(parts)}; results in {run.path}", unbroken=True)
+    trials = f"{count(measured, 'trial')} measured"
+    for word, number in numbers.items():
+        if number:
+            trials += f", {number} {word}"
+    yield Remark(f"{trials}; results in {run.path}", unbroken=True)
     path = shlex.quote(str(run.path))
     verb = _next_verb(run, on)
     commands = [f"bareline {verb} {path}", f"bareline report {path}"]
@@ -243,34 +278,41 @@ def _next_verb(run: Run, on: Collection[str]) -> str:
 
 def reread_blocks(
     run: Run, changed: Sequence[tuple[Record, Record]], unread: Sequence[tuple[Record, str]]
-) -> Iterator[Block]:
+) -> _Blocks:
     """Describe the differences after outputs were read again, and those that could not be read."""
-    units = {name: declared["metrics"] for name, declared in run.header.probes.items()}
-    lines = [
-        f"{_at(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed
-    ]
-    lines += [f"{_at(record)}: not read again: {reason}" for record, reason in unread]
+    metrics = {name: declared["metrics"] for name, declared in run.header.probes.items()}
+    lines: list[str] = []
+    for old, new in changed:
+        before = _outcome(old, metrics)
+        after = _outcome(new, metrics)
+        lines.append(f"{_trial_words(new)}: {before} -> {after}")
+    for record, reason in unread:
+        lines.append(f"{_trial_words(record)}: not read again: {reason}")
     for line in lines[:_MOST_LINES]:
         yield Remark(line, unbroken=True)
     if len(lines) > _MOST_LINES:
         yield Remark(f"and {len(lines) - _MOST_LINES} more", "muted")
 
 
-def _at(record: Record) -> str:
-    return f"trial {record.trial.index}, {record.trial.case.label} on {record.trial.platform}"
+def _trial_words(record: Record) -> str:
+    trial = record.trial
+    return f"trial {trial.index}, {trial.case.label} on {trial.platform}"
 
 
-def _outcome(record: Record, units: Mapping[str, Mapping[str, Any]]) -> str:
-    if isinstance(record.outcome, Failed):
-        reason = " ".join(record.outcome.reason.split())
-        return f"failed [{record.outcome.stage.value}] {shorten(reason, 120, placeholder=' ...')}"
-    samples = record.outcome.samples
-    metrics = units[record.trial.case.probe]
+def _outcome(record: Record, metrics: Mapping[str, JsonRow]) -> str:
+    """Format the outcome of a trial; `metrics`: the declared metrics of each probe."""
+    outcome = record.outcome
+    if isinstance(outcome, Failed):
+        reason = shorten(outcome.reason, 120, placeholder=" ...")
+        return f"failed [{outcome.stage.value}] {reason}"
+    probe_metrics = metrics[record.trial.case.probe]
     parts = []
-    for sample in samples[:_MOST_VALUES]:
-        unit = metrics.get(sample.metric, {}).get("unit", "")
-        parts.append(f"{sample.metric} {format_value(sample.value, unit)}")
-    if len(samples) > _MOST_VALUES:
-        parts.append(f"{len(samples) - _MOST_VALUES} more")
+    for sample in outcome.samples[:_MOST_VALUES]:
+        declared = probe_metrics.get(sample.metric, {})
+        value = format_value(sample.value, declared.get("unit", ""))
+        parts.append(f"{sample.metric} {value}")
+    more = len(outcome.samples) - len(parts)
+    if more:
+        parts.append(f"{more} more")
     parts += [f"[{code}]" for code in record.caveats]
     return ", ".join(parts)

@@ -181,7 +181,7 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
         lambda: os.kill(allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL),
     ).start()
     started = time.monotonic()
-    with raises(PlatformError, "BL-PLATFORMS-379", "g2") as caught:
+    with raises(PlatformError, "BL-PLATFORMS-756", "g2") as caught:
         jumbo.run("sleep", "100", mpi=True, layout=TWO)
     assert time.monotonic() - started < 30
     assert "rebuilt" in (caught.value.hint or "")
@@ -237,7 +237,7 @@ def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
     pid = allocation.fleet.pid(allocation.guests[0])
     threading.Timer(3.0, lambda: os.kill(pid, signal.SIGSTOP)).start()
     try:
-        with raises(PlatformError, "BL-PLATFORMS-353", "g1"):
+        with raises(PlatformError, "BL-PLATFORMS-756", "g1"):
             jumbo.run("sleep", "100", timeout_s=5)
     finally:
         os.kill(pid, signal.SIGCONT)

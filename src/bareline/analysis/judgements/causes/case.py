@@ -38,7 +38,8 @@ class Measurement:
     def contradicts(self) -> str:
         """Why it contradicts a cause whose effect it measures; empty where it does not."""
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
-            return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
+            ratio = with_interval(self.ratio)
+            return f"{self.finding.subject} is not worse ({ratio})"
         return ""
 
     @property
@@ -73,11 +74,13 @@ class LossCase:
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
         """Return a fact of the platform, and of the baseline."""
-        return self.facts.get(key), self.baseline_facts.get(key)
+        base_value = self.baseline_facts.get(key)
+        return self.facts.get(key), base_value
 
     def both_numbers(self, key: str) -> tuple[float | None, float | None]:
         """Return a fact of the platform, and of the baseline, where it is a number above 0."""
-        return positive_number(self.facts, key), positive_number(self.baseline_facts, key)
+        base_number = positive_number(self.baseline_facts, key)
+        return positive_number(self.facts, key), base_number
 
     def quotient(self, *keys: str) -> float | None:
         """Return the baseline's value over the platform's, for the first fact that both have."""
@@ -182,7 +185,11 @@ class LossCase:
         if ratio is None or not ratio.bounded:
             return None
         point = next((point for point in other.compared if point.place == self.place), None)
-        if point is None or point.ratio is None or not point.ratio.bounded:
+        if point is None:
+            return None
+        if point.ratio is None:
+            return None
+        if not point.ratio.bounded:
             return None
         return ratio.over(point.ratio)
 
@@ -204,11 +211,14 @@ class LossCase:
         """Return all points of some probes that both sides have somewhere."""
         measurements = []
         for finding in self.findings:
-            if finding.probe not in probes or finding.probe == self.finding.probe:
+            if finding.probe not in probes:
+                continue
+            if finding.probe == self.finding.probe:
                 continue
             for point in finding.compared:
                 if point.ratio is not None and _is_bounded(point, where):
-                    measurements.append(Measurement(finding, point, point.ratio))
+                    measurement = Measurement(finding, point, point.ratio)
+                    measurements.append(measurement)
         return measurements
 
 
@@ -253,10 +263,13 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
         words = f"{cause.words}, which may cost nothing ({amount} times as long as {where})"
         return replace(cause, words=words)
     words = f"{cause.words}, which costs {amount} times as much as {where}"
-    least = (loss.lo or loss.value) * (1 - 1 / lo)
+    least_share = 1 - 1 / lo
+    least = (loss.lo or loss.value) * least_share
     usual = loss.value * (1 - 1 / ratio.value)
-    most = (loss.hi or loss.value) * (1 - 1 / hi)
-    return replace(cause, words=words, share=Share.within(least, usual, most))
+    most_share = 1 - 1 / hi
+    most = (loss.hi or loss.value) * most_share
+    share = Share.within(least, usual, most)
+    return replace(cause, words=words, share=share)
 
 
 def _is_bounded(point: Row, where: _Where) -> bool:

@@ -16,7 +16,7 @@ class CauseStatus(StrEnum):
     MAY_EXPLAIN = "may explain"
     """Its bounds leave open whether it costs all of the loss or nothing."""
     CONTRIBUTES = "contributes"
-    """It costs something, and a part of the loss is left over."""
+    """It costs something, and a part of the loss is unexplained."""
     DIFFERS = "differs"
     """It has no term of its own: its cost is unknown."""
 
@@ -52,8 +52,8 @@ class Cause:
     - `words`: the difference, as the end of a sentence.
     - `terms`: the terms that it changes; empty where no changed term is known.
     - `share`: the extra time by the fact itself; None where the fact does not bound it.
-    - `noun`: a noun for the share, as in "49 us are its bytes at 1 Gb/s"; empty: `words` are a
-      reason.
+    - `noun`: a noun for the share, as in "49 us are due to the link rate (1 Gb/s)"; if empty, the
+      name and `words` are used.
     - `withdrawn`: why it is not a cause after all.
     - `name`: its name, e.g. ``link rate``; if empty, the name of its rule is used.
     - `certain`: it is at work, so that the measured term is its effect: a link that is full.

@@ -69,7 +69,8 @@ class Division:
         measured = self.measured
         rest = measured.share
         if self.parts:
-            rest = rest.less(total(self.parts.values()))
+            divided = total(self.parts.values())
+            rest = rest.less(divided)
         return TermShare(
             measured.term,
             measured.share,
@@ -93,9 +94,11 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
     usual_parts = _divided(measured.share.value, possible)
     parts: dict[str, Share] = {}
     for fact, usual in zip(possible, usual_parts, strict=True):
-        parts[fact.cause.rule] = fact.part(usual, beside_certain=bool(certain))
+        part = fact.part(usual, beside_certain=bool(certain))
+        parts[fact.cause.rule] = part
     for cause in certain:
-        parts[cause.rule] = _remainder(cause, measured.share, parts)
+        remainder = _remainder(cause, measured.share, parts)
+        parts[cause.rule] = remainder
         parts = {rule: share for rule, share in parts.items() if share.hi > 0}
     return parts
 
@@ -153,7 +156,8 @@ class _PossibleFact:
             least = max(0.0, whole.lo)
         elif self.cause.share is not None:
             least = max(0.0, self.cause.share.lo)
-        return min(least, self.most, whole.hi, max(0.0, whole.value))
+        value = max(0.0, whole.value)
+        return min(least, self.most, whole.hi, value)
 
     @property
     def _is_factor(self) -> bool:
@@ -174,14 +178,16 @@ def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
     """Return the part of a term that the other facts leave to one that is certainly at work."""
     assert cause.share is not None
     taken = min(total(parts.values()).hi, whole.hi)
-    left = whole.less(Share(0.0, 0.0, taken)).without_gain()
+    untaken = whole.less(Share(0.0, 0.0, taken))
+    left = untaken.without_gain()
     most = cause.share.hi / LINK_FULL
     return Share.within(min(left.lo, most), min(left.value, most), min(left.hi, most))
 
 
 def within_product(factor: Share, whole: Share) -> float:
     """Return the most that a factor has of a product: without it all is shorter by the factor."""
-    return (1 + whole.hi) * (1 - 1 / (1 + factor.hi))
+    without_factor = 1 / (1 + factor.hi)
+    return (1 + whole.hi) * (1 - without_factor)
 
 
 def _divided(whole: float, facts: Sequence[_PossibleFact]) -> list[float]:
@@ -199,6 +205,7 @@ def _divided(whole: float, facts: Sequence[_PossibleFact]) -> list[float]:
     # Facts with the least room come first, so that the rest gets the part that they cannot take.
     silent.sort()
     for position, (most, number) in enumerate(silent):
-        values[number] = min(most, rest / (len(silent) - position))
+        even = rest / (len(silent) - position)
+        values[number] = min(most, even)
         rest -= values[number]
     return values

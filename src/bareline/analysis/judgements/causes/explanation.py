@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 from bareline.analysis.judgements.causes.cause import Cause, CauseStatus
@@ -13,16 +14,14 @@ from bareline.analysis.judgements.causes.terms import MissingTerm
 from bareline.analysis.judgements.causes.work import STREAMS
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.row import Estimate, Row, finite, with_interval
-from bareline.vocabulary.units import scale_of, significant
+from bareline.vocabulary.units import percent, scale_of
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 
 def _estimate(share: Share) -> Estimate:
-    return Estimate(share.value, finite(share.lo), finite(share.hi))
-
-
-def _percent(part: float) -> str:
-    return f"{significant(100 * part, 2)} %"
+    lo = finite(share.lo)
+    hi = finite(share.hi)
+    return Estimate(share.value, lo, hi)
 
 
 def _largest_first(cause: Cause) -> float:
@@ -116,7 +115,8 @@ class Explanation:
             return None
         if cause.share is None:
             return CauseStatus.DIFFERS
-        whole = cause.share.hi >= self.extra.lo - self.margin
+        least_loss = self.extra.lo - self.margin
+        whole = cause.share.hi >= least_loss
         if whole:
             return self.word
         return CauseStatus.CONTRIBUTES
@@ -125,7 +125,8 @@ class Explanation:
     def rests(self) -> tuple[TermShare, ...]:
         """The terms whose facts leave a rest that matters, the largest rest first."""
         rests = [term for term in self.terms if self._has_rest(term)]
-        return tuple(sorted(rests, key=lambda term: -term.rest.value))
+        largest_first = sorted(rests, key=lambda term: -term.rest.value)
+        return tuple(largest_first)
 
     def _has_rest(self, term: TermShare) -> bool:
         """Whether the facts of a term leave a rest that matters, or may matter without facts."""
@@ -136,25 +137,30 @@ class Explanation:
     @property
     def explained_part(self) -> float:
         """The share of its terms in the extra time, from 0 to 1."""
-        return min(1.0, max(0.0, self.explained.value / max(self.extra.value, 1e-12)))
+        extra = max(self.extra.value, 1e-12)
+        return min(1.0, max(0.0, self.explained.value / extra))
 
     def amount(self, share: Share) -> str:
         """Write a share as a time with its bounds, or as a part of the loss where it has none."""
         base_s = self.base_s
         if base_s is None or self.point.place.probe in STREAMS:
             loss = max(self.extra.value, 1e-12)
-            return with_interval(_estimate(share.times(1 / loss)), write=_percent)
+            part_of_loss = _estimate(share.times(1 / loss))
+            return with_interval(part_of_loss, write=partial(percent, digits=2))
         largest = max(abs(share.value), abs(share.lo), abs(share.hi))
         factor, unit = scale_of(largest * base_s, "s")
-        return with_interval(_estimate(share.times(base_s * factor)), unit)
+        scaled = _estimate(share.times(base_s * factor))
+        return with_interval(scaled, unit)
 
     @property
     def figures(self) -> str:
         """Measured and explained in short: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
         if not self.terms:
             return ""
-        part = f"{self.amount(self.explained)} of {self.amount(self.extra)}"
-        return f"{part}, {self.amount(self.left)} are left over"
+        explained = self.amount(self.explained)
+        part = f"{explained} of {self.amount(self.extra)}"
+        left = self.amount(self.left)
+        return f"{part}, {left} are left over"
 
     @property
     def withdrawn(self) -> str:
@@ -167,4 +173,5 @@ class Explanation:
         """Probes that would measure the rest; empty where there is no rest."""
         if self.left.holds(0.0, self.margin) and self.terms:
             return ()
-        return tuple(dict.fromkeys(term.probe for term in self.missing))
+        probes = dict.fromkeys(term.probe for term in self.missing)
+        return tuple(probes)

@@ -21,5 +21,6 @@ def link_bps(facts: Mapping[str, Scalar]) -> float | None:
 
 def payload(facts: Mapping[str, Scalar]) -> float:
     """Return the share of a link's rate that heads and frames of TCP leave."""
-    mtu = max(positive_number(facts, "net.mtu") or _USUAL_MTU, 2 * HEAD_BYTES)
+    frame_bytes = positive_number(facts, "net.mtu") or _USUAL_MTU
+    mtu = max(frame_bytes, 2 * HEAD_BYTES)
     return (mtu - HEAD_BYTES) / (mtu + FRAME_BYTES)

@@ -49,7 +49,7 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     words = f"its link carries {carried}"
     if base_rate is not None:
         words += f" instead of {format_value(base_rate, 'bit/s')}"
-    cause = Cause(words, (Term.BYTES,), noun=f"its bytes at {carried}")
+    cause = Cause(words, (Term.BYTES,), noun=f"the link rate ({carried})")
     if case.finding.layer is Layer.NETWORK:
         return _filled(case, cause, rate)
     stream = case.on_link(*STREAMS)
@@ -80,13 +80,16 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
     byte_s = 8 / rate
-    wire_s = count.of(Share(byte_s, byte_s, byte_s / payload(case.facts)))
+    most_byte_s = byte_s / payload(case.facts)
+    wire_s = count.of(Share(byte_s, byte_s, most_byte_s))
     before_s = case.sized_s
     if base_rate:
         before_s = count.usual * 8 / base_rate
-    least_s = max(0.0, wire_s.lo * waits(case) - max(case.sized_s, before_s))
+    waiting_s = wire_s.lo * waits(case)
+    least_s = max(0.0, waiting_s - max(case.sized_s, before_s))
     usual_s = wire_s.value - min(before_s, case.base_s)
-    share = Share.within(least_s, usual_s, wire_s.hi).times(1 / case.base_s)
+    extra_s = Share.within(least_s, usual_s, wire_s.hi)
+    share = extra_s.times(1 / case.base_s)
     return replace(cause, share=share)
 
 
@@ -95,7 +98,7 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
-        return NoCause("it is no rate that a link could limit")
+        return NoCause("it is not a rate that a link could limit")
     least = 8 / rate / base_s
     if least / payload(case.facts) <= 1 + DEFAULT_MARGIN:
         carried = format_value(rate, "bit/s")
@@ -104,7 +107,8 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
     if reached < LINK_FULL:
         return replace(cause, withdrawn=f"at most {100 * reached:.0f} % of the link is used")
     heads = least / payload(case.facts) - 1
-    return replace(cause, share=Share(heads, max(0.0, least - 1), heads))
+    share = Share(heads, max(0.0, least - 1), heads)
+    return replace(cause, share=share)
 
 
 def mtu(case: LossCase) -> Cause | NoCause:
@@ -114,19 +118,22 @@ def mtu(case: LossCase) -> Cause | NoCause:
         return NoCause("its frames are no shorter")
     size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is no stream")
+        return NoCause("it is not a stream")
     if size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause(f"a message of {size} B fits into one of its frames")
     words = f"its frames contain {frame_bytes:.0f} bytes instead of {base_bytes:.0f}"
     if link_is_full(case):  # the wire limits it, not the work on each frame
-        heads = payload(case.baseline_facts) / payload(case.facts) - 1
+        base_payload = payload(case.baseline_facts)
+        heads = base_payload / payload(case.facts) - 1
         whole = 1 + case.extra.hi
-        return Cause(words, (Term.BYTES,), Share.at_most(heads * whole))
+        share_of_heads = Share.at_most(heads * whole)
+        return Cause(words, (Term.BYTES,), share_of_heads)
     part = 1.0
     if case.base_s:
         part = case.sized_s / case.base_s
     more_frames = base_bytes / frame_bytes - 1
-    return Cause(words, (Term.BYTES,), Share.at_most(more_frames * part))
+    share_of_frames = Share.at_most(more_frames * part)
+    return Cause(words, (Term.BYTES,), share_of_frames)
 
 
 def link_is_full(case: LossCase) -> bool:
@@ -135,9 +142,16 @@ def link_is_full(case: LossCase) -> bool:
         rate = link_bps(case.facts)
         ratio = case.point.ratio
         base_s = case.base_s
-        if rate is None or ratio is None or base_s is None or not case.finding.rate:
+        if rate is None:
             return False
-        return 8 / rate / base_s / ratio.value >= LINK_FULL
+        if ratio is None:
+            return False
+        if base_s is None:
+            return False
+        if not case.finding.rate:
+            return False
+        used = 8 / rate / base_s / ratio.value
+        return used >= LINK_FULL
     stream = case.on_link(*STREAMS)
     if stream is None:
         return False
@@ -149,7 +163,7 @@ def offload(case: LossCase) -> Cause | NoCause:
     frame_bytes = positive_number(case.facts, "net.mtu")
     size = case.place.size_bytes
     if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is no stream")
+        return NoCause("it is not a stream")
     if frame_bytes is not None and size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause("its messages fit into one frame")
     if case.both("net.offload.tso") != (False, True):
@@ -174,13 +188,14 @@ def delay(case: LossCase) -> Cause | NoCause:
     if work is None or base_s is None or not work.starts.most:
         return NoCause("none of its messages waits for the one before")
     # One way at least, and there and back at most: probes define latency differently.
-    each = Share(added_s, added_s, 2 * added_s).times(1 / base_s)
+    delay_of_message = Share(added_s, added_s, 2 * added_s)
+    each = delay_of_message.times(1 / base_s)
     before = format_value(base_s, "s")
     return Cause(
         f"its link adds {added} to a message that takes {before} on the baseline",
         (Term.START,),
         work.starts.of(each),
-        noun=f"the delay of its link, {added} each way",
+        noun=f"the link delay ({added} each way)",
     )
 
 
@@ -204,14 +219,16 @@ def nic(case: LossCase) -> Cause | NoCause:
             if bounded.share is None:
                 return bounded
             # The faster kind costs something as well: it may be all of the loss.
-            return replace(bounded, share=replace(bounded.share, hi=case.extra.hi))
+            share = replace(bounded.share, hi=case.extra.hi)
+            return replace(bounded, share=share)
     return replace(cause, words=f"{words}: {_NICS[kind]}")
 
 
 def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
     """Whether another platform has a faster kind of NIC, and is equal in the rest."""
     kinds = [*_NICS, "virtual function", "hardware"]
-    faster = kinds[kinds.index(kind) + 1 :]
+    position = kinds.index(kind)
+    faster = kinds[position + 1 :]
     alike = all(facts.get(key) == other.get(key) for key in _BESIDE_NICS)
     return alike and other.get("net.kind") in faster
 
@@ -235,7 +252,9 @@ def transport(case: LossCase) -> Cause | NoCause:
         if observed:
             common = carrier
         return NoCause(f"both talk over {common}")
-    words = f"its ranks talk over {_way_words(way)}, the baseline's over {_way_words(base_way)}"
+    way_here = _way_words(way)
+    way_there = _way_words(base_way)
+    words = f"its ranks talk over {way_here}, the baseline's over {way_there}"
     return Cause(words, terms)
 
 

@@ -70,7 +70,8 @@ def neighbours(case: LossCase) -> Cause | NoCause:
     base_promised = base_promised or 1.0
     if promised > base_promised:
         words = f"{crowd.turns_words}, {beside_base}: for each core {promised:.3g} processors are "
-        return _taking_turns(case, f"{words}promised", promised / base_promised)
+        ratio = promised / base_promised
+        return _taking_turns(case, f"{words}promised", ratio)
     if not crowd.reaches:
         return NoCause(f"neighbours of load {load} share {crowd.resource} alone")
     terms = _BUSY.get(case.finding.layer, ())
@@ -107,7 +108,8 @@ class _Crowd:
     def of(cls, case: LossCase, count: int, load: str) -> _Crowd:
         """Return the neighbours with the resource that they share."""
         resource, layers = _SHARED.get(load, _SHARED["same"])
-        return cls(count, load, resource, case.finding.layer in layers)
+        reaches = case.finding.layer in layers
+        return cls(count, load, resource, reaches)
 
     @property
     def words(self) -> str:
@@ -140,14 +142,16 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
         return NoCause("its processor is emulated: its flags are not its hardware's")
     if not hidden:
         return NoCause("its processor shows every instruction set that the baseline's does")
-    names = listing([kind.family or kind.title for kind in hidden])
+    families = [kind.family or kind.title for kind in hidden]
+    names = listing(families)
     model = case.facts.get("cpu.model")
     processor = "its processor"
     if model:
         processor = f"its processor ({model})"
     visible = [kind for kind in _SETS if case.facts.get(f"cpu.flags.{kind.name}") is True]
     most = max((kind.operations for kind in visible), default=_LEAST_OPERATIONS)
-    fewer = max(kind.operations for kind in hidden) / most
+    most_hidden = max(kind.operations for kind in hidden)
+    fewer = most_hidden / most
     words = f"{processor} does not show {names}, which the baseline's does"
     if fewer <= 1:
         words += f": libraries run the code of an older processor ({_NEBULA})"
@@ -159,7 +163,8 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
         f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
         "host's processor (cpu model host-passthrough) sees them"
     )
-    return Cause(words, (Term.ARITHMETIC,), Share.at_most(fewer - 1))
+    share = Share.at_most(fewer - 1)
+    return Cause(words, (Term.ARITHMETIC,), share)
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
@@ -203,7 +208,8 @@ def cores(case: LossCase) -> Cause | NoCause:
 
 def uses_all_cores(place: Place) -> bool:
     """Whether a value is of all cores together; in mode "star" it is of one core."""
-    return place.coordinates.get("mode", _MODES.get(place.probe)) == "all"
+    usual_mode = _MODES.get(place.probe)
+    return place.coordinates.get("mode", usual_mode) == "all"
 
 
 def shared_cores(case: LossCase) -> Cause | NoCause:

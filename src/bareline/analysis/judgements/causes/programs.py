@@ -37,7 +37,7 @@ MESSAGES = (
 )
 #: A term from nothing to so many times the loss explains nothing.
 _SAYS_NOTHING = 10.0
-_REPLAY = "by the replay of its trace"
+_REPLAY = "from the replay of its trace"
 _BY_INPUT = {
     "compute": Term.COMPUTING,
     "latency": Term.START,
@@ -69,7 +69,8 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
         if not part.matters:
             continue
         if not part.below:
-            missing.append(MissingTerm(part.term, part.probe))
+            missing_term = MissingTerm(part.term, part.probe)
+            missing.append(missing_term)
         elif (term := part.measured(case)) is not None:
             measured.append(term)
     return measured, missing
@@ -85,19 +86,28 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
     refusal = cause.withdrawn or _refusal(cause, case)
-    terms_measured = {term.term for term in measured}
-    terms = [term if term in terms_measured else _WHOLE.get(term, term) for term in cause.terms]
+    terms = _terms_in_program(cause, measured)
     share = None
-    if cause.share is not None and case.split is not None and set(terms) == {Term.COMPUTING}:
+    if cause.share is not None and case.split is not None and terms == (Term.COMPUTING,):
         share = cause.share.times(case.split.computing)
     return replace(
         cause,
-        terms=tuple(dict.fromkeys(terms)),
+        terms=terms,
         share=share,
-        noun="",
         certain=False,
         withdrawn=refusal,
     )
+
+
+def _terms_in_program(cause: Cause, measured: Sequence[MeasuredTerm]) -> tuple[Term, ...]:
+    """Return the terms of a cause: those that are not measured as the wholes."""
+    terms_measured = {term.term for term in measured}
+    terms = []
+    for term in cause.terms:
+        if term not in terms_measured:
+            term = _WHOLE.get(term, term)
+        terms.append(term)
+    return tuple(dict.fromkeys(terms))
 
 
 def _refusal(cause: Cause, case: LossCase) -> str:
@@ -113,7 +123,7 @@ def _refusal(cause: Cause, case: LossCase) -> str:
         if rung is None or not rung.contradicts:
             return ""
         reasons.append(rung.contradicts)
-    return "; ".join(dict.fromkeys(reasons))
+    return " and ".join(dict.fromkeys(reasons))
 
 
 def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
@@ -170,9 +180,10 @@ class _Part:
         least = self.least
         alone = self.own
         if alone is None or alone.lo is None or alone.hi is None:
-            return "", Share((least + most) / 2 - 1, least - 1, most - 1)
+            middle = (least + most) / 2
+            return "", Share(middle - 1, least - 1, most - 1)
         if alone.hi <= 1 + DEFAULT_MARGIN:
-            reason = f"by itself it takes {with_interval(alone)} times as long"
+            reason = f"this part takes {with_interval(alone)} times as long by its own clock"
             return reason, Share.of(alone)
         if alone.hi < least:  # it loses certainly less than the rung below
             return "", Share.of(alone)
@@ -188,7 +199,8 @@ def _most(measurements: Sequence[Measurement]) -> float:
 
 def _computing(case: LossCase, split: Split) -> _Part:
     below = computing_below(case)
-    least = min((measurement.ratio.lo or 1.0 for measurement in below), default=1.0)
+    ratios = (measurement.ratio.lo or 1.0 for measurement in below)
+    least = min(ratios, default=1.0)
     part = _Part(Term.COMPUTING, split.computing, split.own_computing, below, COMPUTING[0])
     return replace(part, least=max(1.0, least))
 
@@ -215,7 +227,8 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
     else:
         term = Term.MESSAGES
     share = Share.at_most(most)
-    return [MeasuredTerm(term, share, dearest.finding.probe, dearest.words)], missing
+    measured = MeasuredTerm(term, share, dearest.finding.probe, dearest.words)
+    return [measured], missing
 
 
 def computing_below(case: LossCase) -> list[Measurement]:

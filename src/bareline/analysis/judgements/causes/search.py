@@ -39,7 +39,8 @@ def load_rules() -> tuple[Rule, ...]:
     Raises PluginError: two have one name, or a plug-in is not a rule.
     """
     builtin = (("bareline.analysis.judgements.causes", rule) for rule in _OWN_RULES)
-    rules = chain(builtin, checked("cause", brought("bareline.causes"), Rule))
+    of_plug_ins = checked("cause", brought("bareline.causes"), Rule)
+    rules = chain(builtin, of_plug_ins)
     return tuple(named("cause", rules, lambda rule: rule.name).values())
 
 
@@ -68,7 +69,8 @@ def explain(
     for case in cases:
         if case.is_program:
             case = _with_parts(case, splits, replayed or {})
-            explanations.append(_explained(case, refused.get(case.finding.platform)))
+            refused_here = refused.get(case.finding.platform)
+            explanations.append(_explained(case, refused_here))
         else:
             explanations.append(below[id(case)])
     return _once(explanations)
@@ -116,7 +118,8 @@ def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, s
         platform = explanation.finding.platform
         for cause in explanation.causes:
             if cause.withdrawn:
-                refused.setdefault(platform, {}).setdefault(cause.rule, cause.withdrawn)
+                refused_rules = refused.setdefault(platform, {})
+                refused_rules.setdefault(cause.rule, cause.withdrawn)
             else:
                 standing.add((platform, cause.rule))
     for platform, rule in standing:
@@ -128,33 +131,41 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
     """Return the case of a program with its parts: the terms of its replay, and its split time."""
     platform = case.finding.platform
     place = case.place
-    terms, _ = replayed.get((platform, application_of(place)), ((), 0))
+    program = (platform, application_of(place))
+    terms, _ = replayed.get(program, ((), 0))
     # The time at a point, as of one rank, is not the time of the launch that was replayed.
     is_launch = place.metric == "time" and not place.point
-    return replace(
-        case,
-        split=splits.of(platform, place) if splits is not None else None,
-        replayed=terms if is_launch else (),
-    )
+    if not is_launch:
+        terms = ()
+    split = None
+    if splits is not None:
+        split = splits.of(platform, place)
+    return replace(case, split=split, replayed=terms)
 
 
 def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
     """Explain a loss; `refused` are rules that the rung below withdraws, with the reasons."""
-    measured, missing = program_terms(case) if case.is_program else terms_of(case)
+    if case.is_program:
+        measured, missing = program_terms(case)
+    else:
+        measured, missing = terms_of(case)
+    if refused is None:
+        refused = {}
     causes: list[Cause] = []
     absent: dict[str, str] = {}
     for rule in load_rules():
-        if rule.concerns(case.finding.layer, case.finding.probe):
-            answer = _look(rule, case)
-            if isinstance(answer, NoCause):
-                absent[rule.name] = answer.reason
-            else:
-                cause = answer
-                if case.is_program:
-                    cause = cause_of_program(answer, case, measured)
-                withdrawn = cause.withdrawn or (refused or {}).get(rule.name, "")
-                name = answer.name or rule.name
-                causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
+        if not rule.concerns(case.finding.layer, case.finding.probe):
+            continue
+        answer = _look(rule, case)
+        if isinstance(answer, NoCause):
+            absent[rule.name] = answer.reason
+            continue
+        name = answer.name or rule.name
+        cause = answer
+        if case.is_program:
+            cause = cause_of_program(answer, case, measured)
+        withdrawn = cause.withdrawn or refused.get(rule.name, "")
+        causes.append(replace(cause, name=name, rule=rule.name, withdrawn=withdrawn))
     whole = sum_of(causes, measured, case.extra)
     return Explanation(
         case.finding,
@@ -174,11 +185,13 @@ def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
         sides[case.finding.baseline] = case.baseline_facts
     for need in rule.needs:
         keys = need.split(" or ")
-        common = set(keys).intersection(*sides.values())
+        common_keys = set(keys).intersection(*sides.values())
+        common = common_keys
         if not common:
             without = [name for name, facts in sides.items() if facts.keys().isdisjoint(keys)]
             lacking = " and ".join(without or sides)
-            return NoCause(f"{' or '.join(keys[:3])} is not known of {lacking}")
+            first_keys = " or ".join(keys[:3])
+            return NoCause(f"{first_keys} is not known of {lacking}")
     if rule.between and case.place.on_one_node:
         return NoCause("within a node no network is used")
     return _answer(rule, case)
@@ -190,7 +203,8 @@ def _answer(rule: Rule, case: LossCase) -> Cause | NoCause:
     try:
         answer = rule.find(case)
     except Exception as error:  # foreign code may raise anything; other causes remain
-        return NoCause(f"its rule failed: {one_line(f'{type(error).__name__}: {error}')}")
+        problem = one_line(f"{type(error).__name__}: {error}")
+        return NoCause(f"its rule failed: {problem}")
     if isinstance(answer, Cause | NoCause):
         return answer
     return NoCause(f"its rule returned {type(answer).__name__}, not a Cause or NoCause")
@@ -212,5 +226,6 @@ def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
         for cause in explanation.causes:
             key = (explanation.finding.platform, cause.words)
             causes.append(replace(cause, repeated=first.get(key, rung) < rung))
-        marked.append(replace(explanation, causes=tuple(causes)))
+        with_marks = replace(explanation, causes=tuple(causes))
+        marked.append(with_marks)
     return marked

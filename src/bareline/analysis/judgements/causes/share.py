@@ -70,9 +70,11 @@ class Share:
 
     def capped(self, most: Share) -> Share:
         """Return the part of it that another share leaves room for."""
-        hi = min(self.hi, max(0.0, most.hi))
+        room = max(0.0, most.hi)
+        hi = min(self.hi, room)
         lo = min(self.lo, hi)
-        value = min(self.value, max(0.0, most.value))
+        usual_room = max(0.0, most.value)
+        value = min(self.value, usual_room)
         return Share.within(lo, value, hi)
 
     def without_gain(self) -> Share:

@@ -27,7 +27,8 @@ def _given(
             return NoCause("it was given no worse a value")
         values = [format_fact(key, value) for value in case.both(key)]
         given = f"{words} was given as {values[0]}, the baseline's as {values[1]}"
-        return Cause(given, (Term.MODEL,), Share.at_most(worse - 1))
+        share = Share.at_most(worse - 1)
+        return Cause(given, (Term.MODEL,), share)
 
     layers: tuple[Layer, ...] = PROGRAM_LAYERS
     if not computes:

@@ -15,7 +15,7 @@ from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, listing
 
 #: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
-#: of it; longer messages they copy once, straight out of the sender's memory (CMA).
+#: of it; longer messages they copy once, straight out of the sender's memory CMA.
 _COPIED_TWICE_BYTES = 4096
 #: Messages with which sender and receiver agree on a message that is handed over in pieces.
 _HANDSHAKE = 2
@@ -33,7 +33,8 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
         return NoCause("its ranks share a user namespace")
     if base_namespaces == namespaces:
         return NoCause("both have a user namespace for each rank")
-    if case.place.ranks <= max(1, case.place.ran_on):
+    nodes = max(1, case.place.ran_on)
+    if case.place.ranks <= nodes:
         return NoCause("no ranks share a node")
     size = case.place.size_bytes
     if size is None or size <= _COPIED_TWICE_BYTES:
@@ -74,7 +75,11 @@ def _most(case: LossCase, size: int) -> float | None:
 def _copied_twice(point: Row) -> list[tuple[int, float]]:
     """Return the size and time of a message that is copied twice anyway; none for other points."""
     size = point.place.size_bytes
-    if not size or size > _COPIED_TWICE_BYTES or point.ratio is None:
+    if not size:
+        return []
+    if size > _COPIED_TWICE_BYTES:
+        return []
+    if point.ratio is None:
         return []
     base_s = _time_s(point, size)
     if base_s is None:
@@ -191,7 +196,8 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
 
 def _flags(facts: Facts, name: str) -> str:
     """Return the flags of one variable, with single spaces and no more than a name's length."""
-    value = " ".join(str(facts.get(f"environment.{name}", "")).split())
+    value_text = str(facts.get(f"environment.{name}", ""))
+    value = " ".join(value_text.split())
     return sanitized_name(value) or _UNSET
 
 

@@ -51,7 +51,8 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
     for division in divisions:
         if division.matters:
             of_rungs.append(division.term)
-    return _without_excess(Sum((*of_rungs, *by_factors, *by_facts), tuple(priced)), loss)
+    terms = (*of_rungs, *by_factors, *by_facts)
+    return _without_excess(Sum(terms, tuple(priced)), loss)
 
 
 # Facts that a measurement contradicts ------------------------------------------------------------
@@ -80,14 +81,15 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
         return measured.refuses
     most = max(0.0, measured.share.hi)
     if most < DEFAULT_MARGIN:
-        return f"it costs at most {percent(most, 2)} of the baseline's time: {measured.words}"
+        cost = f"{percent(most, 2)} of the baseline's time"
+        return f"the cost is at most {cost}, given that {measured.words}"
     if cause.share is None:
         return ""
     least = cause.share.lo
     if LINK_FULL * least <= most + DEFAULT_MARGIN:
         return ""
-    cost = f"{percent(least, 3)} of the baseline's time at least"
-    return f"it would cost {cost}, but {measured.words}"
+    cost = f"at least {percent(least, 3)} of the baseline's time"
+    return f"the cost would be {cost}, but {measured.words}"
 
 
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
@@ -107,7 +109,7 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
             refusals[measured.term] = measured.refuses
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
-        return replace(cause, withdrawn="; ".join(reasons), share=None)
+        return replace(cause, withdrawn=" and ".join(reasons), share=None)
     parts = []
     for part in divisions:
         if cause.rule in part.parts:
@@ -141,10 +143,12 @@ def _multiplied(
         if not factors:
             continue
         whole = _product([*factors.values()])
-        terms.append(TermShare(term, whole, tuple(causes[number].rule for number in factors)))
+        rules = tuple(causes[number].rule for number in factors)
+        terms.append(TermShare(term, whole, rules))
         for number, factor in factors.items():
             most = max(factor.hi, within_product(factor, whole))
-            changed[number] = replace(causes[number], share=replace(factor, hi=most))
+            share = replace(factor, hi=most)
+            changed[number] = replace(causes[number], share=share)
     return terms, changed
 
 
@@ -153,7 +157,11 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
     elsewhere = {*measured, *MULTIPLY}
     terms: list[TermShare] = []
     for cause in causes:
-        if cause.share is None or cause.withdrawn or elsewhere.intersection(cause.terms):
+        if cause.share is None:
+            continue
+        if cause.withdrawn:
+            continue
+        if elsewhere.intersection(cause.terms):
             continue
         if cause.terms:
             term = cause.terms[0]
@@ -202,7 +210,8 @@ def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
     """Order terms to withdraw: if no rest is left then, facts before measurements, the largest."""
     others = [other for other in terms if other is not term]
-    left = loss.less(total(other.share for other in others))
+    share_of_others = total(other.share for other in others)
+    left = loss.less(share_of_others)
     fits = not _excessive(others, loss) and left.holds(0.0, DEFAULT_MARGIN)
     return not (others and fits), bool(term.probe), -term.share.lo
 
@@ -210,11 +219,13 @@ def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[boo
 def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
     """Whether terms together certainly exceed a loss."""
     least = total(term.share for term in terms).lo
-    return least > loss.hi + DEFAULT_MARGIN * (1 + loss.hi)
+    margin = DEFAULT_MARGIN * (1 + loss.hi)
+    return least > loss.hi + margin
 
 
 def _excess(wrong: TermShare, others: Sequence[str], loss: Share) -> str:
-    amount = f"{percent(wrong.share.lo, 3)} of the baseline's time at least"
+    amount = f"at least {percent(wrong.share.lo, 3)} of the baseline's time"
     if wrong.share.lo > loss.hi or not others:
-        return f"it would cost {amount}, more than was measured"
-    return f"with {listing(list(others))} it would cost more than was measured: {amount} by itself"
+        return f"the cost would be {amount}, more than was measured"
+    names = listing(list(others))
+    return f"the cost would be {amount}, and with {names} more than was measured"

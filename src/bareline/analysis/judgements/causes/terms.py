@@ -101,7 +101,8 @@ def _arithmetic(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
     peak = case.on_node(PEAK)
     if peak is None:
         return [], [MissingTerm(Term.ARITHMETIC, PEAK)]
-    return [_measured(Term.ARITHMETIC, Share.of(peak.ratio), peak)], []
+    arithmetic = _measured(Term.ARITHMETIC, Share.of(peak.ratio), peak)
+    return [arithmetic], []
 
 
 def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
@@ -115,9 +116,11 @@ def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
     base_latency = latency.point.base
     if base_s is None or base_latency is None:
         return _measured(Term.START, factor, latency)
-    added = work.starts.of(factor.times(base_latency.value / base_s))
+    each = factor.times(base_latency.value / base_s)
+    added = work.starts.of(each)
     scaled = factor.times(case.short_s / base_s)
-    share = Share.within(min(added.lo, scaled.lo), added.value, max(added.hi, scaled.hi))
+    lo = min(added.lo, scaled.lo)
+    share = Share.within(lo, added.value, max(added.hi, scaled.hi))
     return _measured(Term.START, share, latency)
 
 
@@ -129,7 +132,8 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
     if base_s is None or base_rate is None:
         return _measured(Term.BYTES, factor, stream)
     byte_s = seconds_per_byte(stream.point, base_rate.value)
-    added = work.size_bytes.of(factor.times(byte_s / base_s))
+    each_byte = factor.times(byte_s / base_s)
+    added = work.size_bytes.of(each_byte)
     scaled = factor.times(case.sized_s / base_s)
     share = Share(added.value, added.lo, max(added.hi, scaled.hi))
     wire_bps = possible_wire_bps(case, stream)
@@ -148,14 +152,16 @@ def _on_full_link(
     assert case.base_s is not None
     wire_s = 8 / wire_bps
     count = work.size_bytes
-    least_s = count.least * waits(case) * wire_s
+    waiting_bytes = count.least * waits(case)
+    least_s = waiting_bytes * wire_s
     usual_s = count.usual * wire_s
     baseline_s = count.usual * byte_s
     # The time of the baseline's bytes is not extra time.
     least_extra_s = least_s - max(baseline_s, case.sized_s)
     lo = max(0.0, least_extra_s / case.base_s)
     usual = (usual_s - baseline_s) / case.base_s
-    return Share.within(min(lo, share.lo), usual, share.hi)
+    least = min(lo, share.lo)
+    return Share.within(least, usual, share.hi)
 
 
 def seconds_per_byte(point: Row, rate: float) -> float:
@@ -219,7 +225,8 @@ class _Messages:
             return None
         sizes = sorted(by_size)
         extra_s = tuple(_extra_s(by_size[size]) for size in sizes)
-        worst = max(by_size.values(), key=lambda measurement: measurement.ratio.value)
+        measurements = by_size.values()
+        worst = max(measurements, key=lambda measurement: measurement.ratio.value)
         return cls(tuple(sizes), extra_s, worst)
 
     def beyond_start(self, size: float) -> Share:
@@ -227,9 +234,12 @@ class _Messages:
 
         All sizes have the start in common, so that its bounds cancel.
         """
-        value = beyond_start(self.sizes, [extra.value for extra in self.extra_s], size)
-        lo = beyond_start(self.sizes, [extra.lo for extra in self.extra_s], size)
-        hi = beyond_start(self.sizes, [extra.hi for extra in self.extra_s], size)
+        values = [extra.value for extra in self.extra_s]
+        value = beyond_start(self.sizes, values, size)
+        lows = [extra.lo for extra in self.extra_s]
+        lo = beyond_start(self.sizes, lows, size)
+        highs = [extra.hi for extra in self.extra_s]
+        hi = beyond_start(self.sizes, highs, size)
         return Share(value, lo, hi).without_gain()
 
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
@@ -240,11 +250,14 @@ class _Messages:
         base_s = case.base_s
         if base_s is None:
             return []
-        start = work.starts.of(self.extra_s[0]).times(1 / base_s)
-        terms = [self._term(Term.START, start, case.on_link(*LATENCIES))]
+        start_s = work.starts.of(self.extra_s[0])
+        start = start_s.times(1 / base_s)
+        latency = case.on_link(*LATENCIES)
+        terms = [self._term(Term.START, start, latency)]
         if work.size_bytes.most:
             sized = self._bytes(work).times(1 / base_s)
-            terms.append(self._term(Term.BYTES, sized, case.on_link(*STREAMS)))
+            stream = case.on_link(*STREAMS)
+            terms.append(self._term(Term.BYTES, sized, stream))
         return terms
 
     def _bytes(self, work: Work) -> Share:

@@ -97,21 +97,29 @@ class WhyNot:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each fact, measurement and loss."""
-        measured = []
-        for probe, worst in self.measured:
-            measured.append(
-                NeededMeasurement(
-                    self.rule.name,
-                    self.platform,
-                    self.baseline,
-                    "measurement",
-                    probe,
-                    worst.place.ran_on if worst else None,
-                    **bounds(worst.ratio if worst else None),
-                    verdict=worst.verdict if worst else None,
-                )
-            )
-        return [dict(vars(row)) for row in (*self.facts, *measured, *self.answers)]
+        measured = [self._measurement(probe, worst) for probe, worst in self.measured]
+        rows = (*self.facts, *measured, *self.answers)
+        return [dict(vars(row)) for row in rows]
+
+    def _measurement(self, probe: str, worst: Row | None) -> NeededMeasurement:
+        """Return the row of a probe, without figures where it was not measured."""
+        nodes = None
+        ratio = None
+        verdict = None
+        if worst is not None:
+            nodes = worst.place.ran_on
+            ratio = worst.ratio
+            verdict = worst.verdict
+        return NeededMeasurement(
+            self.rule.name,
+            self.platform,
+            self.baseline,
+            "measurement",
+            probe,
+            nodes,
+            **bounds(ratio),
+            verdict=verdict,
+        )
 
 
 def rule_of(name: str) -> Rule:
@@ -130,7 +138,8 @@ def rule_of(name: str) -> Rule:
     hint = ""
     if close:
         hint = f"{close} "
-    raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {', '.join(names)}")
+    known_names = ", ".join(names)
+    raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {known_names}")
 
 
 def _plain(name: str) -> str:
@@ -162,14 +171,19 @@ def why_not(
             explanation.finding.layer, explanation.finding.probe
         ):
             answers.append(_answer(head, explanation))
-    needed = _facts(head, rule, facts.get(platform, {}), facts.get(baseline, {}))
-    measured = _measured(rule.probes, [f for f in findings if f.platform == platform])
+    facts_here = facts.get(platform, {})
+    facts_there = facts.get(baseline, {})
+    needed = _facts(head, rule, facts_here, facts_there)
+    findings_here = [f for f in findings if f.platform == platform]
+    measured = _measured(rule.probes, findings_here)
     return WhyNot(rule, platform, baseline, needed, measured, answers)
 
 
 def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list[NeededFact]:
     """Return each fact that the cause needs, with the values of both platforms."""
-    keys = [key for need in rule.needs for key in need.split(" or ")]
+    keys = []
+    for need in rule.needs:
+        keys += need.split(" or ")
     return [
         NeededFact(
             head.cause,
@@ -208,7 +222,12 @@ def _ratio(cell: Row) -> float:
 
 def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
     finding = explanation.finding
-    cause = next((cause for cause in explanation.causes if cause.rule == head.cause), None)
+    cause = _cause_of(explanation, head.cause)
+    word = None
+    figures = ""
+    if cause is not None:
+        word = explanation.word_of(cause)
+        figures = _figures(explanation, cause)
     return AnswerRow(
         head.cause,
         head.platform,
@@ -218,10 +237,18 @@ def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
         probe=finding.probe,
         subject=finding.subject,
         point=finding.label(explanation.point),
-        word=explanation.word_of(cause) if cause is not None else None,
+        word=word,
         reason=_reason(explanation, head.cause, cause),
-        figures=_figures(explanation, cause) if cause is not None else "",
+        figures=figures,
     )
+
+
+def _cause_of(explanation: Explanation, rule: str) -> Cause | None:
+    """Return the cause that a rule gave for a loss."""
+    for cause in explanation.causes:
+        if cause.rule == rule:
+            return cause
+    return None
 
 
 def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
@@ -237,11 +264,13 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
     """Return the share of a cause in the extra time, and the causes that share the rest."""
     if cause.withdrawn or cause.share is None:
         return ""
-    figures = f"{explanation.amount(cause.share)} of {explanation.amount(explanation.extra)}"
+    share = explanation.amount(cause.share)
+    extra = explanation.amount(explanation.extra)
+    figures = f"{share} of {extra}"
     others = []
     for other in explanation.sized:
         if other is not cause:
             others.append(other.name)
     if others:
-        return f"{figures}, beside {listing(others)}"
+        return f"{figures}, with {listing(others)}"
     return figures

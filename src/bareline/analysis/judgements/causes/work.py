@@ -42,8 +42,10 @@ class Count:
 
     def of(self, each: Share) -> Share:
         """Return the share of all of them together, given the share of each."""
-        ends = [many * end for many in (self.least, self.most) for end in (each.lo, each.hi)]
-        return Share.within(min(ends), self.usual * each.value, max(ends))
+        ends = [self.least * each.lo, self.least * each.hi]
+        ends += [self.most * each.lo, self.most * each.hi]
+        usual = self.usual * each.value
+        return Share.within(min(ends), usual, max(ends))
 
 
 NONE = Count.exactly(0)
@@ -90,7 +92,8 @@ def work_of(place: Place) -> Work | None:
         case "overhead":  # of its ends: on a full link they wait for all of it
             return Work(Count(0, 0, 1), Count(size, 0, size), direct=True)
         case "exchange" | "ring":  # with both neighbours
-            return Work(Count(1, 1, 2), Count(size, size, 2 * _CROSSING * size))
+            sized = Count(size, size, 2 * _CROSSING * size)
+            return Work(Count(1, 1, 2), sized)
         case "first_message":  # sockets are connected, and both ends agree
             return Work(Count(2, 1, 8), NONE)
     if place.probe in _COLLECTIVES:
@@ -104,14 +107,22 @@ def _of_collective(place: Place, size: int) -> Work:
     each = math.ceil(ranks / nodes)
     steps = tree_steps(ranks)
     between = tree_steps(nodes)
+    least = steps
+    if each > 1:
+        least = between
     # A chain of all ranks is the longest; a tree twice, there and back, is the usual worst.
-    starts = Count(steps, between if each > 1 else steps, max(2 * steps, ranks - 1))
+    most_starts = max(2 * steps, ranks - 1)
+    starts = Count(steps, least, most_starts)
     blocks = _BLOCKS.get(place.probe)
     if blocks is not None:
         crossing = blocks(ranks, each) * size
-        return Work(starts, Count(crossing, crossing, _CROSSING * each * crossing))
-    vector = size * (0.5 if place.probe == "mpi.reduce_scatter" else 1.0)
-    return Work(starts, Count(size * between, vector, _CROSSING * each * steps * size))
+        most_crossing = _CROSSING * each * crossing
+        return Work(starts, Count(crossing, crossing, most_crossing))
+    vector = float(size)
+    if place.probe == "mpi.reduce_scatter":
+        vector = size / 2
+    most = _CROSSING * each * steps * size
+    return Work(starts, Count(size * between, vector, most))
 
 
 def _from_others(ranks: int, each: int) -> int:
