@@ -1,7 +1,7 @@
 # make demo    measure two hosts behind slower links, predict an application, explain, write a page
 # make test    the tests, without guests, clusters, simulations and browser
 # make test-all  every test: the tests that `make test` leaves out take minutes and many packages
-# make quick   style, types and tests of one package: PACKAGE=formats
+# make quick   style, types and short tests of one package: PACKAGE=formats, or PACKAGE=platforms/hosts
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
@@ -15,7 +15,7 @@ BARELINE := .venv/bin/bareline
 #: The package of `make quick`; its name was ROOM.
 PACKAGE = $(ROOM)
 
-.PHONY: setup setup-quick setup-tests demo test test-all quick check lint bench faults cloud site docs-check clean
+.PHONY: setup setup-quick setup-tests setup-python demo test test-all quick check lint bench faults cloud site docs-check clean
 
 setup:
 	@scripts/setup.sh
@@ -25,6 +25,9 @@ setup-quick:
 
 setup-tests:
 	@scripts/setup.sh tests
+
+setup-python:
+	@scripts/setup.sh python
 
 demo:
 	@scripts/setup.sh demo
@@ -36,10 +39,10 @@ test: setup-quick
 test-all: setup-tests
 	@scripts/test.sh $(or $(PYTEST_ARGS),all)
 
-quick: setup-tests
+quick: setup-python
 	@.venv/bin/ruff check src/bareline/$(PACKAGE) tests/$(PACKAGE)
 	@.venv/bin/mypy src/bareline/$(PACKAGE)
-	@scripts/test.sh -q --quick -m "not (mpi or netns)" tests/$(PACKAGE)
+	@scripts/test.sh -q --quick -n auto -m "not (mpi or netns or long)" tests/$(PACKAGE)
 
 lint: setup-tests
 	@scripts/lint.sh

@@ -4,10 +4,11 @@
 # `setup.sh quick` adds what `make test` needs, `setup.sh tests` what all tests, style and types need:
 # their packages, every MPI library and the simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
 # installs those of guests, and these only where they would not be emulated. `setup.sh cloud` only
-# installs the packages of a control plane of OpenStack, which take two minutes.
+# installs the packages of a control plane of OpenStack, which take two minutes. `setup.sh python` only
+# makes the Python environment of `tests`: with it `make quick` begins at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-aim=${1:-} # empty, demo, quick, tests or cloud
+aim=${1:-} # empty, demo, quick, tests, python or cloud
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -133,6 +134,11 @@ build_simulated() { # every simulated platform runs the same programs
     fi
 }
 
+if [ "$aim" = python ]; then
+    aim=tests
+    make_environment
+    exit 0
+fi
 install_packages
 [ "$aim" != cloud ] || exit 0 # after `setup.sh tests`
 make_environment

@@ -31,6 +31,7 @@ def programs(place):
 METRIC = ("--metric", "Mop/s total *= *([0-9.]+)")
 
 
+@pytest.mark.long
 def test_the_command_with_the_lower_rate_is_certainly_worse(bareline, programs, fits):
     done = bareline("ab", *METRIC, "--launches", 6, "-o", "r", "-q", "--json", "--", "./a", "./b")
     base, row = json.loads(done.stdout)
@@ -47,6 +48,7 @@ def test_the_command_with_the_lower_rate_is_certainly_worse(bareline, programs, 
     assert blocks == {(block, name) for block in range(6) for name in "ab"}
 
 
+@pytest.mark.long
 def test_the_answer_comes_first_and_names_the_commands(bareline, programs):
     asked = ("ab", *METRIC, "--launches", 6, "-q", "--export-markdown", "m.md")
     done = bareline(*asked, "--", "./a", "./b")
@@ -56,6 +58,7 @@ def test_the_answer_comes_first_and_names_the_commands(bareline, programs):
     assert markdown.startswith("'./b' is 1.11 times lower") and "| b | ./b | 6 | 90.0 |" in markdown
 
 
+@pytest.mark.long
 def test_a_condition_sets_the_exit_code(bareline, programs):
     asked = ("ab", *METRIC, "--launches", 6, "-q", "--fail-if")
     bareline(*asked, "> 1.05", "--", "./a", "./b", code=1)
@@ -90,6 +93,7 @@ def test_dry_run_launches_nothing(bareline, programs, fits):
     assert not (programs / "a.log").exists() and not (programs / "runs").exists()
 
 
+@pytest.mark.long
 def test_ab_killed_in_the_middle_goes_on(bareline, programs):
     """SIGKILL after the first record: `continue` measures the rest, and no launch twice."""
     argv = [sys.executable, "-m", "bareline", "ab", *METRIC, "--launches", "8", "-q", "-o", "r"]
@@ -107,6 +111,7 @@ def test_ab_killed_in_the_middle_goes_on(bareline, programs):
     assert sorted(one["trial"] for one in found) == list(range(16))
 
 
+@pytest.mark.long
 def test_continue_of_commands_ends_as_ab_does(bareline, programs, fits):
     bareline("ab", *METRIC, "--launches", 6, "-q", "-o", "r", "--", "./a", "./b")
     records = programs / "r" / "records.jsonl"
@@ -135,6 +140,7 @@ def test_the_plan_that_is_run_by_itself_still_prints_the_run(bareline, programs)
 
 
 @pytest.mark.parametrize(("way", "code"), [("pass", 0), ("fail", 4)])
+@pytest.mark.long
 def test_what_is_undecided_passes_or_fails_as_asked(bareline, programs, way, code):
     asked = ("ab", *METRIC, "--launches", 4, "-q", "--fail-if", "> 1.05", "--undecided", way)
     done = bareline(*asked, "--", "./a", "./b", code=code)
@@ -200,6 +206,7 @@ def test_a_command_that_fails_later_is_counted(bareline, programs):
     assert "6 of 6 launches of './once' failed" in " ".join(done.stdout.split())
 
 
+@pytest.mark.long
 def test_several_commands_are_compared_with_the_first(bareline, programs):
     asked = ("ab", *METRIC, "--launches", 6, "-q", "--json", "--", "./a", "./b", "./a again")
     rows = json.loads(bareline(*asked).stdout)

@@ -41,6 +41,7 @@ def builds(bareline, place):
     return bareline
 
 
+@pytest.mark.long
 def test_the_slower_build_is_found_in_blocks_that_both_share(builds, place):
     given = ("--build-a", "main", "--build-b", "change", "--build-b", "environment.SAID=b")
     builds("run", "perf.toml", "--on", "bare", *given, "-o", "ab", "-q")

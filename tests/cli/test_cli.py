@@ -261,6 +261,7 @@ def test_an_error_is_one_line_without_a_traceback_in_a_real_process(place):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_a_control_is_priced_marked_and_shown_on_demand(bareline):
     both = ("run", "planted.toml", "--on", "a", "--on", "b")
     plan = bareline(*both, "--control", "--dry-run").stdout

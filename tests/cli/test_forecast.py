@@ -16,6 +16,7 @@ def test_dry_run_lists_the_steps_and_runs_nothing(bareline, place, fits):
     assert not (place / "runs").exists()
 
 
+@pytest.mark.long
 def test_a_program_that_fails_ends_it_with_the_run_that_says_why(bareline, place):
     """`false` under the profiler: no profile, no ladder, and the same command tries again."""
     asked = (

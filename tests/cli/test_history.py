@@ -45,6 +45,7 @@ def rows(bareline, *words):
     return json.loads(bareline("trend", "nights", "--json", *words).stdout)
 
 
+@pytest.mark.long
 def test_all_changes_are_named_and_the_newest_level_decides(bareline, nights):
     nights(*[1.0] * 12, *[0.7] * 12, *[0.77] * 10)
     said = bareline("trend", "nights").stdout
@@ -62,6 +63,7 @@ def test_all_changes_are_named_and_the_newest_level_decides(bareline, nights):
     bareline("trend", "nights", "--last", "3", "--fail-if", "null is slower")
 
 
+@pytest.mark.long
 def test_a_regression_that_was_fixed_meets_no_condition(bareline, nights):
     nights(*[1.0] * 14, *[1.15] * 8, *[1.0] * 4)
     (row,) = rows(bareline)
@@ -83,6 +85,7 @@ def test_a_change_is_likely_before_it_is_certain(bareline, nights):
     bareline("trend", "nights", "--fail-if", "null is likely slower", code=1)
 
 
+@pytest.mark.long
 def test_an_accepted_change_meets_no_condition(bareline, nights):
     nights(*[1.0] * 12, *[1.2] * 8)
     bareline("trend", "nights", "--fail-if", "null is slower", code=1)
@@ -247,6 +250,7 @@ def test_what_changed_near_a_step_although_it_changed_elsewhere_too(bareline, pl
     assert "host.serial" not in names and "host.memory" not in names
 
 
+@pytest.mark.long
 def test_why_nothing_is_named_is_told_apart(bareline, nights, place):
     nights(*[1.0] * 6)
     assert {row["verdict"] for row in rows(bareline)} == {"too-few-runs"}
@@ -269,6 +273,7 @@ def test_why_nothing_is_named_is_told_apart(bareline, nights, place):
     assert "drifts by +0.39 %" in bareline("trend", "nights").stdout
 
 
+@pytest.mark.long
 def test_a_step_upon_a_drift_meets_a_condition_by_its_own_size(bareline, nights):
     nights(
         *[1.002**night for night in range(30)], *[1.15 * 1.002**night for night in range(30, 50)]

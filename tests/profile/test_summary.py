@@ -32,7 +32,9 @@ from bareline.report.profile.page import render_profile_page
 from bareline.report.profile.tables import findings, size_range
 from bareline.report.profile.terminal import profile_blocks
 from bareline.report.writers.terminal import print_blocks
-from bareline.session.profiling import parse_regions, preloaded, why_nothing
+from bareline.session.mpi_program import why_nothing
+from bareline.session.preloading import preloaded
+from bareline.session.profiling import parse_regions
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.units import percent_tenths

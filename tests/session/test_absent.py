@@ -60,6 +60,7 @@ def test_it_is_tried_once_on_each_platform(made, execute):
     assert counts == {"planned": 12, "measured": 6, "failed": 0, "skipped": 1, **nothing}
 
 
+@pytest.mark.long
 def test_what_came_meanwhile_is_measured_in_every_launch(made, execute):
     run, install = made
     execute(run)
@@ -69,6 +70,7 @@ def test_what_came_meanwhile_is_measured_in_every_launch(made, execute):
     assert (tally.measured, tally.skipped, tally.saved) == (24, 0, 0)
 
 
+@pytest.mark.long
 def test_comparisons_say_skipped_and_why(made, execute):
     run, _ = made
     execute(run)
@@ -88,6 +90,7 @@ def test_comparisons_say_skipped_and_why(made, execute):
     assert stages == {("one", "absent"), ("two", "absent")}
 
 
+@pytest.mark.long
 def test_a_baseline_that_lacks_it_is_named(made, execute):
     run, install = made
     execute(run)

@@ -110,6 +110,7 @@ def told(run):
     return [state.words for state in states_of(submission_of(Run.open(run.path)))]
 
 
+@pytest.mark.long
 def test_a_job_waits_runs_and_measures_the_run(made, queue, system, tmp_path):
     handed = submit(made, SubmissionRequest(system, JobRequest(nodes=2, time_min=90)))
     assert submission_of(Run.open(made.path)) == handed
@@ -133,6 +134,7 @@ def test_a_job_that_fails_is_told_with_its_code(made, queue, system):
     assert said == ("failed" if system == "flux" else "failed (exit code 130)")
 
 
+@pytest.mark.long
 def test_each_job_of_a_chain_follows_the_one_before_however_it_ends(made, queue, system, tmp_path):
     after = submit(made, SubmissionRequest(system, JobRequest(nodes=1, time_min=5))).jobs[0]
     request = JobRequest(nodes=1, time_min=5, after=after, well=True)

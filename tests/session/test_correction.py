@@ -139,6 +139,7 @@ def test_a_wrong_expression_is_mended_without_measuring_again(
     assert read_correction(again, folder / "corrected.toml").changed == {}
 
 
+@pytest.mark.long
 def test_what_a_killed_run_lacks_goes_on_with_the_corrected_study(
     folder: Path, execute: Callable[..., object]
 ) -> None:

@@ -45,6 +45,7 @@ def made(tmp_path):
 PLANTED = ("queue.py", "bareline.py", "random.py")
 
 
+@pytest.mark.long
 def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_path, monkeypatch):
     here = tmp_path / "mine"
     here.mkdir()

@@ -17,6 +17,7 @@ PACKAGE = Path(files.__file__).resolve().parents[1]
 ELSEWHERE = {
     "vocabulary/files.py": "the one way itself",
     "session/profiling.py": "renames what the ranks of a launch wrote; a rename follows no link",
+    "session/preloading.py": "a copy of a file of programs, in a private folder",
     "store/files.py": "appends to a run's events; refuses links and what is no file",
     "store/run.py": "appends to a run's records; refuses links and what is no file",
     "platforms/made/cloud/journal.py": "appends to a journal in the private cache",

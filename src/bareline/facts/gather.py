@@ -48,9 +48,9 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
             )
         facts = parse_node(printed)
         if not facts:
-            messages = complaints.strip().splitlines()
+            messages = complaints.strip().splitlines() or ["no output"]
             raise PlatformError(
-                f"the node does not report its facts: {messages[-1] if messages else 'no output'}",
+                f"the node does not report its facts: {messages[-1]}",
                 where=name,
                 hint="check that `sh` runs there",
             )
@@ -61,7 +61,9 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
 def parse_node(raw: str) -> Facts:
     """Read the script's output on one node; empty if it contains nothing of use."""
     sections = split_sections(raw)
-    facts = {key: value for parse in _PARSERS for key, value in parse(sections).items()}
+    facts: Facts = {}
+    for parse in _PARSERS:
+        facts |= parse(sections)
     if facts and "end" not in sections:
         facts["node.incomplete"] = True
     return facts
@@ -81,11 +83,9 @@ def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     differing = False
     alike: dict[tuple[str, Scalar], list[int]] = {}
     for index, facts in enumerate(nodes[1:], start=1):
-        unlike = {
-            key: value for key, value in facts.items() if not same_value(first.get(key), value)
-        }
         lacking = [key for key in first if key not in facts]
-        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in (*unlike, *lacking))
+        unlike = {key: facts[key] for key in facts if not same_value(first.get(key), facts[key])}
+        differing |= any(map(_is_characteristic, (*unlike, *lacking)))
         if lacking:
             unlike["missing"] = ", ".join(lacking)
         for pair in unlike.items():
@@ -95,3 +95,7 @@ def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     merged["node.count"] = len(nodes)
     merged["node.heterogeneous"] = differing
     return merged
+
+
+def _is_characteristic(key: str) -> bool:
+    return describe(key).kind is Kind.CHARACTERISTIC

@@ -26,6 +26,9 @@ _CPU = "/sys/devices/system/cpu/"
 _VECTOR_LENGTH = "/proc/sys/abi/sve_default_vector_length"
 _CACHES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", ""): "l2", ("3", ""): "l3"}
 _CACHE_SIZE = re.compile(r"([\d.]+)\s*([KMG])i?B?(?:\s*\((\d+) instances?\))?")
+#: Intel's models whose processors all have two units for AVX-512, and one of which some have.
+_TWO_UNITS = (0x6A, 0x6C, 0x8F, 0xCF, 0xAD)
+_SKYLAKE_SERVER = 0x55
 _POWER = {"K": 10, "M": 20, "G": 30}
 
 
@@ -41,8 +44,6 @@ def parse_processor(sections: Sections) -> Facts:
     model = re.sub(r"\s+", " ", name.replace("(R)", "").replace("(TM)", "")).strip()
     emulated = _emulated(sections.get("virt-vm", "").strip(), model, first)
     governors = {text for path, text in files.items() if path.endswith("/cpufreq/scaling_governor")}
-    turbo = {"0": True, "1": False}.get(files.get(_CPU + "intel_pstate/no_turbo", ""))
-    boost = {"0": False, "1": True}.get(files.get(_CPU + "cpufreq/boost", ""))
     base_hz, source = _base_frequency(first, files, model, emulated)
     if base_hz is None and model and not emulated:
         base_hz, source = _firmware_frequency(sections)
@@ -60,7 +61,7 @@ def parse_processor(sections: Sections) -> Facts:
             "cpu.governor": ", ".join(sorted(governors)),
             "cpu.frequency_driver": files.get(_CPU + "cpu0/cpufreq/scaling_driver"),
             "cpu.idle_driver": files.get(_CPU + "cpuidle/current_driver"),
-            "cpu.turbo": boost if turbo is None else turbo,
+            "cpu.turbo": _turbo(files),
             "cpu.emulated": emulated,
             **_frequencies(first, lscpu, files),
             "cpu.base_hz": base_hz,
@@ -73,14 +74,27 @@ def parse_processor(sections: Sections) -> Facts:
 def _frequencies(
     first: Mapping[str, str], lscpu: Mapping[str, str], files: Mapping[str, str]
 ) -> Found:
+    highest_mhz = number(lscpu.get("CPU max MHz"))
     highest_khz = number(files.get(_CPU + "cpu0/cpufreq/cpuinfo_max_freq"))
+    current_mhz = number(first.get("cpu MHz"))
     current_khz = number(files.get(_CPU + "cpu0/cpufreq/scaling_cur_freq"))
-    return {
-        "cpu.max_hz": times(highest_khz or None, 1e3)
-        or times(number(lscpu.get("CPU max MHz")) or None, 1e6),
-        "cpu.current_hz": times(number(first.get("cpu MHz")) or None, 1e6)
-        or times(current_khz or None, 1e3),
-    }
+    # The kernel's own figure first; 0 means unknown.
+    highest_hz = times(highest_khz, 1e3) or times(highest_mhz, 1e6)
+    current_hz = times(current_mhz, 1e6) or times(current_khz, 1e3)
+    return {"cpu.max_hz": highest_hz or None, "cpu.current_hz": current_hz or None}
+
+
+def _turbo(files: Mapping[str, str]) -> bool | None:
+    """Return whether the processor may clock higher than its nominal frequency."""
+    no_turbo = _switch(files.get(_CPU + "intel_pstate/no_turbo"))
+    if no_turbo is not None:
+        return not no_turbo
+    return _switch(files.get(_CPU + "cpufreq/boost"))
+
+
+def _switch(text: str | None) -> bool | None:
+    """Read a switch of the kernel; None without one."""
+    return {"0": False, "1": True}.get(text or "")
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
@@ -98,7 +112,7 @@ def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, 
     threads = None
     if cores and logical:
         threads = max(1, logical // cores)
-    smt = {"0": False, "1": True}.get(files.get(_CPU + "smt/active", ""))
+    smt = _switch(files.get(_CPU + "smt/active"))
     if smt is None and threads is not None:
         smt = threads != 1
     facts: Found = {
@@ -148,19 +162,25 @@ def _caches(files: Mapping[str, str], lscpu: Mapping[str, str]) -> Facts:
         size = _cache_bytes(files.get(base + "size"))
         if path.endswith("/level") and name and size is not None:
             facts[f"cpu.{name}_bytes"] = size
-    labels = {"L1d": "l1d", "L1i": "l1i", "L2": "l2", "L3": "l3"}
-    return facts or known(
-        {f"cpu.{labels[each]}_bytes": _cache_bytes(lscpu.get(f"{each} cache")) for each in labels}
-    )
+    if facts:
+        return facts
+    for label in ("L1d", "L1i", "L2", "L3"):
+        size = _cache_bytes(lscpu.get(f"{label} cache"))
+        if size is not None:
+            facts[f"cpu.{label.lower()}_bytes"] = size
+    return facts
 
 
 def _cache_bytes(text: str | None) -> int | None:
     """Read the size of one cache; lscpu gives the sum over its instances."""
     match = _CACHE_SIZE.match(text or "")
-    amount = number(match[1]) if match else None
-    if match is None or amount is None:
+    if match is None:
         return None
-    return round(amount * (1 << _POWER[match[2]]) / max(1, int(match[3] or 1)))
+    amount = number(match[1])
+    if amount is None:
+        return None
+    instances = max(1, int(match[3] or 1))
+    return round(amount * (1 << _POWER[match[2]]) / instances)
 
 
 def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Found:
@@ -170,13 +190,17 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
     sets = X86_SETS if "flags" in first else ARM_SETS
     facts: Found = {f"cpu.flags.{kind.name}": kind.flag in words for kind in sets}
     best = widest(_shown(facts))
-    fused = " + FMA" if facts.get("cpu.flags.fma") else ""
     if "flags" in first:
-        return {**facts, "cpu.isa": f"{best}{fused}" if best else None}
+        fused = " + FMA" if facts.get("cpu.flags.fma") else ""
+        if best:
+            facts["cpu.isa"] = f"{best}{fused}"
+        return facts
     bits = vector_bits(facts, vector_length)
     width = "width unknown" if bits is None else f"{bits} bits"
-    isa = f"{best}, {width}" if best else None
-    return {**facts, "cpu.isa": isa, "cpu.vector_bits": bits}
+    if best:
+        facts["cpu.isa"] = f"{best}, {width}"
+    facts["cpu.vector_bits"] = bits
+    return facts
 
 
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
@@ -191,16 +215,19 @@ def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | Non
         return True
     if detected in ("kvm", "xen", "vmware", "microsoft"):
         return False
-    return False if flags and "hypervisor" not in flags else None
+    is_bare = flags and "hypervisor" not in flags
+    return False if is_bare else None
 
 
 def _base_frequency(
     first: Mapping[str, str], files: Mapping[str, str], model: str, emulated: bool | None
 ) -> tuple[float | None, str]:
-    if khz := number(files.get(_CPU + "cpu0/cpufreq/base_frequency")):
+    khz = number(files.get(_CPU + "cpu0/cpufreq/base_frequency"))
+    if khz:
         return khz * 1e3, "cpufreq"
     # Arm servers: the processor's collaborative performance control.
-    if mhz := number(files.get(_CPU + "cpu0/acpi_cppc/nominal_freq")):
+    mhz = number(files.get(_CPU + "cpu0/acpi_cppc/nominal_freq"))
+    if mhz:
         return mhz * 1e6, "ACPI CPPC"
     named = re.search(r"@ ?([\d.]+) ?GHz", model)
     if named and (ghz := number(named[1])):
@@ -215,11 +242,12 @@ def _base_frequency(
 def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
     """Find the nominal frequency that the firmware declares; "unknown" where it does not."""
     tree = files_of(sections, "device-tree")
-    clocks = (tree_hz(octets) for octets in tree.values())
-    if declared := max(filter(None, clocks), default=None):
-        return declared, "device tree"
-    if declared := dmi_hz(sections.get("dmi-processor", ""), "Current Speed"):
-        return declared, "DMI"
+    clocks = [hz for hz in map(tree_hz, tree.values()) if hz]
+    if clocks:
+        return max(clocks), "device tree"
+    declared_hz = dmi_hz(sections.get("dmi-processor", ""), "Current Speed")
+    if declared_hz:
+        return declared_hz, "DMI"
     return None, "unknown"
 
 
@@ -273,9 +301,9 @@ def _amd_flops_per_cycle(family: int, model: int, name: str, sets: set[str]) -> 
 
 def _intel_flops_per_cycle(model: int, name: str, sets: set[str]) -> int | None:
     if "avx512f" in sets:
-        two_units = model in (0x6A, 0x6C, 0x8F, 0xCF, 0xAD) or (
-            model == 0x55 and re.search(r"Platinum|Gold 6", name)
-        )
+        two_units = model in _TWO_UNITS
+        if model == _SKYLAKE_SERVER:
+            two_units = re.search(r"Platinum|Gold 6", name) is not None
         return 32 if two_units else None
     if "fma" in sets and "avx2" in sets:
         return 16
@@ -308,7 +336,7 @@ def parse_memory(sections: Sections) -> Facts:
             ),
             "memory.swappiness": integer(files.get("/proc/sys/vm/swappiness")),
             "memory.overcommit": integer(files.get("/proc/sys/vm/overcommit_memory")),
-            "memory.numa_balancing": balancing != "0" if balancing else None,
+            "memory.numa_balancing": None if not balancing else balancing != "0",
             "memory.numa_nodes": list_count(
                 files_of(sections, "cpu").get("/sys/devices/system/node/online")
             ),

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 #: Half of the default margin of a verdict: from here on, stolen time can change one.
 STEAL_LIMIT = 0.01
 _LEAST_TICKS = 2  # one tick of 10 ms may be rounding
+#: Kinds of time in the line, up to the stolen one.
+_KINDS = 8
+#: A number with as many digits is not one of ticks.
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,12 @@ class StealReading:
 
 def parse_stat(text: str) -> StealReading | None:
     """Read the first line of ``/proc/stat``; None where the kernel does not count steal time."""
-    words = text.split("\n", 1)[0].split()
-    ticks = [int(word) for word in words[1:] if word.isdecimal() and len(word) < 20]
-    if not words or words[0] != "cpu" or len(ticks) < 8 or len(ticks) != len(words) - 1:
+    words = text.partition("\n")[0].split()
+    ticks = [int(word) for word in words[1:] if word.isdecimal() and len(word) < _MOST_DIGITS]
+    is_whole = len(ticks) >= _KINDS and len(ticks) == len(words) - 1
+    if not is_whole or words[0] != "cpu":
         return None
-    user, nice, system, _idle, _iowait, irq, softirq, stolen = ticks[:8]
+    user, nice, system, _idle, _iowait, irq, softirq, stolen = ticks[:_KINDS]
     return StealReading(stolen, user + nice + system + irq + softirq + stolen)
 
 
@@ -40,7 +45,8 @@ def steal_ratio(before: StealReading | None, after: StealReading | None) -> floa
     """Return the share of the wanted time that was stolen between two readings."""
     if before is None or after is None:
         return None
-    stolen, wanted = after.stolen - before.stolen, after.wanted - before.wanted
+    stolen = after.stolen - before.stolen
+    wanted = after.wanted - before.wanted
     if stolen < _LEAST_TICKS or wanted <= 0:
         return 0.0
     return stolen / wanted

@@ -31,11 +31,10 @@ def parse_storage(sections: Sections) -> Facts:
             "fs.free_bytes": times(integer(columns[4]), 1024),
             "fs.block_bytes": integer(sections.get("statfs", "").strip()),
             "fs.striping": _striping(sections.get("striping", "")),
-            "fs.mount": mount.point if mount else None,
-            "fs.options": mount.options if mount else None,
         }
     )
     if mount:
+        facts |= known({"fs.mount": mount.point, "fs.options": mount.options})
         facts.setdefault("fs.type", mount.kind)
         facts.setdefault("fs.device", mount.source)
         facts |= _disk(sections, mount.device_number)
@@ -130,7 +129,7 @@ def _disk(sections: Sections, device_number: str) -> Facts:
         {
             "fs.disk.name": link[1],
             "fs.disk.model": files.get(base + "device/model"),
-            "fs.disk.rotational": rotational == "1" if rotational else None,
+            "fs.disk.rotational": None if not rotational else rotational == "1",
             "fs.disk.scheduler": chosen(files.get(base + "queue/scheduler")),
         }
     )

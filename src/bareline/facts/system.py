@@ -52,30 +52,25 @@ _LIBRARIES = (
 
 def parse_system(sections: Sections) -> Facts:
     """Read the sections about the operating system and the layers below it."""
-    name, release, machine, node = ([*sections.get("uname", "").split("\n"), "", "", "", ""])[:4]
+    uname = dict(enumerate(sections.get("uname", "").split("\n")))
     release_file = files_of(sections, "os-release").get("/etc/os-release", "")
     os = {name: value.strip("\"'") for name, value in pairs(release_file, "=")}
     options = files_of(sections, "cmdline").get("/proc/cmdline", "").split()
-    holes = sorted(
-        (path.rpartition("/")[2], text)
-        for path, text in files_of(sections, "vulnerabilities").items()
-    )
-    clock, load = files_of(sections, "clock"), files_of(sections, "load")
+    clock = files_of(sections, "clock")
+    load = files_of(sections, "load")
     dmi = {path.removeprefix(_DMI): text for path, text in files_of(sections, "machine").items()}
     product = [dmi.get("sys_vendor"), dmi.get("product_name")]
     steal = parse_stat(sections.get("stat", ""))
     return known(
         {
-            "kernel.name": name.strip(),
-            "kernel.release": release.strip(),
-            "kernel.machine": machine.strip(),
-            "node.name": node.strip(),
+            "kernel.name": uname.get(0, "").strip(),
+            "kernel.release": uname.get(1, "").strip(),
+            "kernel.machine": uname.get(2, "").strip(),
+            "node.name": uname.get(3, "").strip(),
             "os.name": os.get("PRETTY_NAME") or os.get("NAME"),
             "kernel.options": " ".join(word for word in options if _OPTIONS.fullmatch(word)),
-            **{
-                f"kernel.{key}": ", ".join(hole for hole, text in holes if text.startswith(word))
-                for key, word in (("mitigations", "Mitigation"), ("vulnerable", "Vulnerable"))
-            },
+            "kernel.mitigations": _holes(sections, "Mitigation"),
+            "kernel.vulnerable": _holes(sections, "Vulnerable"),
             "clock.source": clock.get(_CLOCK + "current_clocksource"),
             "clock.available": clock.get(_CLOCK + "available_clocksource"),
             "system.product": " ".join(filter(None, product)),
@@ -91,23 +86,37 @@ def parse_system(sections: Sections) -> Facts:
     )
 
 
+def _holes(sections: Sections, state: str) -> str:
+    """Return the names of the processor's vulnerabilities whose state begins with a word."""
+    names = []
+    for path, text in files_of(sections, "vulnerabilities").items():
+        if text.startswith(state):
+            names.append(path.rpartition("/")[2])
+    return ", ".join(sorted(names))
+
+
 def _virtualization(sections: Sections) -> Found:
     hypervisor = _hypervisor(sections)
-    marks = sections.get("container", "")
-    left = [name for mark, name in _CONTAINER_MARKS.items() if mark in marks]
-    container = sections.get("virt-container", "").strip() or (
-        left[0] if left else "unknown kind" if marks.strip() else "none"
-    )
-    inside, kind = container != "none", None
+    container = _container(sections)
+    kind = None
     if hypervisor:
-        kind = "container in a virtual machine" if inside else "virtual machine"
+        kind = "container in a virtual machine" if container else "virtual machine"
     elif hypervisor is not None:
-        kind = "container" if inside else "bare metal"
-    return {
-        "virt.hypervisor": hypervisor if hypervisor is None else hypervisor or "none",
-        "virt.container": container if inside else None,
-        "virt.kind": kind,
-    }
+        kind = "container" if container else "bare metal"
+        hypervisor = "none"
+    return {"virt.hypervisor": hypervisor, "virt.container": container, "virt.kind": kind}
+
+
+def _container(sections: Sections) -> str | None:
+    """Return the kind of the container; None outside of one."""
+    detected = sections.get("virt-container", "").strip()
+    if detected:
+        return None if detected == "none" else detected
+    marks = sections.get("container", "")
+    for mark, name in _CONTAINER_MARKS.items():
+        if mark in marks:
+            return name
+    return "unknown kind" if marks.strip() else None
 
 
 def _hypervisor(sections: Sections) -> str | None:
@@ -119,29 +128,36 @@ def _hypervisor(sections: Sections) -> str | None:
     flags = first.get("flags", "")
     if "TCG" in first.get("model name", ""):
         return "qemu"
-    lscpu = dict(pairs(sections.get("lscpu", "")))
-    if vendor := lscpu.get("Hypervisor vendor", ""):
+    vendor = dict(pairs(sections.get("lscpu", ""))).get("Hypervisor vendor")
+    if vendor:
         return vendor.lower()
     machine = files_of(sections, "machine")
-    if kind := machine.get("/sys/hypervisor/type"):
+    kind = machine.get("/sys/hypervisor/type")
+    if kind:
         return kind
     clocks = files_of(sections, "clock").get(_CLOCK + "available_clocksource", "")
-    if named := [name for mark, name in _CLOCK_HYPERVISORS.items() if mark in clocks]:
-        return named[0]
+    for mark, name in _CLOCK_HYPERVISORS.items():
+        if mark in clocks:
+            return name
     if "QEMU" in machine.get(_DMI + "sys_vendor", ""):
         return "QEMU, acceleration unknown"
     if "hypervisor" in flags.split():
         return "unknown kind"
-    return "" if detected == "none" or flags else None
+    is_none = detected == "none" or flags
+    return "" if is_none else None
 
 
 def _limits(sections: Sections) -> Found:
     facts: Found = {}
     for name, text in pairs(sections.get("limits", ""), " "):
-        key, unit = _LIMITS.get(name, ("", 1))
+        if name not in _LIMITS:
+            continue
+        key, unit = _LIMITS[name]
         amount = number(text) if text.isdecimal() else None
-        if key and (amount is not None or text == "unlimited"):
-            facts[key] = text if amount is None else int(amount) * unit
+        if amount is not None:
+            facts[key] = int(amount) * unit
+        elif text == "unlimited":
+            facts[key] = text
     return facts
 
 
@@ -173,14 +189,17 @@ def _library(package: str, release: str) -> Found:
 def mpi_version(text: str) -> tuple[str | None, str | None]:
     """Return the key of the MPI library and its version from the output of ``mpirun --version``."""
     if "Intel(R) MPI" in text:
-        match = re.search(r"Version (\d[\w.]*(?: Update \d+)?)", text)
-        return "intel", match[1] if match else None
+        return "intel", _first_group(r"Version (\d[\w.]*(?: Update \d+)?)", text)
     if "HYDRA" in text or "MPICH" in text:
-        match = re.search(r"Version:\s+(\d\S*)", text)
-        return "mpich", match[1] if match else None
+        return "mpich", _first_group(r"Version:\s+(\d\S*)", text)
     if "Open MPI" in text or "OpenRTE" in text or "open-mpi" in text:
         return "openmpi", version(text)
     return None, None
+
+
+def _first_group(pattern: str, text: str) -> str | None:
+    match = re.search(pattern, text)
+    return match[1] if match else None
 
 
 def compiler_version(text: str) -> str | None:

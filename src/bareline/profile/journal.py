@@ -27,6 +27,7 @@ from bareline.profile.model import (
     MOST_CELLS,
     MOST_RANKS,
     RANK_COLUMNS,
+    Mode,
     Profile,
     why_implausible,
 )
@@ -105,11 +106,12 @@ def _read(path: Path, file: mmap.mmap) -> Profile:
         rank_rows.append(rank_row(rank_slice, sheets, head.names))
         sends.add(rank_slice.rank // head.ranks_per_cell, sheets)
     nodes = {int(rank_slice.head["node"]) for rank_slice in slices}
+    mode: Mode = "split" if head.record["split"] else "plain"
     return Profile(
         path=path,
         complete=False,
         ended=_how_it_ended(slices, head.ranks),
-        mode="split" if head.record["split"] else "plain",
+        mode=mode,
         ranks=head.ranks,
         nodes=len(nodes),
         began_unix_ns=int(head.record["began_unix_ns"]),

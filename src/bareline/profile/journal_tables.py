@@ -205,6 +205,7 @@ def rank_row(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> Co
     for sheet in sheets:
         sums.add_sheet(sheet, names, rank_slice.ns_per_tick)
     head = rank_slice.head
+    clock = "cycle counter" if head["counter"] else "clock_gettime(CLOCK_MONOTONIC)"
     seen_ns = int(head["seen"]["ns"]) - int(head["began"]["ns"])
     return {
         **dict.fromkeys(RANK_COLUMNS, -1),
@@ -220,7 +221,7 @@ def rank_row(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> Co
         "paused_ns": round(sums.paused),
         "init_ns": round(sums.init),
         "calls": sums.calls,
-        "clock": "cycle counter" if head["counter"] else "clock_gettime(CLOCK_MONOTONIC)",
+        "clock": clock,
         "clock_source": text_of(head["clock_source"]),
         "dropped": sums.dropped,
         "untracked": sums.untracked,

@@ -133,13 +133,16 @@ class Profile:
 
     def header(self) -> dict[str, Any]:
         """Return the first line of the file."""
-        return {
+        header: dict[str, Any] = {
             "type": "profile",
             "schema": SCHEMA,
             "version": VERSION,
             "complete": self.complete,
-            **({"ended": self.ended} if self.ended else {}),
-            **{name: getattr(self, name) for name in _HEAD},
-            "ranks_per_cell": self.ranks_per_cell,
-            "regions": {str(number): name for number, name in self.regions.items()},
         }
+        if self.ended:
+            header["ended"] = self.ended
+        for name in _HEAD:
+            header[name] = getattr(self, name)
+        header["ranks_per_cell"] = self.ranks_per_cell
+        header["regions"] = {str(number): name for number, name in self.regions.items()}
+        return header

@@ -187,13 +187,10 @@ def _longest(stream: CallStream) -> _Stretch | None:
     best: _Stretch | None = None
     # From the shortest on: twice a period also repeats itself, over no longer a stretch.
     for lag in _lags(numbers):
-        differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
-        edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
-        longest = int(np.argmax(np.diff(edges)))
-        begin = int(edges[longest]) + 1
-        end = int(edges[longest + 1]) + lag
-        if end - begin >= 2 * lag and (best is None or end - begin > best.length):
-            best = _Stretch(begin, end, lag)
+        stretch = _longest_at(numbers, lag)
+        is_longer = best is None or stretch.length > best.length
+        if is_longer and stretch.repeats >= 2:
+            best = stretch
     if best is None:
         return None
     taken_s = stream.compute_s + stream.spent_s
@@ -203,6 +200,16 @@ def _longest(stream: CallStream) -> _Stretch | None:
     if has_most_calls or has_most_time:
         return best
     return None
+
+
+def _longest_at(numbers: npt.NDArray[np.int32], lag: int) -> _Stretch:
+    """Return the longest stretch of calls that are the same `lag` calls later."""
+    differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
+    edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
+    longest = int(np.argmax(np.diff(edges)))
+    begin = int(edges[longest]) + 1
+    end = int(edges[longest + 1]) + lag
+    return _Stretch(begin, end, lag)
 
 
 def _lags(numbers: npt.NDArray[np.int32]) -> list[int]:
@@ -222,18 +229,20 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
     count = len(numbers)
     if count < 4:
         return []
+    kinds = int(numbers.max()) + 1
     rng = np.random.default_rng(1)
-    alike = np.zeros(count)
+    equal_calls = np.zeros(count)
     for _ in range(_TURNS):
-        signs = rng.choice([-1.0, 1.0], size=int(numbers.max()) + 1)[numbers]
-        transformed = np.fft.rfft(signs, 2 * count)
-        alike += np.fft.irfft(transformed * transformed.conj())[:count]
+        sign_of_kind = rng.choice([-1.0, 1.0], size=kinds)
+        transformed = np.fft.rfft(sign_of_kind[numbers], 2 * count)
+        power = transformed * transformed.conj()
+        equal_calls += np.fft.irfft(power)[:count]
     # Relative to the overlap at each distance; a period recurs at least once.
-    half = count // 2
-    shares = alike[1 : half + 1] / np.arange(count - 1, count - half - 1, -1)
+    distances = np.arange(1, count // 2 + 1)
+    shares = equal_calls[distances] / (count - distances)
     # Multiples of a period are as likely as it is: among equals, to a tenth, the shortest count.
-    likeliest = np.argsort(-np.round(shares, 1), kind="stable")[:_LIKELIEST]
-    return [1 + int(lag) for lag in likeliest]
+    likeliest = np.argsort(-np.round(shares, 1), kind="stable")
+    return [int(lag) for lag in distances[likeliest[:_LIKELIEST]]]
 
 
 def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:

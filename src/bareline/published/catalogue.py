@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from bareline.published.model import Part, PublishedStudy, Result, Trials
 from bareline.published.quantities import Spread
-from bareline.published.ratios import span_of
+from bareline.published.ratios import Span, span_of
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.model import Better
 from bareline.vocabulary.rows import row_of
@@ -136,7 +136,7 @@ def published_rows(name: str | None = None) -> list[PublishedFigure]:
 
 
 def _result_row(study: PublishedStudy, result: Result) -> PublishedFigure:
-    span = span_of(result)
+    span = span_of(result) or Span(None, None)
     return _row(
         study,
         result,
@@ -145,8 +145,8 @@ def _result_row(study: PublishedStudy, result: Result) -> PublishedFigure:
         high=_number(result.high),
         at={key: _plain(value) for key, value in result.at.items()},
         conditions=conditions(result.at),
-        worse_low=_number(span.low) if span else None,
-        worse_high=_number(span.high) if span else None,
+        worse_low=_number(span.low),
+        worse_high=_number(span.high),
         text=result.words,
         doubts=study.doubts(result.id),
     )
@@ -154,9 +154,9 @@ def _result_row(study: PublishedStudy, result: Result) -> PublishedFigure:
 
 def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
     rows = []
+    place = "trial" if trials.order == "time" else "rank"
     for number, value in enumerate(trials.values, 1):
-        coordinates: dict[str, Any] = {"nodes": trials.nodes}
-        coordinates["trial" if trials.order == "time" else "rank"] = number
+        coordinates: dict[str, Any] = {"nodes": trials.nodes, place: number}
         if trials.retransmissions is not None:
             coordinates["retransmissions"] = trials.retransmissions[number - 1]
         row = _row(
@@ -178,13 +178,12 @@ def _trial_rows(study: PublishedStudy, trials: Trials) -> list[PublishedFigure]:
 
 
 def _row(study: PublishedStudy, printed: Result | Trials, **given: Any) -> PublishedFigure:
-    benchmark = study.benchmark(printed.benchmark)
     return row_of(
         PublishedFigure,
         printed,
         publication=study.id,
-        probe=benchmark.probe if benchmark else None,
-        probe_metric=benchmark.metrics.get(printed.metric) if benchmark else None,
+        probe=study.probe_of(printed),
+        probe_metric=study.probe_metric_of(printed),
         part=f"{study.id}:{printed.part}",
         label=study.part(printed.part).label,
         **given,

@@ -322,9 +322,8 @@ class PublishedStudy(_Table):
     def _refers_to_what_exists(self) -> Self:
         parts = _unique("part", [part.id for part in self.parts])
         platforms = _unique("platform", [platform.id for platform in self.platforms])
-        results = {row.id for row in self.results}
-        trials = [row.id for row in self.trials]
-        figures = _unique("result", [row.id for row in self.results] + trials)
+        results = [result.id for result in self.results]
+        figures = _unique("result", results + [trials.id for trials in self.trials])
         placed: list[Any] = [
             *self.platforms, *self.results, *self.trials, *self.not_completed, *self.findings,
             *self.workloads, *self.instance_types, *self.facts,
@@ -335,7 +334,7 @@ class PublishedStudy(_Table):
             others = (platform.against, platform.variant_of, platform.part_of)
             _check_known("platform", filter(None, others), platforms, f"'{platform.id}'")
         for row in self.inconsistencies:
-            _check_known("result", row.results, results, "an inconsistency")
+            _check_known("result", row.results, set(results), "an inconsistency")
         for finding in self.findings:
             for check in finding.checks:
                 self._check_references(check, platforms, figures)
@@ -372,6 +371,16 @@ class PublishedStudy(_Table):
     def benchmark(self, name: str) -> Benchmark | None:
         """Return a benchmark of the document by its name; None if no probe measures it."""
         return next((row for row in self.benchmarks if row.name == name), None)
+
+    def probe_of(self, figure: Result | Trials) -> str | None:
+        """Return the probe that measures the same as a figure; None if no probe does."""
+        benchmark = self.benchmark(figure.benchmark)
+        return None if benchmark is None else benchmark.probe
+
+    def probe_metric_of(self, figure: Result | Trials) -> str | None:
+        """Return the probe's metric for the metric of a figure; None if there is none."""
+        benchmark = self.benchmark(figure.benchmark)
+        return None if benchmark is None else benchmark.metrics.get(figure.metric)
 
     def doubts(self, result: str) -> list[str]:
         """Return the descriptions of the inconsistencies of a result."""

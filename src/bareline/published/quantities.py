@@ -65,15 +65,24 @@ class Spread(BaseModel):
         """Write it, with its numbers in a given form."""
         if self.label is not None:
             return self.label
+        text = self._stretch_text(form)
+        left_out = ", ".join(map(form, self.exceptions))
+        if left_out:
+            text += f" except {left_out}"
+        return text
+
+    def _stretch_text(self, form: Callable[[int], str]) -> str:
+        """Write its ends."""
+        high = "" if self.high is None else form(self.high)
         if self.above is not None:
-            end = "" if self.high is None else f" to {form(self.high)}"
-            text = f"above {form(self.above)}{end}"
-        elif self.low is None:
-            text = "" if self.high is None else f"up to {form(self.high)}"
+            text = f"above {form(self.above)}"
+        elif self.low is not None:
+            text = form(self.low)
         else:
-            text = form(self.low) + ("" if self.high is None else f" to {form(self.high)}")
-        left_out = ", ".join(form(value) for value in self.exceptions)
-        return f"{text} except {left_out}" if left_out else text
+            return f"up to {high}" if high else ""
+        if high:
+            text += f" to {high}"
+        return text
 
     def __str__(self) -> str:
         return self.text(str)

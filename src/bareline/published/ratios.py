@@ -331,12 +331,6 @@ def _ratio(
     span: Span,
     text: str,
 ) -> PublishedRatio:
-    benchmark = study.benchmark(printed.benchmark)
-    probe = None
-    probe_metric = None
-    if benchmark:
-        probe = benchmark.probe
-        probe_metric = benchmark.metrics.get(printed.metric)
     ratio = PublishedRatio(
         publication=study.id,
         benchmark=printed.benchmark,
@@ -345,8 +339,8 @@ def _ratio(
         baseline=baseline,
         span=span,
         text=text,
-        probe=probe,
-        probe_metric=probe_metric,
+        probe=study.probe_of(printed),
+        probe_metric=study.probe_metric_of(printed),
         results=(printed.id,),
         part=f"{study.id}:{printed.part}",
         where=printed.where,

@@ -6,11 +6,10 @@ unforeseen error of a platform is its failure, not the run's.
 
 from __future__ import annotations
 
-import errno
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, count
 from typing import Any, Self
@@ -20,12 +19,13 @@ from bareline.platforms.base import Allocation, Context, Platform, load_platform
 from bareline.platforms.hosts.allocation import mentions
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter, price_facts
+from bareline.session.platform_failure import failure_of, reason_of
 from bareline.session.variants import build_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.study.study import Study
 from bareline.vocabulary.caveats import STARTUP_REPEATED
-from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
+from bareline.vocabulary.errors import NotNow, StoreError, TimeUp
 from bareline.vocabulary.events import CAME_UP, MADE_AGAIN
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.message_codes import code_of
@@ -54,10 +54,11 @@ _BY_PROGRAMS = (
 
 def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
     """Return the platforms on which a plan runs bareline's own programs."""
-    cells = {(trial.platform, trial.case) for trial in plan}
-    return {
-        name for name, case in cells if case.profile or mentions(study.command_of(case), "native")
-    }
+    platforms = set()
+    for name, case in {(trial.platform, trial.case) for trial in plan}:
+        if case.profile or mentions(study.command_of(case), "native"):
+            platforms.add(name)
+    return platforms
 
 
 class Allocations:
@@ -121,31 +122,38 @@ class Allocations:
         """Return the platform of a trial, up and alone on this machine, or why it is not."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
-        again_at = self._again_at.get(name, math.inf)
-        due = time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
-        if name in self._current:
-            same = self._epochs.get(name) == epoch
-            broken = self._is_broken(name)
-            if same and broken:
-                self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: {MADE_AGAIN}")
-                self._repairs[name] += 1
-            if broken or due or not same:
-                self._end(name)
+        if name in self._current and self._must_end(name, epoch):
+            self._end(name)
         if name not in self._current:
             self._current[name] = self._bring_up(name, epoch)
         allocation = self._current[name]
         if isinstance(allocation, Failed):
             return allocation
         try:
-            if self._resumed != name:  # one platform uses the machine, and no other
-                self._suspend_all()
-                allocation.resume()
-                self._resumed = name
+            self._resume(name, allocation)
         except (StoreError, TimeUp):
             raise
         except Exception as error:
             return Failed(Stage.PLATFORM, failure_of(error), code_of(error))
         return allocation
+
+    def _must_end(self, name: str, epoch: int) -> bool:
+        """Whether a platform is broken, not the one of this epoch, or to be tried again."""
+        if self._epochs.get(name) != epoch:
+            return True
+        if self._is_broken(name):
+            self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: {MADE_AGAIN}")
+            self._repairs[name] += 1
+            return True
+        again_at = self._again_at.get(name, math.inf)
+        return time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
+
+    def _resume(self, name: str, allocation: Allocation) -> None:
+        """Let one platform use the machine, and no other."""
+        if self._resumed != name:
+            self._suspend_all()
+            allocation.resume()
+            self._resumed = name
 
     def boot(self, name: str) -> int | None:
         """Return how often a platform has come up, from 1; None where its nodes stay the same."""
@@ -170,7 +178,8 @@ class Allocations:
 
     def give_back(self) -> None:
         """Return lent nodes, since the next trial is far away; it acquires them again."""
-        for name in [name for name in self._current if self._type(name).borrows]:
+        lent = [name for name in self._current if self._type(name).borrows]
+        for name in lent:
             self._end(name)
 
     # Facts -------------------------------------------------------------------------------------
@@ -269,20 +278,25 @@ class Allocations:
                 if not isinstance(error, NotNow):
                     self._again_at.pop(name, None)
                     return failure
-                if (pause_s := next(pauses, None)) is None:
-                    return self._give_up_for_now(name, failure)
+            pause_s = next(pauses, None)
+            if pause_s is None:
+                return self._give_up_for_now(name, failure)
             self._tell(name, f"tried again in {pause_s:.3g} s")
             time.sleep(pause_s)
         self._again_at.pop(name, None)
         self._tries[name] = 0
-        seconds = self._coming_up_s[name] = time.monotonic() - started
+        self._came_up(name, time.monotonic() - started)
+        self._resumed = name
+        return allocation
+
+    def _came_up(self, name: str, seconds: float) -> None:
+        """Keep the time that a platform took to come up, and count its boots."""
+        self._coming_up_s[name] = seconds
         if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
             unit = "boot" if self._type(name).boots else "allocation"
             text = f"{CAME_UP} {format_duration(seconds)} ({unit} {self._boots[name]})"
             self.note(name, text, seconds)
-        self._resumed = name
-        return allocation
 
     def _waits(self, name: str) -> bool:
         """Whether trials wait for a platform as long as its `queue_s`: no other one can run."""
@@ -290,16 +304,19 @@ class Allocations:
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
         ends = started + getattr(self._specs[name].options, "queue_s", math.inf)
-        later = (min(_LATER_S * 2**tries, _LONGEST_S) for tries in count())
-        for pause_s in chain(_PAUSES_S, later if self._waits(name) else ()):
-            if (left_s := ends - time.monotonic()) <= 0:
+        pauses: Iterable[float] = _PAUSES_S
+        if self._waits(name):
+            pauses = chain(_PAUSES_S, map(_later_s, count()))
+        for pause_s in pauses:
+            left_s = ends - time.monotonic()
+            if left_s <= 0:
                 return
             yield min(pause_s, left_s)
 
     def _give_up_for_now(self, name: str, failure: Failed) -> Failed:
         """Let the other platforms go on; later trials try again, after longer and longer times."""
+        later_s = _later_s(self._tries[name])
         self._tries[name] += 1
-        later_s = min(_LATER_S * 2 ** (self._tries[name] - 1), _LONGEST_S)
         self._again_at[name] = time.monotonic() + later_s
         self.note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
         return failure
@@ -309,9 +326,11 @@ class Allocations:
         spec = self._specs[name]
         if name in self._to_build and kind.borrows:  # nodes cost as long as they are reserved
             self._to_build.discard(name)
-            if built := kind.build_ahead(spec, cache_folder()):
+            built = kind.build_ahead(spec, cache_folder())
+            if built:
                 self.note(name, built)
-        stack = self._stacks[name] = ExitStack()
+        stack = ExitStack()
+        self._stacks[name] = stack
         scratch = stack.enter_context(scratch_folder(name))
         platform = kind(spec, Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
@@ -335,44 +354,24 @@ class Allocations:
 
     def _suspend_all(self) -> None:
         for name, allocation in self._current.items():
-            if isinstance(allocation, Allocation):
-                try:
-                    allocation.suspend()
-                except StoreError:
-                    raise
-                except Exception as error:
-                    self.note(name, f"cannot be suspended: {reason_of(error)}")
+            if not isinstance(allocation, Allocation):
+                continue
+            try:
+                allocation.suspend()
+            except StoreError:
+                raise
+            except Exception as error:
+                self.note(name, f"cannot be suspended: {reason_of(error)}")
         self._resumed = None
 
     def note(self, name: str, text: str, seconds: float | None = None) -> None:
         """Report an event of a platform, and record it in the run."""
         self._tell(name, text)
-        self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
+        if seconds is not None:
+            seconds = round(seconds, 3)
+        self._run.append_event(name, text, seconds)
 
 
-def failure_of(error: Exception) -> str:
-    """Describe why a platform failed.
-
-    Raises StoreError, to end the run: this machine's disk fails.
-    """
-    cause: BaseException | None = error
-    while cause is not None:
-        number = cause.errno if isinstance(cause, OSError) else None
-        full = number in (errno.ENOSPC, errno.EDQUOT)
-        fails = number in (errno.EIO, errno.EROFS)
-        if isinstance(cause, OSError) and (full or (fails and cause.filename)):
-            raise StoreError(
-                f"cannot be written: {cause.strerror}",
-                where=str(cause.filename or cache_folder()),
-                hint=f"{'make room' if full else 'see to its file system'}, then `bareline "
-                "continue` the run; nothing recorded is lost",
-            ) from error
-        cause = cause.__cause__ or cause.__context__
-    return reason_of(error)
-
-
-def reason_of(error: Exception) -> str:
-    """Describe an error in words: a bareline error has its own."""
-    if isinstance(error, BarelineError):
-        return str(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+def _later_s(tries: int) -> float:
+    """Return the time until a platform is tried again, after so many tries."""
+    return min(_LATER_S * 2.0**tries, _LONGEST_S)

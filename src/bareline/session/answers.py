@@ -6,6 +6,7 @@ in the way one after the other, so that each claim that is lost is lost to one o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,7 +49,8 @@ class Lost:
     @property
     def reason(self) -> str:
         """The obstacle with its detail."""
-        return f"{self.obstacle}{f' ({self.detail})' if self.detail else ''}"
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{self.obstacle}{detail}"
 
     def __str__(self) -> str:
         return f"{self.claims} {self.reason}"
@@ -95,10 +97,12 @@ class Answers:
 
     def refusal(self, study: str, source: str) -> UsageError:
         """Return the error of a run that judges too few, with the next step."""
-        most = max(self.lost, key=lambda lost: lost.claims, default=None)
+        most = ""
+        if self.lost:
+            most = f": {max(self.lost, key=lambda lost: lost.claims)}"
         return UsageError(
             f"{self.claims} of {count(self.of, 'claim')} of {source} can be judged here, less than "
-            f"a third{f': {most}' if most else ''}",
+            f"a third{most}",
             where=f"study '{study}'",
             hint="; ".join([*map(str, self.better), "--yes measures all the same"]),
         )
@@ -127,14 +131,11 @@ class Foresight:
         lost: dict[int, ClaimObstacle] = {}
         for obstacle, judged in self._steps(study, expected, baseline):
             lost = {claim: lost.get(claim, obstacle) for claim in ideal - judged}
-        counted = [
-            (kind, sum(lost_to is kind for lost_to in lost.values())) for kind in ClaimObstacle
-        ]
         return Answers(
-            len(ideal) - len(lost),
-            len(ideal),
-            tuple(Lost(kind, n, _detail(kind, study, expected)) for kind, n in counted if n),
-            tuple(self._forms(study, platforms, baseline, len(ideal))),
+            claims=len(ideal) - len(lost),
+            of=len(ideal),
+            lost=tuple(_losses(Counter(lost.values()), study, expected)),
+            forms=tuple(self._forms(study, platforms, baseline, len(ideal))),
         )
 
     def _steps(
@@ -147,12 +148,14 @@ class Foresight:
         cast = [name for name, role in study.roles.items() if role.platform]
         yield ClaimObstacle.ROLE, self._ideal(sized, cast)
         there = {row.obstacle for row in expected}
-        there |= {ClaimObstacle.GIVEN} if any(row.simulated for row in expected) else set()
+        if any(row.simulated for row in expected):
+            there.add(ClaimObstacle.GIVEN)
         met: list[ClaimObstacle] = []
-        for obstacle in (kind for kind in OF_ROWS if kind in there):
-            met.append(obstacle)
-            rows = [row.behind(met) for row in expected]
-            yield obstacle, self.judge(_tables(study), rows, baseline)
+        for obstacle in OF_ROWS:
+            if obstacle in there:
+                met.append(obstacle)
+                rows = [row.behind(met) for row in expected]
+                yield obstacle, self.judge(_tables(study), rows, baseline)
 
     def _at(self, scale: str | None) -> Study:
         return self.whole if scale is None else self.whole.at_scale(scale)
@@ -173,19 +176,24 @@ class Foresight:
 
         Forms of which nothing can be measured here are left out.
         """
-        given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
-        name = self.whole.name
-        others: list[StudyForm | None] = []
-        is_cast = any(role.platform for role in study.roles.values())
-        for scale in (None, *self.whole.scales) if is_cast else ():
-            if scale != study.scale:
-                words = f"`bareline run {name}{f' --scale {scale}' if scale else ''}`"
-                cast = self._at(scale).with_roles(given, [])
-                others.append(self._form(words, cast, platforms, baseline))
-        others.append(self._simulated_form())
-        yield from (form for form in others if form is not None)
+        forms = [*self._scaled_forms(study, platforms, baseline), self._simulated_form()]
+        yield from (form for form in forms if form is not None)
         if len(exact_among(platforms)) < len(platforms):
             yield StudyForm("a real machine for each role (--as ROLE=PLATFORM)", claims)
+
+    def _scaled_forms(
+        self, study: Study, platforms: Sequence[PlatformSpec], baseline: str
+    ) -> Iterator[StudyForm | None]:
+        """Yield the other scales of the study with the same roles; none if no role is cast."""
+        if not any(role.platform for role in study.roles.values()):
+            return
+        given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
+        for scale in (None, *self.whole.scales):
+            if scale != study.scale:
+                option = f" --scale {scale}" if scale else ""
+                words = f"`bareline run {self.whole.name}{option}`"
+                cast = self._at(scale).with_roles(given, [])
+                yield self._form(words, cast, platforms, baseline)
 
     def _simulated_form(self) -> StudyForm | None:
         """Return the simulated study; None without one, or where the simulator is missing."""
@@ -215,6 +223,15 @@ class Foresight:
             return None  # no case fits
         time = wall_time(asking, plan, exact_among(platforms), self.earlier)
         return StudyForm(words, len(judged), time)
+
+
+def _losses(
+    claims: Mapping[ClaimObstacle, int], study: Study, expected: Sequence[ExpectedRow]
+) -> Iterator[Lost]:
+    """Yield the obstacles that leave claims unjudged, in their order, with the number of these."""
+    for obstacle in ClaimObstacle:
+        if claims.get(obstacle):
+            yield Lost(obstacle, claims[obstacle], _detail(obstacle, study, expected))
 
 
 def _tables(study: Study) -> dict[str, dict[str, Any]]:

@@ -152,7 +152,8 @@ def _lsf(request: JobRequest, path: Path) -> list[str]:
     words = ["-J", _called(path), "-n", str(request.nodes), "-R", "span[ptile=1]", "-x", "-r"]
     words += ["-W", str(request.time_min), "-o", "/dev/null"]
     if request.after:
-        words += ["-w", f"{'done' if request.well else 'ended'}({request.after})"]
+        condition = "done" if request.well else "ended"
+        words += ["-w", f"{condition}({request.after})"]
     # A command, not a job script: sites differ in whether bsub reads scripts. Its shell joins it.
     return ["bsub", *words, *request.options, "/bin/sh", shlex.quote(str(path))]
 
@@ -221,8 +222,10 @@ def _lsf_state(job: str) -> JobStanding:
     if answer is None:
         return JobStanding("ended")
     word, _, code = answer.strip().partition("|")
-    if word in ("DONE", "EXIT"):
-        return _ended("0" if word == "DONE" else code)
+    if word == "DONE":
+        return _ended("0")
+    if word == "EXIT":
+        return _ended(code)
     waits = word in ("PEND", "PSUSP", "PROV", "WAIT")
     return JobStanding(
         {"PEND": "pending", "RUN": "running"}.get(word, word.lower()), waits, not waits
@@ -239,8 +242,10 @@ def _flux_state(job: str) -> JobStanding:
 
 
 def _ended(code: str) -> JobStanding:
-    if code in ("0", ""):
-        return JobStanding("completed" if code else "ended")
+    if not code:
+        return JobStanding("ended")
+    if code == "0":
+        return JobStanding("completed")
     return JobStanding(f"failed (exit code {code})")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, count
@@ -17,6 +17,7 @@ from bareline.platforms.config import load_platforms
 from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import PlatformError, UsageError
+from bareline.vocabulary.model import Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.rows import row_of
 
@@ -40,7 +41,9 @@ def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str 
             f"the baseline '{given}' is not part of the run",
             hint=f"add --on {given}, or choose one of: {', '.join(names)}",
         )
-    return given or (study.baseline if study.baseline in names else names[0])
+    if given:
+        return given
+    return study.baseline if study.baseline in names else names[0]
 
 
 def cast_study(
@@ -64,25 +67,43 @@ def cast_study(
     wrong: dict[str, PlatformError] = {}
     loaded = load_platforms(platforms, wrong)
     lacking = {} if on else _lacking(study, loaded, wrong)
-    offered = study.model_copy(
-        update={
-            "roles": {
-                name: role.model_copy(update={"platform": None}) if name in lacking else role
-                for name, role in study.roles.items()
-            }
-        }
-    )
-    has_platforms = on or given or any(role.platform for role in offered.roles.values())
-    cast = offered.with_roles(given, on) if has_platforms else offered
-    left = [name for name, role in cast.roles.items() if role.platform is None]
-    few = len(study.roles) > 1 and len(cast.roles) - len(left) < _FEWEST_ROLES
-    if few and not (on or anyway):
+    roles = {}
+    for name, role in study.roles.items():
+        roles[name] = role.model_copy(update={"platform": None}) if name in lacking else role
+    offered = study.changed(roles=roles)
+    if not (on or given or any(role.platform for role in roles.values())):
+        return _without_platforms(offered, lacking, loaded, anyway=anyway)
+    cast = offered.with_roles(given, on)
+    left = _open_roles(cast)
+    if _compares_nothing(cast) and not (on or anyway):
         dropped = {text.partition("=")[0] for text in given}
         open_roles = [name for name in left if name not in dropped]
         raise _alone(cast, open_roles or left, lacking, loaded)
-    if not has_platforms:
-        cast = offered.with_roles(given, on)  # which refuses it
     return cast, [_left_line(name, lacking) for name in left]
+
+
+def _without_platforms(
+    study: Study,
+    lacking: Mapping[str, Availability],
+    loaded: Mapping[str, PlatformSpec],
+    *,
+    anyway: bool,
+) -> tuple[Study, list[str]]:
+    """Refuse a study of which no role has a platform; parameters and result of `cast_study`."""
+    left = _open_roles(study)
+    if _compares_nothing(study) and not anyway:
+        raise _alone(study, left, lacking, loaded)
+    return study.with_roles([], []), [_left_line(name, lacking) for name in left]
+
+
+def _open_roles(study: Study) -> list[str]:
+    return [name for name, role in study.roles.items() if role.platform is None]
+
+
+def _compares_nothing(study: Study) -> bool:
+    """Whether a study of several roles has platforms for fewer than two."""
+    taken = len(study.roles) - len(_open_roles(study))
+    return len(study.roles) > 1 and taken < _FEWEST_ROLES
 
 
 def _lacking(
@@ -139,24 +160,30 @@ def _alone(
     """Explain that a study would compare nothing here, and the one step that mends most of it."""
     taken = [role.platform for role in study.roles.values() if role.platform]
     fewer = _FEWEST_ROLES - len(taken)
-    free = (
-        name
-        for name, spec in sorted(platforms.items(), key=lambda item: -item[1].capacity.nodes)
-        if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok
-    )
-    mapped = " ".join(
-        f"--as {role}={name}" for role, name in zip(open_[-fewer:], free, strict=False)
-    )
-    mend = Counter(missing.hint for missing in lacking.values() if missing.hint).most_common(1)
-    steps = [hint for hint, _ in mend] + ([f"map roles, e.g. `{mapped}`"] if mapped else [])
-    why = list(dict.fromkeys(missing.reason for missing in lacking.values()))
+    free = _stand_ins(platforms, taken)
+    pairs = zip(open_[-fewer:], free, strict=False)
+    mapped = " ".join(f"--as {role}={name}" for role, name in pairs)
+    hints = Counter(missing.hint for missing in lacking.values() if missing.hint)
+    steps = [hint for hint, _ in hints.most_common(1)]
+    if mapped:
+        steps.append(f"map roles, e.g. `{mapped}`")
+    steps.append("go on with --anyway")
+    reasons = list(dict.fromkeys(missing.reason for missing in lacking.values()))
+    why = "; ".join(reasons[:2]) or "the other roles have no platform"
     return UsageError(
-        f"{len(taken)} of {len(study.roles)} roles can be measured here "
-        f"({'; '.join(why[:2]) or 'the other roles have no platform'}): nothing would be "
+        f"{len(taken)} of {len(study.roles)} roles can be measured here ({why}): nothing would be "
         "compared",
         where=f"study '{study.name}'",
-        hint=", or ".join([*steps, "go on with --anyway"]),
+        hint=", or ".join(steps),
     )
+
+
+def _stand_ins(platforms: Mapping[str, PlatformSpec], taken: Collection[str]) -> Iterator[str]:
+    """Yield the platforms that may take any role here, those of the most nodes first."""
+    specs = sorted(platforms.items(), key=lambda item: -item[1].capacity.nodes)
+    for name, spec in specs:
+        if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok:
+            yield name
 
 
 def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
@@ -167,10 +194,11 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
     for spec in platforms:
         available = availability_of(spec)
         if not available.ok:
-            others = f"leave out --on {spec.name}" if len(platforms) > 1 else "choose another --on"
+            hint = f"leave out --on {spec.name}" if len(platforms) > 1 else "choose another --on"
+            if available.hint:
+                hint = f"{available.hint}, or {hint}"
             raise UsageError(
-                f"the platform '{spec.name}' cannot be used here: {available.reason}",
-                hint=f"{available.hint}, or {others}" if available.hint else others,
+                f"the platform '{spec.name}' cannot be used here: {available.reason}", hint=hint
             )
 
 
@@ -206,7 +234,7 @@ def create_run(
     from bareline.store.run_files import now
 
     seed = seed_of(study, seed)
-    study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
+    study = study.changed(cases_per_turn=cases_per_turn(study, platforms))
     platforms = [spec.settled() for spec in platforms]
     make_plan(study, platforms, seed=seed)
     header = Header(
@@ -263,17 +291,19 @@ def plan_rows(
     control: str = "",
 ) -> list[PlannedTrial]:
     """List a plan's trials in their order, for ``--dry-run``: one of many without a seed."""
-    study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
-    return [
-        row_of(
-            PlannedTrial,
-            trial.case,
-            trial=trial.index,
-            block=trial.block,
-            platform=trial.platform,
-            control=trial.platform == control,
-            layout=str(trial.layout) if trial.layout else None,
-            timeout_s=trial.timeout_s,
-        )
-        for trial in make_plan(study, platforms, seed=seed_of(study, seed))
-    ]
+    study = study.changed(cases_per_turn=cases_per_turn(study, platforms))
+    trials = make_plan(study, platforms, seed=seed_of(study, seed))
+    return [_planned_row(trial, control) for trial in trials]
+
+
+def _planned_row(trial: Trial, control: str) -> PlannedTrial:
+    return row_of(
+        PlannedTrial,
+        trial.case,
+        trial=trial.index,
+        block=trial.block,
+        platform=trial.platform,
+        control=trial.platform == control,
+        layout=None if trial.layout is None else str(trial.layout),
+        timeout_s=trial.timeout_s,
+    )

@@ -101,7 +101,7 @@ def calibrate(
         "title": f"simulated, calibrated on {name} of {named}",
         "nodes": nodes,
         "cores": cores,
-        "curve": [[size, float(f"{seconds:.6g}")] for size, seconds in curve],
+        "curve": [[size, _rounded(seconds, 6)] for size, seconds in curve],
         **_overheads(tables, curve, eager_bytes),
         "eager_bytes": eager_bytes,
         "source": f"ping-pong, message rate and overhead of {name}, run {named}, "
@@ -111,17 +111,24 @@ def calibrate(
     if both_ways is not None:
         table["both_ways_bytes_per_s"] = both_ways
     simulations = Simulations(records, name, tables[0], tell)
-    table["compute_factor"] = float(f"{simulations.compute_factor(table):.4g}")
+    table["compute_factor"] = _rounded(simulations.compute_factor(table), 4)
     checks, left_out = simulations.checks(table)
     calibration = Calibration(table, tuple(checks), tuple(left_out))
     if calibration.error is not None:
-        table["error"] = float(f"{calibration.error:.3g}")
-    table["checks"] = [
-        [check.probe, check.ranks, check.where, check.unit]
-        + [float(f"{value:.6g}") for value in (check.measured, check.simulated)]
-        for check in checks
-    ]
+        table["error"] = _rounded(calibration.error, 3)
+    table["checks"] = [_check_row(check) for check in checks]
     return calibration
+
+
+def _check_row(check: Agreement) -> list[Any]:
+    """Return a check as the platform's table has it."""
+    measured = _rounded(check.measured, 6)
+    simulated = _rounded(check.simulated, 6)
+    return [check.probe, check.ranks, check.where, check.unit, measured, simulated]
+
+
+def _rounded(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
 
 
 def _undisturbed(run: Run, note: Callable[[str], None]) -> Records:
@@ -173,22 +180,26 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
 
     A processor that moves every byte itself moves no more when they come from two sides.
     """
-    largest = [
-        max(points)[1]
-        for probe in _BOTH_WAYS
-        if (points := [point[:2] for point in _between_nodes(tables, probe, "bandwidth")])
-    ]
+    largest = []
+    for probe in _BOTH_WAYS:
+        points = [(size, rate) for size, rate, _ in _between_nodes(tables, probe, "bandwidth")]
+        if points:
+            _, rate = max(points)
+            largest.append(rate)
     if not largest:
         return None
     one_way = 1 / _byte_s(curve)
     bytes_per_s = max(*largest, one_way)
-    return float(f"{bytes_per_s:.5g}") if bytes_per_s < 2 * one_way else None
+    if bytes_per_s >= 2 * one_way:
+        return None
+    return _rounded(bytes_per_s, 5)
 
 
 def _byte_s(curve: _Curve) -> float:
     """Return the time in s of a byte of the largest message, beyond an empty one's latency."""
-    (_, least), (size, most) = curve[0], curve[-1]
-    return (most - least) / size
+    _, empty_s = curve[0]
+    size, largest_s = curve[-1]
+    return (largest_s - empty_s) / size
 
 
 def _overheads(
@@ -205,11 +216,11 @@ def _overheads(
     that. Without a rate nothing is known.
     """
     # As far as the sender limits the rate, and not the link.
-    busy = [
-        (size, size / rate)
-        for size, rate in _by_size(tables, _RATE)
-        if size <= _SMALL_BYTES or size / rate > _LINK_BOUND * size * _byte_s(curve)
-    ]
+    busy = []
+    for size, rate in _by_size(tables, _RATE):
+        link_s = size * _byte_s(curve)
+        if size <= _SMALL_BYTES or size / rate > _LINK_BOUND * link_s:
+            busy.append((size, size / rate))
     received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
     overheads: dict[str, list[list[float]]] = defaultdict(list)
     for size, busy_s in _small_as_one(busy, eager_bytes):
@@ -221,20 +232,20 @@ def _overheads(
             busy_s = min(busy_s, _MOST_OF_LATENCY * latency_s)
             receive_s = min(busy_s, on_the_way_s - busy_s)
         departure_s = min(busy_s, on_the_way_s - receive_s)
-        for name, seconds in (
-            ("send_overhead_s", busy_s),
-            ("receive_overhead_s", receive_s),
-            ("departure_s", departure_s),
-        ):
-            overheads[name].append([size, float(f"{seconds:.4g}")])
+        overheads["send_overhead_s"].append([size, _rounded(busy_s, 4)])
+        overheads["receive_overhead_s"].append([size, _rounded(receive_s, 4)])
+        overheads["departure_s"].append([size, _rounded(departure_s, 4)])
     return overheads
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
     """Return small messages the least cost of any; larger ones keep theirs while sent at once."""
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
+    if not small:
+        return []
+    least_s = min(small)
     larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
-    return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []
+    return [(0, least_s), (_SMALL_BYTES, least_s), *larger]
 
 
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:

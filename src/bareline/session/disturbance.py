@@ -43,14 +43,13 @@ class DisturbanceWatch:
             self._disturbed += bool(kinds)
             if not disturbed:
                 self._lasts = False
-                text = f"undisturbed again since {_WINDOW} trials; before, "
                 trials = count(self._trials - _WINDOW, "trial")
-                self._note(
-                    record.trial.platform, f"{text}{self._disturbed} of {trials} were disturbed"
-                )
+                before = f"{self._disturbed} of {trials} were disturbed"
+                text = f"undisturbed again since {_WINDOW} trials; before, {before}"
+                self._note(record.trial.platform, text)
 
     def _beginning(self, record: Record) -> str:
-        kinds = listing(sorted({kind for noticed in self._latest for kind in noticed}))
+        kinds = listing(sorted(set().union(*self._latest)))
         busy = record.foreign_cores
         cores = f", {busy:.1f} cores busy with other programs" if busy else ""
         disturbed = sum(map(bool, self._latest))

@@ -96,10 +96,10 @@ def expected_rows(
     everywhere = study.without_computing_on([])
     choice = choose(everywhere, platforms)
     types = load_platform_types()
-    sides = [
-        _Side(number, spec, types[spec.type].exact, types[spec.type].emulated(spec))
-        for number, spec in enumerate(platforms)
-    ]
+    sides = []
+    for number, spec in enumerate(platforms):
+        kind = types[spec.type]
+        sides.append(_Side(number, spec, kind.exact, kind.emulated(spec)))
     base = next(side for side in sides if side.name == baseline)
     for side in sides:
         if side is not base:
@@ -108,9 +108,15 @@ def expected_rows(
 
 def ideally_cast(study: Study, roles: Collection[str]) -> tuple[Study, list[PlatformSpec]]:
     """Return a study whose roles, or some, are taken by real machines with enough nodes."""
-    names = {role: f"side-{number}" for number, role in enumerate(study.roles)}
-    given = [f"{role}={name if role in roles else ''}" for role, name in names.items()]
-    tables = {names[role]: {"type": "null", "nodes": _MANY} for role in roles}
+    given = []
+    tables = {}
+    for number, role in enumerate(study.roles):
+        if role in roles:
+            name = f"side-{number}"
+            given.append(f"{role}={name}")
+            tables[name] = {"type": "null", "nodes": _MANY}
+        else:
+            given.append(f"{role}=")
     specs = platforms_from_toml({"platform": tables}, where="enough nodes")
     return study.with_roles(given, []), list(specs.values())
 
@@ -121,47 +127,46 @@ class _Pair:
 
     study: Study
     choice: Choice
-    own: _Side
+    platform: _Side
     base: _Side
     metrics: frozenset[str]
 
     def rows(self) -> Iterator[ExpectedRow]:
         """Yield the values of each case that the study asks for on the platform."""
-        lacking = {(row.platform, row.case): row.reason for row in self.choice.left_out}
-        cases = dict.fromkeys((*self.choice.cases, *(row.case for row in self.choice.left_out)))
+        omitted = self.choice.left_out
+        reasons = {(row.platform, row.case): row.reason for row in omitted}
         numbers = {case: number for number, case in enumerate(self.choice.cases)}
-        for case in cases:
+        for case in dict.fromkeys((*self.choice.cases, *(row.case for row in omitted))):
             if case.profile:
                 continue  # compared without the profiler
-            cell, base = (
-                self.choice.cells.get(Cell(side.number, numbers.get(case, -1)))
-                for side in (self.own, self.base)
-            )
-            left_out = [
-                f"{side.name}: {reason.removeprefix('does not fit: ')}"
-                for side in (self.own, self.base)
-                if (reason := lacking.get((side.name, case)))
-            ]
-            if cell is None and (self.own.name, case) not in lacking:
+            number = numbers.get(case, -1)
+            cell = self.choice.cells.get(Cell(self.platform.number, number))
+            base = self.choice.cells.get(Cell(self.base.number, number))
+            if cell is None and (self.platform.name, case) not in reasons:
                 continue  # not asked for there
-            if left_out or cell is None or base is None:
-                yield from self._values(case, 0, ClaimObstacle.SIZE, "; ".join(left_out[:1]))
+            missing = ""
+            for side in (self.base, self.platform):
+                reason = reasons.get((side.name, case))
+                if reason:
+                    missing = f"{side.name}: {reason.removeprefix('does not fit: ')}"
+            if missing or cell is None or base is None:
+                yield from self._values(case, 0, ClaimObstacle.SIZE, missing)
             else:
-                yield from self._values(case, cell.layout.nodes, *self._obstacle(case, cell, base))
+                obstacle, detail = self._obstacle(case, cell, base)
+                yield from self._values(case, cell.layout.nodes, obstacle, detail)
 
     def _obstacle(
         self, case: Case, cell: PlanCell, base: PlanCell
     ) -> tuple[ClaimObstacle | None, str]:
         """Return why a case that both sides run will have no ratio."""
-        sides = (self.own, self.base)
+        sides = (self.platform, self.base)
         if self.study.layouts == "equal" and cell.layout != base.layout:
-            return (
-                ClaimObstacle.SIZE,
-                f"{self.own.name} {cell.layout}, {self.base.name} {base.layout}",
-            )
-        for tool in self.study.command_of(case).requires:
-            if any(side.spec.type in _ON_THIS_PATH for side in sides) and not shutil.which(tool):
-                return ClaimObstacle.PROGRAM, tool
+            layouts = f"{self.platform.name} {cell.layout}, {self.base.name} {base.layout}"
+            return ClaimObstacle.SIZE, layouts
+        if any(side.spec.type in _ON_THIS_PATH for side in sides):
+            for tool in self.study.command_of(case).requires:
+                if not shutil.which(tool):
+                    return ClaimObstacle.PROGRAM, tool
         emulated = [side for side in sides if side.emulated]
         if self.study.find_probe(case.probe).layer in PROCESSOR_LAYERS and emulated:
             return ClaimObstacle.EMULATED, f"{emulated[0].name}: {emulated[0].emulated}"
@@ -175,8 +180,8 @@ class _Pair:
     ) -> Iterator[ExpectedRow]:
         probe = self.study.find_probe(case.probe)
         params = self.study.params_of(case)
-        simulated = self.own.simulated or self.base.simulated
-        alike = simulated and self.own.spec.options == self.base.spec.options
+        simulated = self.platform.simulated or self.base.simulated
+        alike = simulated and self.platform.spec.options == self.base.spec.options
         ratio = 1.0 if alike else _PLANTED
         for point in _points(params):
             for metric in self.metrics & probe.delivers(params).keys():
@@ -186,7 +191,7 @@ class _Pair:
                 )  # fmt: skip
                 row = Row(
                     place=place,
-                    platform=self.own.name,
+                    platform=self.platform.name,
                     layer=probe.layer,
                     metric=probe.metrics[metric],
                     baseline=self.base.name,

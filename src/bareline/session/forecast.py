@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -178,7 +179,8 @@ class ForecastStep:
             last = sessions[max(sessions)]
             for key, value in host_of_today().items():
                 if key != "boot" and last.host.get(key, value) != value:
-                    return f"was measured on another {'host' if key == 'name' else key}"
+                    difference = "host" if key == "name" else key
+                    return f"was measured on another {difference}"
             if last.versions.get("bareline") != versions()["bareline"]:
                 return "was measured by another bareline"
         for spec in self.platforms:
@@ -251,7 +253,7 @@ class Question:
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
-        plain = "".join(sign if sign.isalnum() else "-" for sign in Path(name).name.split(" ")[0])
+        plain = re.sub(r"[\W_]", "-", Path(name).name.split(" ")[0])
         return self.runs / f"{title}-{plain[:_LONGEST_NAME]}-{digest}"
 
     @property
@@ -274,9 +276,9 @@ def launches_of(run: Run, platform: str) -> Application:
     (name,) = by_name
     application = by_name[name].get(platform)
     if application is None or not application.launches:
+        disturbed = application.disturbed if application else "none"
         raise AnalysisError(
-            f"no launch of {name} on {platform} is of use: "
-            f"{application.disturbed if application else 'none'} lacked their cores",
+            f"no launch of {name} on {platform} is of use: {disturbed} lacked their cores",
             where=str(run.path),
             hint="forecast again when other programs let the machine alone, with fewer ranks than "
             "cores",

@@ -356,7 +356,7 @@ class History:
 
     def tally(self) -> TrialCounts:
         """Count the planned, finished and saved trials."""
-        statuses = Counter(map(_counted_as, self.records.values()))
+        statuses = Counter(map(counted_as, self.records.values()))
         saved = 0
         not_run = 0
         blocks_had = None
@@ -395,5 +395,6 @@ def _failed_stage(record: Record) -> Stage | None:
     return record.outcome.stage if isinstance(record.outcome, Failed) else None
 
 
-def _counted_as(record: Record) -> str:
+def counted_as(record: Record) -> str:
+    """Return the count of `TrialCounts` that a record belongs to."""
     return "skipped" if record.skipped else record.status

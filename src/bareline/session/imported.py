@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,8 @@ from bareline.analysis.numbers.records import read_runs
 from bareline.analysis.words.power import launches_words
 from bareline.formats.importer import load_importers
 from bareline.store.run import Run
+from bareline.vocabulary.grouping import grouped_by
+from bareline.vocabulary.model import Case
 from bareline.vocabulary.units import count
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -55,7 +57,7 @@ class Intake:
     @property
     def failed(self) -> int:
         """Number of new trials without numbers."""
-        return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
+        return sum(map(_is_new_failure, self.rows))
 
     @property
     def incomplete(self) -> bool:
@@ -65,16 +67,13 @@ class Intake:
     def lines(self) -> list[str]:
         """Describe the imported trials for people, and the limits of a single trial."""
         lines = []
-        formats: dict[str, list[Imported]] = defaultdict(list)
-        for row in self.rows:
-            formats[row["format"]].append(row)
-        for name, rows in formats.items():
+        for name, rows in grouped_by(self.rows, lambda row: row["format"]).items():
             files = len({row["file"] for row in rows})
-            new = [row for row in rows if row["trial"] is not None]
-            line = f"{load_importers()[name].title}: {count(len(new), 'trial')} from "
-            line += count(files, "file")
-            if len(new) < len(rows):
-                line += f", {len(rows) - len(new)} already there"
+            new = sum(row["trial"] is not None for row in rows)
+            title = load_importers()[name].title
+            line = f"{title}: {count(new, 'trial')} from {count(files, 'file')}"
+            if new < len(rows):
+                line += f", {len(rows) - new} already there"
             lines.append(line)
         return [*lines, *self.losses(), *self._launch_lines()]
 
@@ -82,11 +81,12 @@ class Intake:
         """Describe how many launches the cases have, and how many they need."""
         lines = []
         platforms = {row["platform"] for row in self.rows}
-        cases = Counter(
-            (record.trial.platform, record.trial.case)
-            for record in self.run.finished().values()
-            if record.status == "measured" and record.trial.platform in platforms
-        )
+        cases: Counter[tuple[str, Case]] = Counter()
+        for record in self.run.finished().values():
+            if record.status == "measured" and record.trial.platform in platforms:
+                cases[record.trial.platform, record.trial.case] += 1
+        if not cases:
+            return []
         single = sum(number == 1 for number in cases.values())
         few = sum(number < MIN_LAUNCHES for number in cases.values())
         if few:
@@ -95,34 +95,42 @@ class Intake:
             lines.append(
                 f"{trials}: no interval and no verdict; import more outputs of the same cases"
             )
-        if cases and (needed := launches_words(read_runs([self.run]))):
+        needed = launches_words(read_runs([self.run]))
+        if needed:
             lines.append(needed)
         return lines
 
     def losses(self) -> list[str]:
         """Return lines for people: failures, omissions and files of no known format."""
-        lines = [
-            f"failed: {row['file']}: {row['probe']}: {row['reason']}"
-            for row in self.rows
-            if row["trial"] is not None and row["status"] == "failed"
-        ]
+        lines = []
+        for row in filter(_is_new_failure, self.rows):
+            lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
         if self.lost:
             lines.append(f"{count(len(self.lost), 'value or row', 'values or rows')} left out:")
             lines += [f"left out: {words}" for words in self.lost[:_NAMED_LOSSES]]
         if len(self.lost) > _NAMED_LOSSES:
             rest = len(self.lost) - _NAMED_LOSSES
             lines.append(f"left out: {rest} more, which --json names")
-        return [*lines, *(f"skipped, of no known format: {file}" for file in self.skipped)]
+        lines += [f"skipped, of no known format: {file}" for file in self.skipped]
+        return lines
+
+
+def _is_new_failure(row: Imported) -> bool:
+    return row["trial"] is not None and row["status"] == "failed"
 
 
 def commit_lines(intakes: Sequence[Intake]) -> list[str]:
     """Return lines for people: the runs of an import per commit, and the losses."""
-    rows = [row for intake in intakes for row in intake.rows]
-    new = sum(row["trial"] is not None for row in rows)
-    runs = {intake.run.path for intake in intakes}
-    already = f", {len(rows) - new} already there" if new < len(rows) else ""
-    lines = [f"{count(len(runs), 'commit')}, a run each: {count(new, 'trial')}{already}"]
-    return lines + [line for intake in intakes for line in intake.losses()]
+    trials = 0
+    new = 0
+    losses: list[str] = []
+    for intake in intakes:
+        trials += len(intake.rows)
+        new += sum(row["trial"] is not None for row in intake.rows)
+        losses += intake.losses()
+    commits = count(len({intake.run.path for intake in intakes}), "commit")
+    already = f", {trials - new} already there" if new < trials else ""
+    return [f"{commits}, a run each: {count(new, 'trial')}{already}", *losses]
 
 
 def explanation(rows: Iterable[Imported]) -> list[str]:

@@ -125,13 +125,15 @@ def _in_cache(
 ) -> tuple[Sample, ...]:
     """Mark the memory rates whose array is not larger than the last-level cache."""
     cache_bytes = facts.get("cpu.l3_bytes") or facts.get("cpu.l2_bytes") or 0
-    begin = tuple(begin for begin, size in arrays.items() if size <= float(cache_bytes))
-    return tuple(
-        replace(sample, caveats=(*sample.caveats, "in-cache"))
-        if begin and sample.metric.startswith(begin)
-        else sample
-        for sample in samples
-    )
+    in_cache = tuple(name for name, size in arrays.items() if size <= float(cache_bytes))
+    if not in_cache:
+        return samples
+    marked = []
+    for sample in samples:
+        if sample.metric.startswith(in_cache):
+            sample = replace(sample, caveats=(*sample.caveats, "in-cache"))
+        marked.append(sample)
+    return tuple(marked)
 
 
 def _signal_name(number: int) -> str:
@@ -143,6 +145,7 @@ def _signal_name(number: int) -> str:
 
 #: After so many failures on every platform, and no success, the user should look at the program.
 ENOUGH = 2
+_MEND = "; `bareline reparse RUN --study FILE` reads these outputs again, once it is mended"
 
 
 class Failures:
@@ -169,16 +172,22 @@ class Failures:
             self._absent.add((probe, platform))
             return ""
         self._failed[probe, platform] += 1
+        if probe in self._settled:
+            return ""
         tried = [cell for cell in self._planned if cell[0] == probe and cell not in self._absent]
         left = sum(self._left[cell] for cell in tried)
-        enough = all(self._failed[cell] >= min(ENOUGH, self._planned[cell]) for cell in tried)
-        if probe in self._settled or not left or not enough:
+        if not left or not all(map(self._has_failed, tried)):
             return ""
         self._settled.add(probe)
         counts = listing([f"{self._failed[cell]} on {cell[1]}" for cell in tried])
         reason = " ".join(outcome.reason.split())[:240]
-        mend = "; `bareline reparse RUN --study FILE` reads these outputs again, once it is mended"
+        if outcome.stage is Stage.PARSE:
+            reason += _MEND
         return (
             f"{probe} has failed every time ({counts}), and {left} more trials of it are planned: "
-            f"[{outcome.stage.value}] {reason}{mend if outcome.stage is Stage.PARSE else ''}"
+            f"[{outcome.stage.value}] {reason}"
         )
+
+    def _has_failed(self, cell: tuple[str, str]) -> bool:
+        """Whether a probe failed often enough on a platform."""
+        return self._failed[cell] >= min(ENOUGH, self._planned[cell])

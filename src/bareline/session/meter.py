@@ -7,10 +7,11 @@ back, also while they are idle. Any other platform costs while its trials run.
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from statistics import fmean
 
 from bareline.platforms.base import load_platform_types
 from bareline.store.naming import RUNS, list_runs
@@ -26,6 +27,10 @@ from bareline.vocabulary.units import HOUR_S, count
 
 #: Shortest time between two writes of the file, in s: a kill loses no more than that.
 _WRITE_S = 5.0
+#: Number of earlier runs of a study that are read, the latest first.
+_MOST_RUNS = 3
+#: Larger records are not read.
+_MOST_BYTES = 16 << 20
 
 
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
@@ -34,8 +39,10 @@ def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[
     nodes = facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
         return {}
-    each = {PRICE_PER_HOUR: price, PRICE_PER_CORE_HOUR: price * nodes / cores}
-    return {**each, **({PRICE_CURRENCY: limits.currency} if limits.currency else {})}
+    prices: dict[str, Scalar] = {PRICE_PER_HOUR: price, PRICE_PER_CORE_HOUR: price * nodes / cores}
+    if limits.currency:
+        prices[PRICE_CURRENCY] = limits.currency
+    return prices
 
 
 @dataclass(slots=True)
@@ -131,11 +138,10 @@ class Meter:
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)
         if left <= 0:
             return 0.0
-        rate = sum(
-            nodes.cores
-            for name, nodes in self._nodes.items()
-            if name in names and (nodes.lent or name == running)
-        )
+        rate = 0
+        for name, nodes in self._nodes.items():
+            if name in names and (nodes.lent or name == running):
+                rate += nodes.cores
         return left / rate if rate else float("inf")
 
     def limit_words(self, left: int) -> str:
@@ -183,14 +189,19 @@ def outlook(
         kind = types[spec.type]
         cores = kind.cores(spec, largest_layout(plan, spec.name))
         during = list(most_s) if kind.borrows else [spec.name]
-        expected, most = (
-            cores * sum(seconds.get(name, 0.0) for name in during) / HOUR_S
-            if cores is not None and seconds
-            else None
-            for seconds in (expected_s, most_s)
-        )
-        outlooks.append(CostOutlook(spec.name, cores, expected, most))
+        expected_h = _core_hours(cores, expected_s, during)
+        most_h = _core_hours(cores, most_s, during)
+        outlooks.append(CostOutlook(spec.name, cores, expected_h, most_h))
     return outlooks
+
+
+def _core_hours(
+    cores: int | None, seconds: Mapping[str, float], platforms: Iterable[str]
+) -> float | None:
+    """Return the core hours of nodes while some platforms have trials; None where not known."""
+    if cores is None or not seconds:
+        return None
+    return cores * sum(seconds.get(name, 0.0) for name in platforms) / HOUR_S
 
 
 def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
@@ -198,12 +209,13 @@ def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> 
     expected = _expected_s(study, plan)
     if not expected:
         return None
-    planned = _summed(plan, lambda _: 1.0)
-    share = _summed(trials, lambda _: 1.0)
-    return sum(expected[name] * share.get(name, 0.0) / planned[name] for name in expected)
+    planned = Counter(trial.platform for trial in plan)
+    chosen = Counter(trial.platform for trial in trials)
+    return sum(expected[name] * chosen[name] / planned[name] for name in expected)
 
 
 def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[str, float]:
+    """Return the sum of some seconds of each trial, by platform."""
     total: dict[str, float] = defaultdict(float)
     for trial in plan:
         total[trial.platform] += seconds(trial)
@@ -211,33 +223,38 @@ def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[st
 
 
 def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
+    """Return the time in s of a plan's trials by platform; empty where it is not known."""
     took = _earlier(study.name)
     if all((trial.platform, trial.case) in took for trial in plan):
-        seconds_by_name = _summed(plan, lambda trial: took[trial.platform, trial.case])
+        seconds = _summed(plan, lambda trial: took[trial.platform, trial.case])
     elif study.budget_s:
-        seconds_by_name = _summed(plan, lambda _: 1.0)
-        seconds_by_name = {
-            name: study.budget_s * number / len(plan) for name, number in seconds_by_name.items()
-        }
+        planned = Counter(trial.platform for trial in plan)
+        seconds = {name: study.budget_s * planned[name] / len(plan) for name in planned}
     else:
         return {}
-    share = study.budget_s / sum(seconds_by_name.values()) if study.budget_s else 1.0
-    return {name: seconds * min(1.0, share) for name, seconds in seconds_by_name.items()}
+    total_s = sum(seconds.values())
+    if not study.budget_s or total_s <= study.budget_s:
+        return seconds
+    share = study.budget_s / total_s
+    return {name: platform_s * share for name, platform_s in seconds.items()}
 
 
 def _earlier(study: str) -> dict[tuple[str, Case], float]:
     """Return the mean time of a trial in the latest runs of a study here, by platform and case."""
     took: dict[tuple[str, Case], list[float]] = defaultdict(list)
     runs = [run for run in list_runs(RUNS) if run.header.study["study"]["name"] == study]
-    for run in runs[-3:]:
+    for run in runs[-_MOST_RUNS:]:
         with suppress(StoreError):
-            if run.records_bytes <= 16 << 20:
-                for record in run.heads().values():
-                    took[record.trial.platform, record.trial.case].append(record.duration_s)
-    return {key: sum(times) / len(times) for key, times in took.items()}
+            if run.records_bytes > _MOST_BYTES:
+                continue
+            for record in run.heads().values():
+                took[record.trial.platform, record.trial.case].append(record.duration_s)
+    return {cell: fmean(times) for cell, times in took.items()}
 
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
     """Describe in one line the cost of a plan and the limit that may end it; none for no rows."""
+    if not rows:
+        return []
     ends = "" if limit is None else f"; it ends at {limit:g}"
-    return [f"core hours: {'; '.join(map(str, rows))}{ends}"] if rows else []
+    return [f"core hours: {'; '.join(map(str, rows))}{ends}"]

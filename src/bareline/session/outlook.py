@@ -39,8 +39,6 @@ _LONGEST_GAP_S = 60.0
 _USED_LOW = 0.2
 _USED = 0.6
 _USED_HIGH = 1.5
-#: Least, usual and longest time of a launch of an MPI probe without a budget: its start, in s.
-_ONE_START = (0.2, 0.6, 3.0)
 #: Factor between the machine of one day and of another: the possible error of earlier times.
 _DAYS = 1.15
 
@@ -85,15 +83,30 @@ class WallTime:
 
     def then(self, other: WallTime) -> WallTime:
         """Return the time of this plan and another one, one after the other."""
-        total = self.middle_s + other.middle_s
-        share = (self.known * self.middle_s + other.known * other.middle_s) / total if total else 1
+        middle_s = self.middle_s + other.middle_s
+        seen = 1.0
+        if middle_s:
+            seen = (self.known * self.middle_s + other.known * other.middle_s) / middle_s
         return WallTime(
-            total,
-            self.lo_s + other.lo_s,
-            self.hi_s + other.hi_s,
-            share,
-            tuple(dict.fromkeys((*self.undeclared, *other.undeclared))),
+            middle_s=middle_s,
+            lo_s=self.lo_s + other.lo_s,
+            hi_s=self.hi_s + other.hi_s,
+            known=seen,
+            undeclared=tuple(dict.fromkeys((*self.undeclared, *other.undeclared))),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _TrialTime:
+    """The short, usual and long time of a trial, in s."""
+
+    low_s: float
+    middle_s: float
+    high_s: float
+
+
+#: A launch of an MPI probe without a budget: its start.
+_ONE_START = _TrialTime(0.2, 0.6, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +148,10 @@ def earlier_runs(runs: Iterable[Run] | None = None) -> Earlier:
 def _measured_here(run: Run) -> bool:
     here = host_of_today()
     hosts = [session.host for session in run.sessions().values()]
-    alike = ("name", "processor")
-    return any(all(host.get(key) == here.get(key) for key in alike) for host in hosts)
+    return any(
+        host.get("name") == here.get("name") and host.get("processor") == here.get("processor")
+        for host in hosts
+    )
 
 
 def _gaps_s(records: Sequence[Record]) -> list[float]:
@@ -166,33 +181,53 @@ def wall_time(
     """
     past_runs = earlier_runs() if earlier is None else earlier
     plan = [trial for trial in plan if trial.block == 0 or trial.platform not in exact]
-    middle = low = high = 0.0
-    timed = sure = 0
-    undeclared: list[str] = []
-    estimates: dict[tuple[str, Case], tuple[float, float, float] | None] = {}
+    estimates = _Estimates(study, past_runs)
+    sure_blocks = _sure_blocks(study)
+    middle = 0.0
+    low = 0.0
+    high = 0.0
+    sure = 0
+    undeclared: dict[str, None] = {}
     for trial in plan:
-        key = (trial.platform, trial.case)
-        if key not in estimates:
-            estimates[key] = _by_earlier(past_runs.trials.get(key, ())) or _declared(study, trial)
-        timed += key in past_runs.trials
-        estimate = estimates[key]
+        estimate = estimates.time_of(trial)
         if estimate is None:
-            undeclared.append(trial.case.probe)
+            undeclared[trial.case.probe] = None
             continue
-        middle = middle + estimate[1]
-        high = high + estimate[2]
-        if trial.block < _sure_blocks(study):
-            low += estimate[0]
+        middle += estimate.middle_s
+        high += estimate.high_s
+        if trial.block < sure_blocks:
+            low += estimate.low_s
             sure += 1
     limit = study.budget_s or math.inf
     between = past_runs.gap_s * len(plan)
+    timed = sum((trial.platform, trial.case) in past_runs.trials for trial in plan)
     return WallTime(
-        min(middle, limit) + between,
-        min(low, limit) + past_runs.gap_s * sure,
-        min(high, limit) + between,
-        timed / len(plan) if plan else 1.0,
-        tuple(dict.fromkeys(undeclared)),
+        middle_s=min(middle, limit) + between,
+        lo_s=min(low, limit) + past_runs.gap_s * sure,
+        hi_s=min(high, limit) + between,
+        known=timed / len(plan) if plan else 1.0,
+        undeclared=tuple(undeclared),
     )
+
+
+class _Estimates:
+    """The times of a study's trials, each case on a platform estimated once."""
+
+    def __init__(self, study: Study, earlier: Earlier) -> None:
+        self._study = study
+        self._earlier = earlier
+        self._times: dict[tuple[str, Case], _TrialTime | None] = {}
+
+    def time_of(self, trial: Trial) -> _TrialTime | None:
+        """Return the time of a trial; None where nothing is known of it."""
+        cell = (trial.platform, trial.case)
+        if cell not in self._times:
+            durations = self._earlier.trials.get(cell)
+            if durations:
+                self._times[cell] = _by_earlier(durations)
+            else:
+                self._times[cell] = _declared(self._study, trial)
+        return self._times[cell]
 
 
 def _sure_blocks(study: Study) -> int:
@@ -201,21 +236,19 @@ def _sure_blocks(study: Study) -> int:
     return study.required_launches if may_end else study.launches
 
 
-def _by_earlier(durations: Sequence[float]) -> tuple[float, float, float] | None:
-    """Return the short, usual and long time of a trial, in s, by earlier ones; None without one."""
-    if not durations:
-        return None
+def _by_earlier(durations: Sequence[float]) -> _TrialTime:
+    """Return the time of a trial by earlier ones, in s."""
     low, middle, high = np.percentile(durations, [10, 50, 90])
-    return float(low) / _DAYS, float(middle), float(high) * _DAYS
+    return _TrialTime(float(low) / _DAYS, float(middle), float(high) * _DAYS)
 
 
-def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
-    """Return the three times, in s, by the budget that a case declares; None without a budget."""
+def _declared(study: Study, trial: Trial) -> _TrialTime | None:
+    """Return the time of a trial by the budget that its case declares; None without a budget."""
     params = study.params_of(trial.case)
     duration_s = getattr(params, "duration_s", None)
     if duration_s is not None:
         whole_s = float(duration_s) + _START_S
-        return whole_s, whole_s, whole_s * _USED_HIGH
+        return _TrialTime(whole_s, whole_s, whole_s * _USED_HIGH)
     budget_s = getattr(params, "budget_s", None)
     if budget_s is None:
         starts = study.find_probe(trial.case.probe).layer is Layer.MPI
@@ -223,8 +256,11 @@ def _declared(study: Study, trial: Trial) -> tuple[float, float, float] | None:
     sizes = getattr(params, "sizes", None)
     points = len(sizes()) if callable(sizes) else 1
     whole_s = float(budget_s) * points
-    used = [share * whole_s + _START_S for share in (_USED_LOW, _USED, _USED_HIGH)]
-    return (min(used[0], trial.timeout_s), min(used[1], trial.timeout_s), used[2])
+    return _TrialTime(
+        min(_USED_LOW * whole_s + _START_S, trial.timeout_s),
+        min(_USED * whole_s + _START_S, trial.timeout_s),
+        _USED_HIGH * whole_s + _START_S,
+    )
 
 
 def wall_time_line(time: WallTime) -> str:

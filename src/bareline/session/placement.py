@@ -44,9 +44,8 @@ class Placements:
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
         """Look at the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
         assert trial.layout is not None
-        key = trial.platform, trial.layout
-        is_native = command.mpi and any("{native}" in part for part in command.argv)
-        if not is_native or key in self._seen:
+        key = (trial.platform, trial.layout)
+        if key in self._seen or not _is_native(command):
             return
         facts = self._allocations.facts(trial.platform)
         self._seen[key] = SeenLayout(trial.layout, {})
@@ -60,51 +59,58 @@ class Placements:
         self._allocations.update_facts(trial.platform, self._seen[key].facts)
 
 
+def _is_native(command: Command) -> bool:
+    """Whether a command starts an MPI program of bareline's own."""
+    return command.mpi and any("{native}" in part for part in command.argv)
+
+
 def look(
-    allocation: Allocation, layout: Layout, known: Mapping[str, Scalar], command: Command
+    allocation: Allocation, layout: Layout, facts: Mapping[str, Scalar], command: Command
 ) -> SeenLayout:
     """Launch a layout once, with the variables of `command`, and observe where its ranks are.
+
+    - `facts`: of the platform.
 
     Raises PlatformError: the programs do not belong to the launcher's library.
     Raises ParseError: the launch fails, or its output is not complete.
     """
-    given = {name for name, _ in PLACE.env}
-    variables = tuple((name, value) for name, value in command.env if name not in given)
-    output = allocation.run(replace(PLACE, env=(*PLACE.env, *variables)), layout, timeout_s=60.0)
+    variables = dict(command.env) | dict(PLACE.env)
+    program = replace(PLACE, env=tuple(variables.items()))
+    output = allocation.run(program, layout, timeout_s=60.0)
     if output.exit_code or output.timed_out:
         raise ParseError(f"the launch ended with code {output.exit_code}")
     seen = read_place(output)
-    flavour = f"{known.get('mpi.flavour', 'the launcher')} {known.get('mpi.version', '')}".strip()
+    flavour = f"{facts.get('mpi.flavour', 'the launcher')} {facts.get('mpi.version', '')}".strip()
     if seen.jobs > 1:
         raise PlatformError(
             f"the programs are built with {seen.built_with}, and the launcher of {flavour} starts "
             f"them as {seen.jobs} jobs instead of {layout.ranks} ranks",
             hint="`mpi` names the library; `bareline build --on` builds for it",
         )
-    return shown(seen, layout, known)
+    return shown(seen, layout, facts)
 
 
 def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout:
     """Compare the observed placement, carriers and library with the requested ones."""
     allowed = known.get("cpu.allowed")
-    was = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
+    pinning = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
+    carriers = ", ".join(seen.carriers)
     caveats = []
-    if was != layout.pinning:
-        caveats.append(f"{OTHER_PLACEMENT}: asked {layout.pinning.words}, seen {was.words}")
+    if pinning != layout.pinning:
+        words = f"asked {layout.pinning.words}, seen {pinning.words}"
+        caveats.append(f"{OTHER_PLACEMENT}: {words}")
     transport = known.get("mpi.transport")
     if transport in ("shm", "tcp") and seen.kinds - {transport}:
-        caveats.append(f"{OTHER_TRANSPORT}: asked {transport}, seen {', '.join(seen.carriers)}")
+        caveats.append(f"{OTHER_TRANSPORT}: asked {transport}, seen {carriers}")
     if seen.built_with and seen.library and seen.built_with != seen.library:
         caveats.append(f"{OTHER_MPI}: built with {seen.built_with}, ran with {seen.library}")
-    where = "between_nodes" if layout.nodes > 1 else "within_node"
-    facts = {
-        **seen.compiled,
-        "mpi.library": seen.library,
-        f"mpi.carrier.{where}": ", ".join(seen.carriers) if layout.ranks > 1 else "",
-        f"placement.{layout}": _words(seen.ranks),
-    }
-    facts = {name: text for name, text in facts.items() if text}
-    return SeenLayout(replace(layout, pinning=was), facts, tuple(caveats))
+    facts = {**seen.compiled, "mpi.library": seen.library}
+    if layout.ranks > 1:
+        where = "between_nodes" if layout.nodes > 1 else "within_node"
+        facts[f"mpi.carrier.{where}"] = carriers
+    facts[f"placement.{layout}"] = _words(seen.ranks)
+    reported = {name: text for name, text in facts.items() if text}
+    return SeenLayout(replace(layout, pinning=pinning), reported, tuple(caveats))
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
@@ -117,11 +123,17 @@ def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
     if not ranks or not all(rank.cpus for rank in ranks):
         return wanted
     if wanted.binding == "none":
-        if all(len(rank.cpus) >= allowed for rank in ranks):
-            return wanted
-    elif _is_bound(ranks, wanted, threads) and _is_dealt(ranks, wanted):
+        as_wanted = _is_free(ranks, allowed)
+    else:
+        as_wanted = _is_bound(ranks, wanted, threads) and _is_dealt(ranks, wanted)
+    if as_wanted:
         return wanted
     return Pinning(binding=_class_of(ranks, threads, allowed))
+
+
+def _is_free(ranks: Sequence[Rank], allowed: int) -> bool:
+    """Whether each rank may run on every hardware thread of its node."""
+    return all(len(rank.cpus) >= allowed for rank in ranks)
 
 
 def _is_bound(ranks: Sequence[Rank], wanted: Pinning, threads: int) -> bool:
@@ -137,29 +149,29 @@ def _is_bound(ranks: Sequence[Rank], wanted: Pinning, threads: int) -> bool:
 
 
 def _is_dealt(ranks: Sequence[Rank], wanted: Pinning) -> bool:
+    """Whether the ranks are on sockets or NUMA domains in the requested numbers and order."""
     if wanted.domain:
-        counts = Counter(
-            (rank.node, *(rank.packages if wanted.ranks_per_socket else rank.numa))
-            for rank in ranks
-        )
-        return max(counts.values()) <= wanted.ranks_per_domain
-    return wanted.distribution != "cyclic" or all(
-        a.packages != b.packages
-        for a, b in pairwise(ranks)
-        if a.node == b.node and a.machine_packages > 1
-    )
+        in_domain: Counter[tuple[int, frozenset[int]]] = Counter()
+        for rank in ranks:
+            domain = rank.packages if wanted.ranks_per_socket else rank.numa
+            in_domain[rank.node, domain] += 1
+        return max(in_domain.values()) <= wanted.ranks_per_domain
+    if wanted.distribution != "cyclic":
+        return True
+    return not any(_share_a_socket(rank, following) for rank, following in pairwise(ranks))
+
+
+def _share_a_socket(rank: Rank, other: Rank) -> bool:
+    """Whether two ranks are on the same sockets of a node that has several."""
+    if rank.node != other.node or rank.machine_packages <= 1:
+        return False
+    return rank.packages == other.packages
 
 
 def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
-    def beside(other: Rank) -> int:
-        """Count the ranks that may run where `other` does, itself included."""
-        return sum(
-            rank.node == other.node and not rank.cpus.isdisjoint(other.cpus) for rank in ranks
-        )
-
-    if allowed and all(len(rank.cpus) >= allowed for rank in ranks):
+    if allowed and _is_free(ranks, allowed):
         return "none"
-    if _shares(ranks) and any(_cores(rank) < beside(rank) * threads for rank in ranks):
+    if _shares(ranks) and any(_lacks_cores(rank, ranks, threads) for rank in ranks):
         return "shared"
     if all(rank.cores == threads for rank in ranks):
         return "core"
@@ -170,6 +182,14 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
     if all(len(rank.packages) == 1 < rank.machine_packages for rank in ranks):
         return "socket"
     return "some"
+
+
+def _lacks_cores(rank: Rank, ranks: Sequence[Rank], threads: int) -> bool:
+    """Whether a rank's cores are too few for all ranks that may run there, itself included."""
+    sharing = 0
+    for other in ranks:
+        sharing += rank.node == other.node and not rank.cpus.isdisjoint(other.cpus)
+    return _cores(rank) < sharing * threads
 
 
 def _cores(rank: Rank) -> int:
@@ -190,15 +210,19 @@ def _words(ranks: Sequence[Rank]) -> str:
     """Describe each rank's part of a node, as in ``1 core a rank, 1 of 2 sockets in use``."""
     if not ranks:
         return ""
-    first = [rank for rank in ranks if rank.node == ranks[0].node]
-    cores = {_cores(rank) for rank in ranks}
+    cores = [_cores(rank) for rank in ranks]
     least = min(cores)
     most = max(cores)
-    many = str(least) if least == most else f"{least} to {most}"
-    sockets = len(frozenset().union(*(rank.packages for rank in first)))
-    parts = [f"{many} {'core' if most == 1 else 'cores'} a rank"]
-    if first[0].machine_packages > 1:
-        parts.append(f"{sockets} of {first[0].machine_packages} sockets in use")
+    noun = "core" if most == 1 else "cores"
+    many = str(most) if least == most else f"{least} to {most}"
+    parts = [f"{many} {noun} a rank"]
+    first = ranks[0]
+    if first.machine_packages > 1:
+        sockets: set[int] = set()
+        for rank in ranks:
+            if rank.node == first.node:
+                sockets |= rank.packages
+        parts.append(f"{len(sockets)} of {first.machine_packages} sockets in use")
     if _shares(ranks):
         parts.append("which they share")
     return ", ".join(parts)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
-import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,22 +14,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.hosts.launchers.installation import MpiInstallation, find_mpi
+from bareline.platforms.hosts.launchers.installation import MpiInstallation
 from bareline.platforms.localhost.allocation import build_here
 from bareline.profile.files import is_profile, read_profile, write_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.period import find_period, period_file, write_period
 from bareline.profile.sites import with_sites_named
 from bareline.profile.trace import read_trace, trace_of
-from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.vocabulary.files import check_replaceable, read_bounded, stands, step_to_write
-
-#: Launchers that pass their own environment to every rank.
-_BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
-#: Open MPI's options for a file of programs.
-_APP_FILE = ("--app", "-app", "--appfile", "-appfile")
-_LARGEST_APP_FILE_BYTES = 1 << 20
-_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
+from bareline.session.mpi_program import installation_of, why_nothing
+from bareline.session.preloading import preloaded
+from bareline.vocabulary.errors import BarelineError, ProfileError, ToolMissing
+from bareline.vocabulary.files import check_replaceable, stands, step_to_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +116,7 @@ def profile_command(
         )
     out = out.absolute()
     _make_way(out)
-    installation = _installation(argv, mpi)
+    installation = installation_of(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
     variables["BARELINE_PROFILE_SERIES"] = "1"
     if wait_s is not None:
@@ -140,8 +132,9 @@ def profile_command(
     launches = []
     for launch in profiled.launches:
         try:
-            keeps = period and launch.complete
-            launches.append(_keep_period(launch) if keeps else launch)
+            if period and launch.complete:
+                launch = _keep_period(launch)
+            launches.append(launch)
         finally:
             if not trace:
                 _remove_trace(launch.path)
@@ -179,10 +172,8 @@ def profile_environment(
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
-    variables = {
-        "LD_PRELOAD": f"{library}:{present}" if present else str(library),
-        "BARELINE_PROFILE": str(out),
-    }
+    preload = f"{library}:{present}" if present else str(library)
+    variables = {"LD_PRELOAD": preload, "BARELINE_PROFILE": str(out)}
     if split:
         variables["BARELINE_PROFILE_SPLIT"] = "1"
     if regions:
@@ -223,61 +214,8 @@ def parse_limit(text: str) -> int:
     if match is None or int(match[1]) == 0:
         raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
     power = "kmg".index(match[2].lower()) + 1
-    return int(match[1]) * int((1024 if match[3] else 1000) ** power)
-
-
-def preloaded(
-    argv: Sequence[str],
-    flavour: str,
-    variables: Mapping[str, str],
-    folder: Path | None = None,
-) -> tuple[list[str], dict[str, str]]:
-    """Return the command line and environment with which every rank gets the variables.
-
-    Launchers that do not export them to other nodes get an option for it, and are not profiled
-    themselves. Open MPI's option is for one program of a launch, so each program gets it: after
-    every ``:``, and in a copy of a file of programs (``--app``), made in `folder`.
-    """
-    environment = dict(os.environ)
-    name = Path(argv[0]).name
-    if not _LAUNCHER.fullmatch(name):
-        return list(argv), environment | dict(variables)
-    if flavour != "openmpi":
-        given = [part for key, value in variables.items() for part in ("-genv", key, value)]
-        return [argv[0], *given, *argv[1:]], environment
-    given = [part for key, value in variables.items() for part in ("-x", f"{key}={value}")]
-    line = [argv[0], *given]
-    for previous, text in itertools.pairwise(argv):
-        if text == ":":
-            line += [text, *given]
-        elif previous in _APP_FILE and folder is not None:
-            line.append(str(_exporting_programs(Path(text), given, folder)))
-        else:
-            line.append(text)
-    return line, environment
-
-
-def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> Path:
-    """Copy a file of programs with the exported variables in front of each.
-
-    Raises ProfileError: the file cannot be read.
-    """
-    try:
-        text = read_bounded(programs, _LARGEST_APP_FILE_BYTES).decode(errors="surrogateescape")
-    except OSError as error:
-        raise ProfileError(
-            f"the launcher's file of programs cannot be read: {error.strerror}",
-            where=str(programs),
-            hint="give the path of a file with one program and its options a line",
-        ) from error
-    exported = shlex.join(given)
-    lines = [
-        f"{exported} {line}" if line.strip() and not line.lstrip().startswith("#") else line
-        for line in text.splitlines()
-    ]
-    copy = folder / "programs"
-    copy.write_text("\n".join(lines) + "\n", errors="surrogateescape")
-    return copy
+    base = 1024 if match[3] else 1000
+    return int(match[1]) * int(base**power)
 
 
 def _make_way(out: Path) -> None:
@@ -301,18 +239,6 @@ def _make_way(out: Path) -> None:
             where=str(error.filename or out),
             hint=step_to_write(error, "-o"),
         ) from error
-
-
-def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
-    if mpi != "auto":
-        return find_mpi(mpi)
-    name, path = Path(argv[0]).name, shutil.which(argv[0])
-    if path is not None and _LAUNCHER.fullmatch(name):
-        return find_mpi(path)
-    if path is not None and name not in _BATCH and (linked := _flavour(_libraries(Path(path)))):
-        with contextlib.suppress(PlatformError):
-            return find_mpi(linked)
-    return find_mpi("auto")
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -352,14 +278,17 @@ def collect_launches(
     names = _names(out, len(left))
     for path, name in zip(left, names, strict=True):
         try:
-            launches.append(_finish_launch(path, name, by_signal if path == left[-1] else ""))
+            end = by_signal if path == left[-1] else ""
+            launches.append(_finish_launch(path, name, end))
         except BarelineError as error:
             reasons.append(str(error))
     if left:
         return ProfiledRun(exit_code, tuple(launches), "; ".join(reasons))
     nothing = "no MPI program ran to MPI_Init under the profiler"
-    failed = f"the command failed with exit code {exit_code}, its own messages say why; else "
-    why = f"{failed if exit_code else ''}{why_nothing(argv, mpi)}"
+    why = why_nothing(argv, mpi)
+    if exit_code:
+        failed = f"the command failed with exit code {exit_code}, its own messages say why"
+        why = f"{failed}; else {why}"
     return ProfiledRun(exit_code, (), f"{nothing}{by_signal}: {why}")
 
 
@@ -415,54 +344,3 @@ def _move_trace(path: Path, name: Path) -> None:
     ):
         if stands(left):
             left.replace(target)
-
-
-def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
-    """Return why the profiler saw no call of a program: the cause, or else the likely causes."""
-    program = _program_of(argv)
-    if program is not None:
-        libraries = _libraries(program)
-        if program.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-            return f"{program} is set-uid, and the system preloads nothing into such a program"
-        if re.search("not a dynamic executable|statically linked", libraries or ""):
-            return f"{program} is linked statically, so nothing can be preloaded; link it anew"
-        flavour = _flavour(libraries)
-        if flavour is not None and flavour != mpi.flavour:
-            return f"{program} is linked with {flavour}, profiled was {mpi.title}; add --mpi"
-        if libraries is not None and flavour is None:
-            return f"{program} is linked with no MPI library"
-    return (
-        "it calls no MPI function, is linked statically, is set-uid, or uses another MPI library "
-        f"than {mpi.title} (--mpi names one); a line of the profiler itself may say more"
-    )
-
-
-def _program_of(argv: Sequence[str]) -> Path | None:
-    """Return the program of a command line: its first executable that starts no other."""
-    wrappers = {"env", "nice", "taskset", "numactl"}
-    rest = argv[1:] if _LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH else argv
-    for text in rest:
-        path = shutil.which(text)
-        if path is not None and Path(path).name not in wrappers:
-            return Path(path).resolve()
-    return None
-
-
-def _libraries(program: Path) -> str | None:
-    """Return the output of ``ldd`` for a program; None for a script or without ``ldd``."""
-    try:
-        with program.open("rb") as file:
-            if file.read(4) != b"\x7fELF":
-                return None
-        finished = subprocess.run(
-            ["ldd", str(program)], capture_output=True, text=True, check=False, timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return finished.stdout + finished.stderr
-
-
-def _flavour(libraries: str | None) -> str | None:
-    if re.search(r"libmpi\.so\.(20|40)", libraries or ""):
-        return "openmpi"
-    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", libraries or "") else None

@@ -20,7 +20,7 @@ from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.hosts.process import kill_abandoned
 from bareline.profile.launch import under_profiler
-from bareline.session.allocations import Allocations, failure_of, platforms_to_build
+from bareline.session.allocations import Allocations, platforms_to_build
 from bareline.session.disturbance import DisturbanceWatch
 from bareline.session.history import History
 from bareline.session.judge import Failures, JudgedOutput, judge_output
@@ -35,6 +35,7 @@ from bareline.session.pauses import (
     wait_for_allowed_hours,
 )
 from bareline.session.placement import Placements
+from bareline.session.platform_failure import failure_of
 from bareline.session.sources import Sources
 from bareline.session.speeds import remeasure_changed_speeds
 from bareline.session.submission import runs_in_job

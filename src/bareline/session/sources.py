@@ -165,14 +165,14 @@ class Sources:
             raise loaded
         if before is None:
             self._note(spec.name, f"{probe} comes from {source.name}: {loaded.facts['spec']}")
-        self._learn(
-            spec.name, {source_fact(probe, key): fact for key, fact in loaded.facts.items()}
-        )
-        platforms = {name for name, _ in spec.environment}
-        variables = {name for name, _ in to.env} - platforms
-        words = [
-            word for name, each in loaded.words.items() if name not in variables for word in each
-        ]
+        facts = {source_fact(probe, name): fact for name, fact in loaded.facts.items()}
+        self._learn(spec.name, facts)
+        platform_variables = {name for name, _ in spec.environment}
+        variables = {name for name, _ in to.env} - platform_variables
+        words: list[str] = []
+        for name, setting in loaded.words.items():
+            if name not in variables:
+                words += setting
         return replace(to, argv=("env", *words, *to.argv), requires=())
 
     def _look(
@@ -283,7 +283,8 @@ def _spec_of(build: Mapping[str, Any]) -> str:
 def _variant_words(name: str, value: object) -> str:
     """Format a variant of a build as Spack does; "" for a variant without a value."""
     if isinstance(value, bool):
-        return f"{'+' if value else '~'}{name}"
+        sign = "+" if value else "~"
+        return f"{sign}{name}"
     if value in ([], "", None):
         return ""
     if isinstance(value, list):
@@ -316,7 +317,8 @@ def _loaded(
     for key, text in re.findall(r"^bareline-([a-z]+) (.*)$", answer, re.MULTILINE):
         answers.setdefault(key, []).append(text.strip())
     try:
-        before, after = (_environment(answers[key][-1]) for key in ("before", "after"))
+        before = _environment(answers["before"][-1])
+        after = _environment(answers["after"][-1])
     except (KeyError, ValueError) as error:
         raise _NotThereError("what it loaded did not arrive whole") from error
     prefix = answers.get("prefix", [""])[-1]
@@ -328,18 +330,25 @@ def _loaded(
         facts["hash"] = recipes[0][:16]  # enough to distinguish two files
     if prefix:
         facts["prefix"] = prefix
-    set_: dict[str, Sequence[str]] = {}
+    return LoadedSource(_changes(before, after), facts)
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+    """Return the arguments of `env` for each variable that differs, options first as it takes them.
+
+    Text of several lines is left out, as are variables of bash.
+    """
+    removed: dict[str, Sequence[str]] = {}
+    changed: dict[str, Sequence[str]] = {}
     for name in sorted({*before, *after}):
         text = after.get(name)
         if before.get(name) == text or _OWN.fullmatch(name) or not name.isidentifier():
             continue
         if text is None:
-            set_[name] = ("-u", name)
+            removed[name] = ("-u", name)
         elif "\n" not in text:
-            set_[name] = (f"{name}={text}",)
-    # `env` takes its options before its assignments.
-    ordered = sorted(set_.items(), key=lambda pair: len(pair[1]) == 1)
-    return LoadedSource(dict(ordered), facts)
+            changed[name] = (f"{name}={text}",)
+    return removed | changed
 
 
 def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
@@ -365,5 +374,9 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
 
 
 def _environment(text: str) -> dict[str, str]:
-    lines = base64.b64decode(text, validate=True).decode(errors="replace").split("\0")
-    return {name: value for name, _, value in (line.partition("=") for line in lines) if name}
+    variables = {}
+    for line in base64.b64decode(text, validate=True).decode(errors="replace").split("\0"):
+        name, _, value = line.partition("=")
+        if name:
+            variables[name] = value
+    return variables

@@ -63,16 +63,13 @@ def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> lis
     for launch in _slow_launches(measured, _slowness(measured, probes)):
         trial = launch.record.trial
         slow[trial.platform, trial.block].append(launch)
-    return [
-        SpeedChange(
-            platform,
-            block,
-            tuple(launch.record for launch in launches),
-            math.exp(median(launch.slowness for launch in launches)),
-        )
-        for (platform, block), launches in sorted(slow.items())
-        if len({launch.record.trial.case.probe for launch in launches}) >= _PROBES
-    ]
+    changes = []
+    for (platform, block), launches in sorted(slow.items()):
+        slow_records = tuple(launch.record for launch in launches)
+        if len({record.trial.case.probe for record in slow_records}) >= _PROBES:
+            times = math.exp(median(launch.slowness for launch in launches))
+            changes.append(SpeedChange(platform, block, slow_records, times))
+    return changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +85,18 @@ def _slow_launches(
 ) -> Iterator[_SlowLaunch]:
     """Yield the launches that were slower than usual, beyond a slowdown of other platforms."""
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)
-    for record in measured:
+    slow = [record for record in measured if record.trial.index in slowness]
+    for record in slow:
         trial = record.trial
-        if trial.index in slowness:
-            by_place[trial.case, trial.block][trial.platform] = slowness[trial.index]
-    for record in measured:
+        by_place[trial.case, trial.block][trial.platform] = slowness[trial.index]
+    for record in slow:
         trial = record.trial
-        by_platform = by_place[trial.case, trial.block]
-        others = [value for name, value in by_platform.items() if name != trial.platform]
-        if trial.platform not in by_platform or not others:
+        by_platform = dict(by_place[trial.case, trial.block])
+        value = by_platform.pop(trial.platform)
+        if not by_platform:
             continue
-        value = by_platform[trial.platform]
-        if value - max(0.0, median(others)) > math.log(_SLOWER):
+        slowdown = max(0.0, median(by_platform.values()))
+        if value - slowdown > math.log(_SLOWER):
             yield _SlowLaunch(record, value)
 
 
@@ -126,7 +123,8 @@ def remeasure_changed_speeds(
     for switch in switches(records.values(), probes):
         if not _was_repeated(switch):
             note(switch.platform, str(switch))
-            repeats |= {launch.trial.index: launch for launch in _beside(switch, records.values())}
+            for launch in _beside(switch, records.values()):
+                repeats[launch.trial.index] = launch
     for number, record in enumerate(repeats.values(), start=1):
         fresh = again(record.trial, record.attempt + 1, (number, len(repeats)))
         if fresh is not None:
@@ -142,12 +140,11 @@ def _was_repeated(switch: SpeedChange) -> bool:
 
 def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
     """Record the launches of the switches that are left once more, with the caveat."""
-    doubtful = {
-        record.trial.index
-        for switch in left
-        for record in switch.records
-        if SPEED_CAVEAT not in record.caveats
-    }
+    doubtful: set[int] = set()
+    for switch in left:
+        for record in switch.records:
+            if SPEED_CAVEAT not in record.caveats:
+                doubtful.add(record.trial.index)
     if not doubtful:
         return
     records = run.finished()
@@ -159,11 +156,8 @@ def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
 def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
     """Return the launches of a switch's cases in its block, on all platforms."""
     cases = {launch.trial.case for launch in switch.records}
-    return [
-        record
-        for record in finished
-        if record.trial.block == switch.block and record.trial.case in cases
-    ]
+    of_block = [record for record in finished if record.trial.block == switch.block]
+    return [record for record in of_block if record.trial.case in cases]
 
 
 def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:

@@ -10,7 +10,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from bareline.platforms.base import exact_among, running_of
-from bareline.session.history import History
+from bareline.session.history import History, counted_as
 from bareline.session.looks import answers_its_question, planned_looks
 from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.run import Run
@@ -133,7 +133,7 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
         counts["planned"] += 1
         if trial.index in records:
             record = records[trial.index]
-            counts["skipped" if record.skipped else record.status] += 1
+            counts[counted_as(record)] += 1
             counts["seconds"] += record.duration_s
     return counted
 

@@ -71,24 +71,26 @@ def with_variants(
             hint="add a second [variant.NAME]",
         )
     base = _only_platform(study, platforms)
-    titles = {name: variant.title for name, variant in study.variants.items()}
+    titles = {}
+    if not (a or b):
+        titles = {name: variant.title for name, variant in study.variants.items()}
     specs = []
     for name, settings in given.items():
-        title = (titles.get(name) if not (a or b) else "") or _title(base, settings)
+        title = titles.get(name) or _title(base, settings)
         specs.append(_varied(base, name, {**settings, "title": title}))
     if any(spec.build for spec in specs) and not _asks(study, specs):
         raise UsageError(
             f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
             hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
         )
-    alike = len({replace(spec, name="", title="") for spec in specs}) == 1
     names = [spec.name for spec in specs]
-    noun = "build" if a or b else "variant"
-    note = f"{listing(names)} are one {noun}: a difference between them is chance" if alike else ""
-    standing = study.asking_also(base.name, names)
+    note = ""
+    if len({replace(spec, name="", title="") for spec in specs}) == 1:
+        noun = "build" if a or b else "variant"
+        note = f"{listing(names)} are one {noun}: a difference between them is chance"
     baseline = study.baseline if study.baseline in names else names[0]
-    changed = {"baseline": baseline, "variants": {}}
-    return StudyVariant(standing.model_copy(update=changed), specs, note=note)
+    varied = study.asking_also(base.name, names).changed(baseline=baseline, variants={})
+    return StudyVariant(varied, specs, note=note)
 
 
 def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -177,9 +179,11 @@ def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> Platf
 
 def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
     """Whether a command of the study, or a variable of the platforms, contains ``{build}``."""
-    return any("{build}" in value for spec in platforms for _, value in spec.environment) or any(
-        needs_build(study.command_of(case)) for _, case in study.cases(platforms)
-    )
+    for spec in platforms:
+        if any("{build}" in value for _, value in spec.environment):
+            return True
+    cases = study.cases(platforms)
+    return any(needs_build(study.command_of(case)) for _, case in cases)
 
 
 def with_control(
@@ -190,19 +194,25 @@ def with_control(
     - `asked`: the option of the command line, or None: then the study decides, and a run of one
       platform has no control: it would double the price of a run that compares nothing.
     """
-    wanted = study.control and len(platforms) > 1 if asked is None else asked
-    exact = wanted and baseline in exact_among(platforms)
+    wanted = asked
+    if asked is None:
+        wanted = study.control and len(platforms) > 1
+    exact = baseline in exact_among(platforms)
     if exact or not wanted:
-        why = f"no control: '{baseline}' is simulated, a second time it would give the same figures"
-        plain = study.model_copy(update={"control": False})
-        return StudyVariant(plain, list(platforms), note=why if exact and asked else "")
+        note = ""
+        if exact and asked:
+            note = (
+                f"no control: '{baseline}' is simulated, a second time it would give the same "
+                "figures"
+            )
+        return StudyVariant(study.changed(control=False), list(platforms), note=note)
     specs = {spec.name: spec for spec in platforms}
-    spec = specs[baseline]
     name = f"{baseline}-again"
     number = 2
     while name in specs:
         name = f"{baseline}-again-{number}"
-        number = number + 1
-    again = replace(spec, name=name, title=f"the negative control: {baseline}, measured again")
-    asking = study.asking_also(baseline, [name]).model_copy(update={"control": True})
-    return StudyVariant(asking, [*platforms, again], name)
+        number += 1
+    title = f"the negative control: {baseline}, measured again"
+    again = replace(specs[baseline], name=name, title=title)
+    controlled = study.asking_also(baseline, [name]).changed(control=True)
+    return StudyVariant(controlled, [*platforms, again], name)

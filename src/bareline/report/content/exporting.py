@@ -161,17 +161,18 @@ def _begun(records: Records) -> str:
 
 def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
     columns = ("platform", "layer", "probe", "metric", "unit", "ranks", "threads")
-    named = {**about, **{key: row[key] for key in columns}}
+    labels: dict[str, object] = {**about}
+    for name in columns:
+        labels[name] = row[name]
     if row["nodes"]:
-        named["nodes"] = row["nodes"]
-    places = {**parse_point(row["params"]), **parse_point(row["point"] or "")}
-    named |= {_label(key, named): value for key, value in places.items()}
-    return ",".join(f'{key}="{_escaped(value)}"' for key, value in named.items())
-
-
-def _label(parameter: str, labels: Mapping[str, object]) -> str:
-    """Return the label of a parameter, another one where its name is a label already."""
-    return f"param_{parameter}" if parameter in labels else parameter
+        labels["nodes"] = row["nodes"]
+    taken = set(labels)
+    parameters = parse_point(row["params"]) | parse_point(row["point"] or "")
+    for name, value in parameters.items():
+        # A parameter has another label where its name is a label already.
+        label = f"param_{name}" if name in taken else name
+        labels[label] = value
+    return ",".join(f'{label}="{_escaped(value)}"' for label, value in labels.items())
 
 
 def _escaped(value: object) -> str:

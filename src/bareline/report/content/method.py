@@ -12,7 +12,7 @@ from bareline.report.blocks import Block, Note, Prose, Rows, Section, Table
 from bareline.report.content.document import Document, study_title
 from bareline.store.run import Run
 from bareline.vocabulary.facts import money
-from bareline.vocabulary.units import HOUR_S, count, listing, percent, significant
+from bareline.vocabulary.units import HOUR_S, count, joined, listing, percent, significant
 
 #: Less is a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60
@@ -101,7 +101,7 @@ def _details(document: Document) -> dict[str, str]:
         "time budget": time_budget,
         "target half-width of an interval": half_width,
         "negative control": listing(controls),
-        "measured on several machines": "; ".join(filter(None, moves)),
+        "measured on several machines": joined(*moves, by="; "),
         "other defaults": "; ".join(records.unlike_defaults),
         f"changed by scale {study.get('scale')}": "; ".join(study.get("scale_changes") or ()),
     }
@@ -114,10 +114,13 @@ def _runs(runs: Sequence[Run]) -> Table:
     rows.text("platforms", lambda run: ", ".join(run.header.platforms), wrap=True)
     rows.text("seed", lambda run: str(run.header.seed))
     rows.text("configuration", lambda run: run.header.config_hash)
-    rows.text(
-        "versions", lambda run: ", ".join(map(" ".join, run.header.versions.items())), wrap=True
-    )
+    rows.text("versions", _versions, wrap=True)
     return rows.table(look="plain", label="Runs")
+
+
+def _versions(run: Run) -> str:
+    """Name the tools of a run with their versions."""
+    return ", ".join(f"{name} {version}" for name, version in run.header.versions.items())
 
 
 def cost_texts(run: Run) -> list[str]:

@@ -77,12 +77,14 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
 
 def _parts(findings: Sequence[Finding], cells: Sequence[tuple[_Place, str]]) -> Iterator[Field]:
     """Yield a probe's field for each place and platform: the first finding there."""
-    by_cell: dict[tuple[_Place, str], Finding] = {}
+    fields: dict[tuple[_Place, str], Field] = {}
     for finding in findings:
-        by_cell.setdefault((_Place.of(finding), finding.platform), finding)
+        cell = (_Place.of(finding), finding.platform)
+        if cell not in fields:
+            fields[cell] = _part(finding)
+    blank = Field("")
     for cell in cells:
-        finding_there = by_cell.get(cell)
-        yield Field("") if finding_there is None else _part(finding_there)
+        yield fields.get(cell, blank)
 
 
 #: A row of heads over columns: the words, and the number of columns that they span.

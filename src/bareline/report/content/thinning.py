@@ -223,10 +223,13 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
 
 def _column(name: str, scalars: Sequence[Scalar | None]) -> pl.Series:
     """Return a column of numbers, or of texts where one of them is a text."""
-    dtype: type[pl.DataType] = pl.Float64
-    convert: type[float | str] = float
-    if any(isinstance(value, str) for value in scalars):
-        dtype = pl.String
-        convert = str
-    values = [None if value is None else convert(value) for value in scalars]
-    return pl.Series(name, values, dtype=dtype)
+    has_text = any(isinstance(value, str) for value in scalars)
+    values: list[float | str | None] = []
+    for value in scalars:
+        if value is None:
+            values.append(None)
+        elif has_text:
+            values.append(str(value))
+        else:
+            values.append(float(value))
+    return pl.Series(name, values, dtype=pl.String if has_text else pl.Float64)

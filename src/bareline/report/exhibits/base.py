@@ -273,6 +273,7 @@ class Panel:
     ) -> Figure:
         """Return the figure of the cells; sources are named only where something is drawn."""
         published = self.published
+        drawn = published if drawing.panels else ()
         incomplete = uncompleted_words(published, self.cells)
         return figure_of(
             self.spec,
@@ -285,7 +286,7 @@ class Panel:
             table=table,
             folded=bool(self.label),
             cells=self.cells,
-            published=published if drawing.panels else (),
+            published=drawn,
             probe=self.probe,
         )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from bareline.analysis.numbers.row import figure
 from bareline.published.catalogue import publications
 from bareline.published.model import InstanceType, PublishedPlatform
 from bareline.report.blocks import Field, Figure, Rows
@@ -144,8 +146,11 @@ def _group_heads(facts: Sequence[FactKey]) -> list[str]:
     seen: set[FactGroup] = set()
     heads = []
     for fact in facts:
-        heads.append("" if fact.group in seen else fact.group.value)
-        seen.add(fact.group)
+        head = ""
+        if fact.group not in seen:
+            head = fact.group.value
+            seen.add(fact.group)
+        heads.append(head)
     return heads
 
 
@@ -164,7 +169,10 @@ def _described(document: Document, spec: ExhibitSpec) -> list[_Described]:
 
 
 def _role_names(document: Document) -> set[str]:
-    return {name for role in document.roles.values() for name in role.published}
+    names: set[str] = set()
+    for role in document.roles.values():
+        names.update(role.published)
+    return names
 
 
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
@@ -180,7 +188,9 @@ def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> s
         if text and not any(text in other for other in texts):
             texts.append(text)
     joined = ", ".join(texts)
-    return f"{joined} {unit}" if joined and unit else joined
+    if not joined or not unit:
+        return joined
+    return f"{joined} {unit}"
 
 
 def _value_text(value: Any) -> str:
@@ -189,6 +199,14 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value)
+
+
+def _amount(printed: Decimal | None) -> str:
+    return _ABSENT if printed is None else str(printed)
+
+
+def _gigabytes(size_bytes: float) -> str:
+    return plain(size_bytes / (1 << 30))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,25 +221,19 @@ class _Offer:
 
     @classmethod
     def printed(cls, offered: InstanceType) -> _Offer:
-        memory, disk = offered.memory_gb, offered.local_disk_gb
         return cls(
             offered.name,
             str(offered.cpus),
-            _ABSENT if memory is None else str(memory),
-            _ABSENT if disk is None else str(disk),
+            _amount(offered.memory_gb),
+            _amount(offered.local_disk_gb),
             offered.where,
         )
 
     @classmethod
     def measured(cls, name: str, facts: Mapping[str, Any]) -> _Offer:
-        cores, memory_bytes = facts.get("cpu.cores"), facts.get("memory.total_bytes")
-        return cls(
-            name,
-            _ABSENT if cores is None else whole(cores),
-            _ABSENT if memory_bytes is None else plain(memory_bytes / (1 << 30)),
-            _ABSENT,
-            "this run",
-        )
+        cores = figure(facts.get("cpu.cores"), whole)
+        memory_gb = figure(facts.get("memory.total_bytes"), _gigabytes)
+        return cls(name, cores, memory_gb, _ABSENT, "this run")
 
 
 def _instance_types(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:

@@ -28,6 +28,7 @@ def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     chosen = _degraded(document, spec)
     if chosen is None:
         return
+    diamonds = _PRINTED if chosen.published else ""
     yield chosen.figure(
         title=_degradation_title(chosen),
         table=columns(
@@ -37,7 +38,7 @@ def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         notes=(
             "1 - 1/factor of the baseline's performance; left of zero is a gain.",
             rule_text(spec.rule, document.baseline),
-            _PRINTED if chosen.published else "",
+            diamonds,
         ),
         summary=_degradation_summary(chosen),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bareline.analysis.numbers.row import Row
 from bareline.published.catalogue import conditions
 from bareline.report.content.published import PublishedPoint
 from bareline.report.exhibits.base import Panel
@@ -27,7 +28,7 @@ def diamonds_note(chosen: Panel) -> str:
         else:
             on_axis.append(point)
     notes = []
-    if any(point.about(cell) for point in on_axis for cell in chosen.cells):
+    if any(_is_about_any(point, chosen.cells) for point in on_axis):
         notes.append(DIAMONDS)
     elif on_axis:
         notes.append(_of_others(on_axis))
@@ -37,6 +38,10 @@ def diamonds_note(chosen: Panel) -> str:
         ranges = [_range_words(point, x) for point in placeless]
         notes.append(f"Published without numbers on this axis: {'; '.join(ranges)}.")
     return " ".join(notes)
+
+
+def _is_about_any(point: PublishedPoint, cells: Iterable[Row]) -> bool:
+    return any(map(point.about, cells))
 
 
 def _range_words(point: PublishedPoint, x: str) -> str:

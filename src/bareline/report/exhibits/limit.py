@@ -77,13 +77,12 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 def _rows(document: Document, spec: ExhibitSpec) -> list[_Row]:
     """Return the shares of each case on each platform."""
-    demands = [
-        cell
-        for cell in document.cells
-        if cell.place.metric in DEMANDS
-        and cell.value is not None
-        and meant(spec, cell.platform, cell.place)
-    ]
+    demands = []
+    for cell in document.cells:
+        if cell.value is None or cell.place.metric not in DEMANDS:
+            continue
+        if meant(spec, cell.platform, cell.place):
+            demands.append(cell)
     rows: list[_Row] = []
     for cells in grouped_by(demands, lambda cell: (cell.place.case, cell.platform)).values():
         rows.append({cell.place.metric: _share(document, cell) for cell in cells})
@@ -116,12 +115,16 @@ def _summaries(document: Document, rows: Sequence[_Row], names: Sequence[str]) -
 
 def _share(document: Document, demand: Row) -> _Share:
     limits = [cell for cell in document.cells if cell.platform == demand.platform]
-    limit = _peak(demand, limits) if demand.place.metric == "arithmetic" else _triad(demand, limits)
+    if demand.place.metric == "arithmetic":
+        limit = _peak(demand, limits)
+    else:
+        limit = _triad(demand, limits)
     if limit is None:
         return _Share(demand)
     cell, times = limit
     paired = block_ratio(document, demand, cell)
-    caveats = tuple(dict.fromkeys([*demand.caveats, *cell.caveats]))
+    both = [*demand.caveats, *cell.caveats]
+    caveats = tuple(dict.fromkeys(both))
     if paired.ratio is None:
         return _Share(demand, caveats=caveats)
     share = paired.ratio.times(1 / times)
@@ -144,14 +147,21 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
     """Return the bandwidth of as many cores as it has ranks, at most that of its nodes' cores."""
     of_core = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
+    if of_core is None:
+        return None
     if demand.place.ranks == 1:
-        return (of_core, 1.0) if of_core else None
+        return of_core, 1.0
     of_node = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
-    if of_core is None or of_node is None:
+    if of_node is None:
         return None
     cores = (of_core, float(demand.place.ranks))
     nodes = (of_node, float(demand.place.ran_on or 1))
-    return min(cores, nodes, key=lambda limit: limit[1] * (limit[0].median or 0.0))
+    return min(cores, nodes, key=_bandwidth)
+
+
+def _bandwidth(limit: _Limit) -> float:
+    cell, times = limit
+    return times * (cell.median or 0.0)
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
@@ -176,7 +186,8 @@ def _part(share: _Share | None) -> Field:
         return Field("–")
     if share.estimate is None:
         return Field("not measured", tone="muted")
-    return Field(percent_tenths(share.estimate.value), share.estimate.value, caveats=share.caveats)
+    value = share.estimate.value
+    return Field(percent_tenths(value), value, caveats=share.caveats)
 
 
 def _limited_by(row: _Row) -> str:
@@ -184,8 +195,10 @@ def _limited_by(row: _Row) -> str:
     if share.estimate is None:
         return ""
     metric = share.demand.place.metric
-    is_beyond = (share.estimate.lo or 0.0) > 1.0
-    return "caches held its data" if metric == "traffic" and is_beyond else DEMANDS[metric]
+    least = share.estimate.lo or 0.0
+    if metric == "traffic" and least > 1.0:
+        return "caches held its data"
+    return DEMANDS[metric]
 
 
 EXHIBIT = Exhibit(

@@ -57,6 +57,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     if len(rows) > MOST_ROWS:
         note = _left_out(rows)
         rows = _most_telling(rows)
+    caption = "" if spec.caption else _caption(document)
     probes = {finding.probe for finding in findings}
     cells = []
     for cell in document.cells:
@@ -66,7 +67,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         # A title belongs to no other figure's id.
         ExhibitSpec(kind=spec.kind, caption=spec.caption),
         title=spec.title or f"Every probe, relative to {document.baseline}",
-        notes=["" if spec.caption else _caption(document), note],
+        notes=[caption, note],
         cells=cells,
         layer="",
         drawing=both_widths(lambda *, narrow: _Drawing(document, rows, narrow=narrow).chart()),

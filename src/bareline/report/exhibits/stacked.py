@@ -29,6 +29,7 @@ _DIAMONDS = (
 
 def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for chosen in _divided(_with_printed_parts(document), spec):
+        diamonds = _DIAMONDS if chosen.published else ""
         yield chosen.figure(
             title="Computation and communication",
             table=cells_table(chosen),
@@ -38,7 +39,7 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
                 "which add up to the time). The line across is the median time, the dots are the "
                 "trials.",
                 chosen.trials.note,
-                _DIAMONDS if chosen.published else "",
+                diamonds,
             ),
             summary=_parts_summary(chosen),
         )

@@ -51,14 +51,16 @@ _PRINTED_NOTE = (
 
 def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     for chosen in _factors(document, spec):
-        has_printed = chosen.published and not chosen.label
+        printed = ""
+        if chosen.published and not chosen.label:
+            printed = _PRINTED_NOTE
         yield chosen.figure(
             title=f"Performance against {document.baseline}",
             table=columns(chosen, _FACTOR_COLUMNS, lambda row: row.cell.place),
             notes=(
                 _FACTOR_NOTE,
                 rule_text(spec.rule, document.baseline),
-                _PRINTED_NOTE if has_printed else "",
+                printed,
             ),
         )
     others = printed_of_others(document, spec)
@@ -185,11 +187,12 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         note = "The median over launches of the slowest rank."
         if cells[0].place.metric.endswith(_MEAN):
             note = "The mean over a loop, as OSU and IMB print it; the median over launches."
+        label = name if spec.title else ""
         yield figure_of(
             spec,
             title=f"{sentence_case(name)} by size",
             what=(metric,),
-            label=name if spec.title else "",
+            label=label,
             notes=[note],
             cells=cells,
             table=_size_table(document, cells, scale),

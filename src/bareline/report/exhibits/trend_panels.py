@@ -36,14 +36,14 @@ class TrendAxes:
         self.times = [date.moment.timestamp() for date in trend.dates]
         self.across = _dates(self.times)
         medians: list[float] = []
-        ends: list[float] = []
+        values: list[float] = []
         platforms = [trend.runs[-1].baseline]
         for line in series:
             medians += measured_values(line.medians)
-            ends += measured_values([*line.lo, *line.hi])
+            for of_runs in (line.medians, line.lo, line.hi):
+                values += [value for value in measured_values(of_runs) if value > 0]
             platforms.append(line.platform)
         self.scale = unit_scale(medians, series[0].unit)
-        values = [value for value in (*medians, *ends) if value > 0]
         self.values = log_ticks(value * self.scale.factor for value in values)
         names = dict.fromkeys(platforms)
         self.looks = looks(list(names))

@@ -90,10 +90,10 @@ def _bars(document: Document) -> Iterator[str]:
     y = HEIGHT_PX - 26.0 - _ROW_PX * len(glance.layers)
     for layer in glance.layers:
         yield _text(layer.words, _LEFT_PX, y + 17, 20, "soft")
-        platforms = [name for drawn_layer, name in shares if drawn_layer is layer]
-        if platforms:
-            worst = max(platforms, key=lambda name: shares[layer, name])
-            yield from _bar(glance.squares[layer, worst], worst, shares[layer, worst], y)
+        places = [place for place in shares if place[0] is layer]
+        if places:
+            worst = max(places, key=lambda place: shares[place])
+            yield from _bar(glance.squares[worst], worst[1], shares[worst], y)
         y += _ROW_PX
 
 
@@ -124,5 +124,5 @@ def _shares(glance: VerdictMatrix) -> dict[tuple[Layer, str], float]:
         ratio = square.point.ratio if square.point else None
         if ratio and ratio.value > 0:
             factors[place] = abs(math.log(ratio.value))
-    whole = max([math.log(_LEAST_END), *factors.values()])
-    return {place: factor / whole for place, factor in factors.items()}
+    largest = max([math.log(_LEAST_END), *factors.values()])
+    return {place: factor / largest for place, factor in factors.items()}

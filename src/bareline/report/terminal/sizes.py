@@ -10,7 +10,7 @@ from bareline.report.content.wording import metric_name, verdict_tone, verdict_w
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import count
+from bareline.vocabulary.units import count, joined
 
 #: The units of OSU's columns by base unit; it prints two digits after the point.
 _OSU_UNITS = {"s": Scale(1e6, "us"), "B/s": Scale(1e-6, "MB/s"), "op/s": Scale(1.0, "Messages/s")}
@@ -45,29 +45,37 @@ def _is_shown(row: Row) -> bool:
 def _title(place: Place, platform: str) -> str:
     case = Place(place.probe, "", place.params, place.ranks, place.threads, place.nodes)
     name = f"{place.probe} {metric_name(place.metric)}"
-    return ", ".join(filter(None, [name, case.words, platform]))
+    return joined(name, case.words, platform)
 
 
 def _table(rows: list[Row]) -> Rows[Row]:
     rows.sort(key=lambda row: row.place.size_bytes or 0)
     first = rows[0]
-    scale = _OSU_UNITS.get(first.metric.unit)
-    if scale is None:
-        scale = unit_scale([row.median for row in rows], first.metric.unit)
-    unit = scale
-
-    def write(value: float | None) -> str:
-        return "–" if value is None else f"{value * unit.factor:.{_OSU_DIGITS}f}"
-
-    def verdict(row: Row) -> Field:
-        return Field(verdict_word(row.verdict), tone=verdict_tone(row.verdict))
-
+    scale = _scale_of(rows)
     table = Rows(rows).figure("size (B)", lambda row: str(row.place.size_bytes))
-    table.figure(unit.titled(first.baseline), lambda row: write(_base(row)))
-    table.figure(unit.titled(first.platform), lambda row: write(row.median))
+    table.figure(scale.titled(first.baseline), lambda row: _written(_base(row), scale))
+    table.figure(scale.titled(first.platform), lambda row: _written(row.median, scale))
     table.estimate("ratio", lambda row: row.ratio)
     table.figure("n", lambda row: str(row.n_both))
-    return table.column("verdict", verdict, "text")
+    return table.column("verdict", _verdict, "text")
+
+
+def _scale_of(rows: Sequence[Row]) -> Scale:
+    """Return OSU's unit of a metric, or the unit that fits its values."""
+    unit = rows[0].metric.unit
+    if unit in _OSU_UNITS:
+        return _OSU_UNITS[unit]
+    return unit_scale([row.median for row in rows], unit)
+
+
+def _written(value: float | None, scale: Scale) -> str:
+    if value is None:
+        return "–"
+    return f"{value * scale.factor:.{_OSU_DIGITS}f}"
+
+
+def _verdict(row: Row) -> Field:
+    return Field(verdict_word(row.verdict), tone=verdict_tone(row.verdict))
 
 
 def _base(row: Row) -> float | None:

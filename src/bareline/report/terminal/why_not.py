@@ -9,12 +9,12 @@ from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import ratio_words
 from bareline.analysis.words.parts import Amount, sentence
-from bareline.report.blocks import Block, Remark, Rows, Table
+from bareline.report.blocks import Block, Field, Remark, Rows, Table
 from bareline.report.content.wording import capital
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import joined, listing
 
 _WORDS: Mapping[str | None, str] = {
     CauseStatus.EXPLAINS: "explains",
@@ -55,13 +55,20 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
     """Yield the results of probes, and where: its one node shows a loopback."""
-    rows = Rows([(probe, worst) for probe, worst in measured if worst is not None])
-    if rows.rows:
-        rows.text("measurement", lambda row: row[0])
-        rows.text("", lambda row: row[1].place.where)
-        rows.text("", lambda row: ratio_words(row[1].ratio, row[1].rate))
+    probes: list[str] = []
+    results: list[Row] = []
+    missing: list[str] = []
+    for probe, worst in measured:
+        if worst is None:
+            missing.append(probe)
+        else:
+            probes.append(probe)
+            results.append(worst)
+    if results:
+        rows = Rows(results).fields("measurement", map(Field, probes), "text")
+        rows.text("", lambda row: row.place.where)
+        rows.text("", lambda row: ratio_words(row.ratio, row.rate))
         yield rows.table(whole=True)
-    missing = [probe for probe, worst in measured if worst is None]
     if missing:
         yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
 
@@ -69,9 +76,13 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     """Yield a line for each reason, with the number of losses that have the same one."""
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
-    for (word, reason), (first, *others) in same_reason.items():
-        subject = ", ".join(filter(None, [first.subject, first.point]))
-        figures = f" ({first.figures})" if first.figures else ""
-        more = f"; likewise {len(others)} more" if others else ""
-        verdict = Amount(_WORDS[word])
-        yield Remark(sentence(f"· {subject}: ", verdict, f": {reason}{figures}{more}."))
+    for same in same_reason.values():
+        first = same[0]
+        subject = joined(first.subject, first.point)
+        reason = first.reason
+        if first.figures:
+            reason += f" ({first.figures})"
+        if len(same) > 1:
+            reason += f"; likewise {len(same) - 1} more"
+        verdict = Amount(_WORDS[first.word])
+        yield Remark(sentence(f"· {subject}: ", verdict, f": {reason}."))

@@ -22,6 +22,7 @@ from bareline.report.blocks import (
     Words,
 )
 from bareline.vocabulary.caveats import Caveat, notes
+from bareline.vocabulary.units import joined
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 
@@ -104,9 +105,11 @@ def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
         place = (folder / f"{figure.id}.svg").as_posix()
         description = figure.text_summary or figure.title
         yield f"![{escaped(description)}](<{place}>)"
-    sources = "; ".join(dict.fromkeys(name for _, name in figure.sources))
-    published = f"Published: {sources}." if sources else ""
-    caption = " ".join(filter(None, [figure.caption, published]))
+    names = dict.fromkeys(name for _, name in figure.sources)
+    published = ""
+    if any(names):
+        published = f"Published: {'; '.join(names)}."
+    caption = joined(figure.caption, published, by=" ")
     if caption:
         yield escaped(caption)
     if figure.data_table is not None:
@@ -116,13 +119,15 @@ def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     """Write a table, and its caveats under it."""
     marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
-    heads = [escaped(head) for head in _heads(table)]
-    rules = [_rule(column) for column in table.columns]
+    heads = map(escaped, _heads(table))
+    rules = map(_rule, table.columns)
     lines = [_line(heads), _line(rules)]
-    for fields in table.rows:
-        lines.append(_line([_field(field, marks) for field in fields]))
+    rows = [*table.rows]
     if table.foot:
-        lines.append(_line([_field(field, marks) for field in table.foot]))
+        rows.append(table.foot)
+    for fields in rows:
+        cells = [_field(field, marks) for field in fields]
+        lines.append(_line(cells))
     yield "\n".join(lines)
     if marks:
         texts = notes(marks)
@@ -146,13 +151,12 @@ def _heads(table: Table) -> list[str]:
         for words, width in groups:
             above += [words] * width
         for place, (group, head) in enumerate(zip(above, heads[1:], strict=True), 1):
-            heads[place] = " ".join(filter(None, [group, head]))
+            heads[place] = joined(group, head, by=" ")
     return heads
 
 
 def _field(field: Field, marks: dict[Caveat, int]) -> str:
     """Write a field with its note and the numbers of its caveats."""
-    words = filter(None, [set_words(field.text), escaped(field.note)])
-    text = "; ".join(words)
+    text = joined(set_words(field.text), escaped(field.note), by="; ")
     numbers = [f"({marks[caveat]})" for caveat in field.caveats]
-    return " ".join(filter(None, [text, *numbers]))
+    return joined(text, *numbers, by=" ")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rich.box import Box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
 from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
@@ -202,7 +202,10 @@ def print_table(
     for fields in texts:
         cells: list[Text] = []
         for text, column, width in zip(fields, columns, widths, strict=True):
-            cells.append(text if column.figures else _wrapped(text, width))
+            cell = text
+            if not column.figures:
+                cell = _wrapped(text, width)
+            cells.append(cell)
         table.add_row(*cells)
     # Rich would crop lines wider than the console.
     before = console.width
@@ -215,12 +218,14 @@ def print_table(
 
 def _add_column(table: Grid, column: Column, width: int) -> None:
     """Add a column; figures are aligned right, and intervals in lighter ink."""
-    is_figure = column.kind in ("number", "light")
-    is_light = column.kind == "light"
+    justify: JustifyMethod = "left"
+    if column.kind in ("number", "light"):
+        justify = "right"
+    style = "dim" if column.kind == "light" else ""
     table.add_column(
         _wrapped(Text(clean(column.title)), width),
-        justify="right" if is_figure else "left",
-        style="dim" if is_light else "",
+        justify=justify,
+        style=style,
         width=width,
         no_wrap=True,
         overflow="crop",
@@ -249,22 +254,23 @@ def fitting_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
 ) -> list[int]:
     """Share `most` cells out to columns, or more: each has room for its longest word or figure."""
-    least: list[int] = []
-    wanted: list[int] = []
-    for index, column in enumerate(columns):
-        fields = [_text(row[index]) for row in rows]
-        lengths = [_length(field) for field in fields]
-        least.append(least_width(column, fields))
-        wanted.append(max([cell_len(column.title), *lengths]))
-    missing = [want - width for want, width in zip(wanted, least, strict=True)]
-    spare = most - sum(least) - _GAP * (len(columns) - 1)
-    widths = list(least)
-    needs = sorted(range(len(columns)), key=lambda index: missing[index])
-    for position, index in enumerate(needs):
-        fair_share = max(0, spare) // (len(needs) - position)
-        given = min(missing[index], fair_share)
-        widths[index] += given
+    widths: list[int] = []
+    missing: list[int] = []
+    for place, column in enumerate(columns):
+        fields = [_text(row[place]) for row in rows]
+        least = least_width(column, fields)
+        lengths = [cell_len(column.title), *map(_length, fields)]
+        widths.append(least)
+        missing.append(max(lengths) - least)
+    gaps = _GAP * (len(columns) - 1)
+    spare = most - sum(widths) - gaps
+    left = len(columns)
+    for place in sorted(range(left), key=lambda place: missing[place]):
+        fair_share = max(0, spare) // left
+        given = min(missing[place], fair_share)
+        widths[place] += given
         spare -= given
+        left -= 1
     return widths
 
 

@@ -1,0 +1,41 @@
+"""The failure of a platform in words, unless this machine's disk fails."""
+
+from __future__ import annotations
+
+import errno
+
+from bareline.host.cache import cache_folder
+from bareline.vocabulary.errors import BarelineError, StoreError
+
+
+def failure_of(error: Exception) -> str:
+    """Describe why a platform failed.
+
+    Raises StoreError, to end the run: this machine's disk fails.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError):
+            _refuse_failing_disk(cause, error)
+        cause = cause.__cause__ or cause.__context__
+    return reason_of(error)
+
+
+def _refuse_failing_disk(cause: OSError, error: Exception) -> None:
+    is_full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
+    fails = cause.errno in (errno.EIO, errno.EROFS) and cause.filename
+    if not is_full and not fails:
+        return
+    step = "make room" if is_full else "see to its file system"
+    raise StoreError(
+        f"cannot be written: {cause.strerror}",
+        where=str(cause.filename or cache_folder()),
+        hint=f"{step}, then `bareline continue` the run; nothing recorded is lost",
+    ) from error
+
+
+def reason_of(error: Exception) -> str:
+    """Describe an error in words: a bareline error has its own."""
+    if isinstance(error, BarelineError):
+        return str(error)
+    return f"{type(error).__name__}: {error}".rstrip(": ")
