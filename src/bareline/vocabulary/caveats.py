@@ -25,7 +25,9 @@ def _table(column: str) -> Mapping[str, str]:
 
 
 _ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-CAVEATS, _BRIEF, _NEXT = _table("text"), _table("brief"), _table("next")
+CAVEATS = _table("text")
+_BRIEF = _table("brief")
+_NEXT = _table("next")
 
 #: Disturbances of a trial: their name in a list, by the code of the caveat.
 DISTURBANCES: Mapping[str, str] = {
@@ -85,9 +87,13 @@ class Caveat:
     @lru_cache(maxsize=4096)
     def read(text: str) -> Caveat:
         """Parse a text that ``str`` wrote; an unknown text becomes a caveat in words."""
-        some = whole = 0
-        if shared := _SHARE.fullmatch(text):
-            text, some, whole = shared["text"], int(shared["some"]), int(shared["every"])
+        some = 0
+        whole = 0
+        shared = _SHARE.fullmatch(text)
+        if shared:
+            text = shared["text"]
+            some = int(shared["some"])
+            whole = int(shared["every"])
         if number := _NUMBER.fullmatch(text):
             return Caveat(number["code"], some=int(number["some"]))
         code, colon, detail = text.partition(": ")
@@ -200,8 +206,7 @@ def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
 
 def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
     """Return the meaning and the next step of each caveat, for the notes under a table."""
-    next_steps = steps(caveats)
-    return {
-        caveat: f"{caveat.text}; {step}" if step else caveat.text
-        for caveat, step in next_steps.items()
-    }
+    texts = {}
+    for caveat, step in steps(caveats).items():
+        texts[caveat] = f"{caveat.text}; {step}" if step else caveat.text
+    return texts

@@ -59,9 +59,12 @@ class FactKey:
 
 
 #: Names of a platform's nodes, which of them hang on which switch, and which were left out.
-NODES_NAMES, NODES_SWITCHES, NODES_EXCLUDED = "nodes.names", "nodes.switches", "nodes.excluded"
+NODES_NAMES = "nodes.names"
+NODES_SWITCHES = "nodes.switches"
+NODES_EXCLUDED = "nodes.excluded"
 #: The price of a node and of a core, and the currency; `bareline status` computes costs with them.
-PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
+PRICE_PER_HOUR = "price.per_hour"
+PRICE_PER_CORE_HOUR = "price.per_core_hour"
 PRICE_CURRENCY = "price.currency"
 
 
@@ -76,22 +79,21 @@ def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> 
 
     "" where it does not, or where one of them does not show it.
     """
-    sides = [
-        [str(side_facts.get(key, "")) for key in NATIVE_FACTS] for side_facts in (facts, others)
-    ]
-    flags = [side[-1] for side in sides]
-    if not all(flags):
+    flags = NATIVE_FACTS[-1]
+    if not facts.get(flags) or not others.get(flags):
         return ""
-    # A machine without a Fortran compiler has no Fortran programs to compare.
-    differing = [
-        position
-        for position, (mine, other) in enumerate(zip(*sides, strict=True))
-        if mine and other and mine != other
-    ]
-    if not differing:
+    here = []
+    baseline = []
+    for key in NATIVE_FACTS:
+        mine = str(facts.get(key, ""))
+        other = str(others.get(key, ""))
+        # A machine without a Fortran compiler has no Fortran programs to compare.
+        if mine and other and mine != other:
+            here.append(mine)
+            baseline.append(other)
+    if not here:
         return ""
-    mine, other = (", ".join(side[position] for position in differing) for side in sides)
-    return f"{mine} here, {other} for the baseline"
+    return f"{', '.join(here)} here, {', '.join(baseline)} for the baseline"
 
 
 def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:

@@ -270,7 +270,9 @@ def _name(node: ast.expr) -> str:
     if isinstance(node, ast.Subscript):
         return _name(node.value)
     if isinstance(node, ast.Call):
-        return _name(node.args[0] if len(node.args) == 1 else node.func)
+        if len(node.args) == 1:
+            return _name(node.args[0])
+        return _name(node.func)
     return "value"
 
 

@@ -29,9 +29,9 @@ def fold(names: Iterable[str]) -> str:
             parts += alike
             continue
         before, after = stem
-        matches = [_NUMBERED.fullmatch(name) for name in alike]
-        numbers = [match[2] for match in matches if match]
-        parts.append(f"{before}[{','.join(_ranges(numbers))}]{after}")
+        numbers = [name[len(before) : len(name) - len(after)] for name in alike]
+        ranges = ",".join(_ranges(numbers))
+        parts.append(f"{before}[{ranges}]{after}")
     return ",".join(parts)
 
 
@@ -43,13 +43,19 @@ def _stem(name: str) -> tuple[str, str] | None:
 
 def _ranges(numbers: list[str]) -> Iterator[str]:
     """Yield runs of numbers as ranges: ``1-3``, ``7``."""
-    first = last = numbers[0]
+    first = numbers[0]
+    last = first
     for text in [*numbers[1:], ""]:
-        if text and text == f"{int(last) + 1:0{len(first)}d}":
+        following = str(int(last) + 1).zfill(len(first))
+        if text == following:
             last = text
             continue
-        yield first if first == last else f"{first}-{last}"
-        first = last = text
+        if first == last:
+            yield first
+        else:
+            yield f"{first}-{last}"
+        first = text
+        last = text
 
 
 def fold_numbers(numbers: Iterable[int]) -> str:

@@ -77,13 +77,11 @@ class Place:
     @property
     def coordinates(self) -> dict[str, Scalar]:
         """Every parameter by name: of the probe, the layout and the point."""
-        return {
-            **parse_point(self.params),
-            **({"nodes": self.nodes} if self.nodes else {}),
-            "ranks": self.ranks,
-            "threads": self.threads,
-            **parse_point(self.point),
-        }
+        coordinates = dict(parse_point(self.params))
+        if self.nodes:
+            coordinates["nodes"] = self.nodes
+        coordinates |= {"ranks": self.ranks, "threads": self.threads}
+        return coordinates | parse_point(self.point)
 
     @property
     def size_bytes(self) -> int | None:
@@ -124,7 +122,8 @@ class Place:
 
     def words_of(self, names: Iterable[str]) -> str:
         """Format some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
-        coordinates, point = self.coordinates, parse_point(self.point)
+        coordinates = self.coordinates
+        point = parse_point(self.point)
         there = [name for name in names if name in coordinates]
         wanted = sorted(there, key=lambda name: name not in point)
         return ", ".join(
@@ -165,10 +164,12 @@ def layout_words(nodes: int, ranks_per_node: int, threads: int = 1) -> str:
 def varying(places: Iterable[Place]) -> tuple[str, ...]:
     """Name the parameters that tell places apart, in the order in which they appear."""
     all_coordinates = [place.coordinates for place in places]
-    names = dict.fromkeys(name for coordinates in all_coordinates for name in coordinates)
-    return tuple(
-        name for name in names if len({of_place.get(name) for of_place in all_coordinates}) > 1
-    )
+    values: dict[str, set[Scalar | None]] = {}
+    for coordinates in all_coordinates:
+        values |= {name: set() for name in coordinates if name not in values}
+    for name, different in values.items():
+        different.update(coordinates.get(name) for coordinates in all_coordinates)
+    return tuple(name for name, different in values.items() if len(different) > 1)
 
 
 def parameter_name(name: str) -> str:
@@ -205,6 +206,7 @@ def coordinate(name: str, value: Scalar | None) -> str:
         return "profiled"
     text = parameter_value(name, value)
     if name in _COUNTED:
-        return f"{text} {_COUNTED[name] if value == 1 else name}"
+        noun = _COUNTED[name] if value == 1 else name
+        return f"{text} {noun}"
     form = _PLAIN.get(name)
     return form.format(text) if form else f"{parameter_name(name)} {text}"

@@ -211,13 +211,16 @@ class PlatformSpec(Generic[O_co]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as in a platform file, defaults included."""
+        keys = {
+            "title": self.title,
+            "cores_per_node": self.cores_per_node,
+            "environment": dict(self.environment),
+            "build": self.build,
+            "command": list(self.command),
+        }
         return {
             "type": self.type,
-            **({"title": self.title} if self.title else {}),
-            **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
-            **({"environment": dict(self.environment)} if self.environment else {}),
-            **({"build": self.build} if self.build else {}),
-            **({"command": list(self.command)} if self.command else {}),
+            **{key: value for key, value in keys.items() if value},
             **self.limits.model_dump(exclude_none=True),
             **self.options.model_dump(mode="json", exclude_none=True),
         }

@@ -73,7 +73,8 @@ def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dic
                 where=where,
                 hint="rename one of them, or uninstall the package that brings it",
             )
-        things[key], places[key] = thing, where
+        things[key] = thing
+        places[key] = where
     return things
 
 

@@ -16,16 +16,25 @@ HOUR_S = 3600
 BASE_UNITS = frozenset({"s", "B", "B/s", "bit/s", "flop/s", "op/s", "1", "%", "Hz"})
 
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def _prefixed(unit: str) -> list[tuple[float, str]]:
+    """Return a unit with each decimal prefix, and its size."""
+    return [(size, f"{prefix}{unit}") for size, prefix in _DECIMAL]
+
+
 #: In which units values of a base unit are shown, the largest first.
 _SCALES: Mapping[str, Sequence[tuple[float, str]]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "B": ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
-    **{
-        unit: [(size, prefix + unit.replace("bit", "b")) for size, prefix in _DECIMAL]
-        for unit in ("B/s", "bit/s", "flop/s", "op/s", "Hz")
-    },
+    "B/s": _prefixed("B/s"),
+    "bit/s": _prefixed("b/s"),
+    "flop/s": _prefixed("flop/s"),
+    "op/s": _prefixed("op/s"),
+    "Hz": _prefixed("Hz"),
 }
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*")
+_DURATION_S = {"s": 1, "min": 60, "h": HOUR_S}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
 
 
@@ -53,8 +62,11 @@ def conversion(unit: str, into: str) -> float | None:
     """Return the factor from a unit into another; None for another kind, or one that is unknown."""
     if unit == into:
         return 1.0
-    (dimension, size), (other, other_size) = _measure(unit), _measure(into)
-    return size / other_size if dimension and dimension == other else None
+    dimension, size = _measure(unit)
+    other_dimension, other_size = _measure(into)
+    if not dimension or dimension != other_dimension:
+        return None
+    return size / other_size
 
 
 def _measure(unit: str) -> tuple[str, float]:
@@ -111,7 +123,9 @@ def whole(value: float) -> str:
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
-    return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
+    if number != 1:
+        noun = plural or f"{noun}s"
+    return f"{whole(number)} {noun}"
 
 
 def grouped(text: str) -> str:
@@ -121,15 +135,18 @@ def grouped(text: str) -> str:
     digits = whole.removeprefix("-")
     if len(digits) > 4:
         head = len(digits) % 3 or 3
-        groups = [digits[:head], *(digits[i : i + 3] for i in range(head, len(digits), 3))]
-        digits = "\u202f".join(groups)
+        starts = range(head, len(digits), 3)
+        groups = [digits[start : start + 3] for start in starts]
+        digits = "\u202f".join([digits[:head], *groups])
     return f"{sign}{digits}{point}{fraction}"
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
     """Return the factor and the unit that display a stored `value` best, e.g. ``(1e6, "µs")``."""
+    if unit == "1":
+        return 1.0, ""
     if unit not in _SCALES:
-        return 1.0, "" if unit == "1" else unit
+        return 1.0, unit
     for size, name in _SCALES[unit]:
         if abs(value) >= size:
             return 1 / size, name
@@ -169,7 +186,8 @@ def parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text)
     if match is None:
         raise UsageError(f"'{text}' is not a time", hint="write e.g. 90s, 10min or 2h")
-    return float(match[1]) * {"s": 1, "m": 60, "h": HOUR_S}[(match[2] or "s")[0]]
+    unit = match[2] or "s"
+    return float(match[1]) * _DURATION_S[unit]
 
 
 def parse_size(text: str | int) -> int:

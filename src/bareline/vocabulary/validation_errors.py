@@ -93,7 +93,8 @@ def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
 
 
 def _said(problem: Mapping[str, Any]) -> str:
-    kind, given = problem["type"], problem.get("input")
+    kind = problem["type"]
+    given = problem.get("input")
     if kind.startswith("int_"):
         size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
         step = f"; write {int(size[1]) << _POWERS[size[2].upper()]}" if size else ""

@@ -222,7 +222,7 @@ def _by_clock(
 class _Profiles(NamedTuple):
     """The profiles of a pair of launches."""
 
-    own: Profile
+    here: Profile
     base: Profile
 
 
@@ -253,10 +253,10 @@ def _by_profile(
     for key, both in times.items():
         extras = dict.fromkeys(PIECES, 0.0)
         for name, column in _PARTS.items():
-            own_s = _mean_s(profiles[key].own, column)
+            own_s = _mean_s(profiles[key].here, column)
             base_mean_s = _mean_s(profiles[key].base, column)
             extras[name] += (own_s - base_mean_s) / both.base_s
-        calls_of_pair = paired_calls(profiles[key].own, profiles[key].base, both.base_s)
+        calls_of_pair = paired_calls(profiles[key].here, profiles[key].base, both.base_s)
         for call, paired in calls_of_pair.items():
             group = piece_of(call.kind, call.power)
             extras[group] += paired.extra

@@ -51,16 +51,21 @@ def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
 
 def _of_comparison() -> list[pl.Expr]:
     """Return the lists of the comparison's own caveats, in order; null counts as no caveat."""
-    there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
+    here = pl.col("n") > 0
+    there = here & (pl.col("n_baseline") > 0)
     decided_by_loss = pl.col("by_loss") != 0
     in_few_boots = pl.col("few_boots") & (there | decided_by_loss)
-    unpaired = ~pl.col("paired") & ~pl.col("exact") & (pl.col("n") > 0)
-    other_layout = there & (pl.col("unlike") != "")
+    unpaired = ~pl.col("paired") & ~pl.col("exact") & here
+    differs_in_layout = pl.col("unlike") != ""
+    other_layout = there & differs_in_layout
+    layout_words = pl.format(f"{OTHER_LAYOUT}: {{}}", "unlike")
     compiled = pl.col("layer").is_in(_COMPILED)
     differs_in_build = pl.col("unlike_build") != ""
     other_build = there & compiled & differs_in_build
+    build_words = pl.format(f"{OTHER_BUILD}: {{}}", "unlike_build")
     does_not_fit = pl.col("verdict") == Verdict.DOES_NOT_FIT.value
     failed = pl.sum_horizontal("n_failed", "base_n_failed")
+    failed_words = pl.format(f"{{}} {FAILED_TRIALS}", failed)
     lost = pl.sum_horizontal("lost", "base_lost")
     lost_words = pl.format("{} launches lost to a time limit count as slower than all", lost)
     within_control = pl.col("rule") == DecisionRule.WITHIN_CONTROL.value
@@ -68,10 +73,10 @@ def _of_comparison() -> list[pl.Expr]:
         flag(pl.col("dependent"), "dependent"),
         flag(in_few_boots, "few-boots"),
         flag(unpaired, "unpaired"),
-        flag(other_layout, pl.format(f"{OTHER_LAYOUT}: {{}}", "unlike")),
-        flag(other_build, pl.format(f"{OTHER_BUILD}: {{}}", "unlike_build")),
+        flag(other_layout, layout_words),
+        flag(other_build, build_words),
         flag(does_not_fit, pl.col("left_out")),
-        flag(there & (failed > 0), pl.format(f"{{}} {FAILED_TRIALS}", failed)),
+        flag(there & (failed > 0), failed_words),
         flag(there & (lost > 0), lost_words),
         flag(within_control, "within-control"),
         flag(pl.col("lopsided"), "lopsided-noise"),

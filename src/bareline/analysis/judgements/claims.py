@@ -340,7 +340,10 @@ _DOUBT = (
 
 def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
     """Return the common status of the programs, and the reason if they are not judged."""
-    losses = [loss for vote in votes for loss in (*vote.losses, *vote.first_losses)]
+    losses: list[PlaceLoss] = []
+    for vote in votes:
+        losses += vote.losses
+        losses += vote.first_losses
     if all(loss.given for loss in losses):
         return ClaimStatus.GIVEN, _GIVEN
     if any(loss.disturbed for loss in losses):

@@ -145,9 +145,11 @@ class JudgedComparison:
         """All rows whose claims are corrected together, including rows of a ladder's steps."""
         if self._whole is not None:
             return self._whole.judged
-        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        pairs = [*self.pairs, *steps]
-        table, floor = self._compare(pairs), floor_of(self.controls)
+        pairs = [*self.pairs]
+        if self.is_ladder:
+            pairs += self._steps[:-1]  # the last leads to the baseline
+        table = self._compare(pairs)
+        floor = floor_of(self.controls)
         return GradedRows(self.records, table, pairs, margin=self.margin, floor=floor)
 
     @cached_property
@@ -210,11 +212,13 @@ class JudgedComparison:
     @cached_property
     def _against_itself(self) -> list[JudgedComparison]:
         whole = self.records.with_controls
-        return [
-            JudgedComparison(whole.of_platforms({again, base}), base, self.margin)
-            for again, base in self.records.controls.items()
-            if {again, base} <= set(whole.platforms) and self._concerns(base)
-        ]
+        present = set(whole.platforms)
+        comparisons = []
+        for again, base in self.records.controls.items():
+            if {again, base} <= present and self._concerns(base):
+                pair = whole.of_platforms({again, base})
+                comparisons.append(JudgedComparison(pair, base, self.margin))
+        return comparisons
 
     def _concerns(self, platform: str) -> bool:
         """Whether a platform belongs to this part; every platform belongs to the whole."""
@@ -225,8 +229,9 @@ class JudgedComparison:
     @cached_property
     def controls(self) -> list[Control]:
         """The results of comparing the baseline with itself, a control for each run with one."""
-        return [
-            judge_control(
+        controls = []
+        for comparison in self._against_itself:
+            control = judge_control(
                 comparison.baseline,
                 comparison.others[0],
                 comparison.points,
@@ -234,8 +239,8 @@ class JudgedComparison:
                 of_baseline=comparison.baseline == self.baseline,
                 margin=self.margin,
             )
-            for comparison in self._against_itself
-        ]
+            controls.append(control)
+        return controls
 
     @cached_property
     def control_table(self) -> pl.DataFrame | None:

@@ -69,7 +69,11 @@ def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
     """Summarize the quotients of paired values; None without any, or without a context figure."""
-    share = _share(over[key] / under[key] for key in over if under.get(key, 0) > 0)
+    quotients = []
+    for key, value in over.items():
+        if under.get(key, 0) > 0:
+            quotients.append(value / under[key])
+    share = _share(quotients)
     if share is None:
         return None
     medians = []
@@ -121,8 +125,11 @@ def _where(
     rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
 ) -> pl.DataFrame:
     """Return the rows whose text in a column has parameters that fit."""
-    texts = [text for text in rows.get_column(column).unique() if fits(parse_point(text))]
-    return rows.filter(pl.col(column).is_in(texts))
+    chosen = []
+    for text in rows.get_column(column).unique():
+        if fits(parse_point(text)):
+            chosen.append(text)
+    return rows.filter(pl.col(column).is_in(chosen))
 
 
 def conclude(records: Records) -> list[Conclusion]:

@@ -143,26 +143,30 @@ def measured_grounds(
 ) -> list[Evidence]:
     """Return the grounds that a comparison provides for each class, one ground per point."""
     telling = {}
-    plain = set()
-    by_probe = grouped_by(cells, lambda cell: cell.place.probe)
-    for probe, group in by_probe.items():
-        places = [cell.place for cell in group]
-        telling[probe] = varying(places)
-        # A program that was measured under the profiler only is judged by its profiled points.
-        if not all(map(_profiled, places)):
-            plain.add(probe)
+    for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items():
+        telling[probe] = varying([cell.place for cell in group])
     grounds: list[Evidence | None] = []
-    for cell in cells:
+    for cell in _judged(cells):
         probe = cell.place.probe
-        superseded = _profiled(cell.place) and probe in plain
-        if cell.metric.better == "none" or superseded:
-            continue
-        title = titles.get(probe, probe)
-        subject = _subject(cell, title, telling[probe])
+        subject = _subject(cell, titles.get(probe, probe), telling[probe])
         caveats = _caveats(cell, emulated)
         sources = [source for source in SOURCES if _speaks(cell.place, source)]
         grounds += [_measured(cell, source, subject, caveats) for source in sources]
     return [ground for ground in grounds if ground is not None]
+
+
+def _judged(cells: Sequence[Row]) -> list[Row]:
+    """Return the cells by which platforms are judged.
+
+    A program that was measured under the profiler only is judged by its profiled points.
+    """
+    plain = {cell.place.probe for cell in cells if not _profiled(cell.place)}
+    judged = []
+    for cell in cells:
+        superseded = _profiled(cell.place) and cell.place.probe in plain
+        if cell.metric.better != "none" and not superseded:
+            judged.append(cell)
+    return judged
 
 
 def _speaks(place: Place, source: GroundSource) -> bool:

@@ -151,7 +151,10 @@ class Finding:
         each = {point.verdict for point in self.points}
         if {Verdict.SLOWER, Verdict.FASTER} <= each:
             return Verdict.MIXED
-        return next((verdict for verdict in ORDER if verdict in each), Verdict.MISSING)
+        for verdict in ORDER:
+            if verdict in each:
+                return verdict
+        return Verdict.MISSING
 
     @cached_property
     def by_mean(self) -> bool:

@@ -86,7 +86,9 @@ class GradedRows:
         members = unprofiled(table.filter(is_judged))
         weight = _weight(question_of(records))
         members = members.with_columns(weight=weight)
-        by_pair = [members.filter(platform=pair.platform, baseline=pair.baseline) for pair in pairs]
+        by_pair = []
+        for pair in pairs:
+            by_pair.append(members.filter(platform=pair.platform, baseline=pair.baseline))
         height = records.cube.points.height
         self._tested = [_tested(rows, height) for rows in by_pair]
         self._weights = [_weights(rows, height) for rows in by_pair]

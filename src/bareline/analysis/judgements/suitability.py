@@ -249,8 +249,13 @@ def _weakened_by_failures(judgement: Judgement) -> Judgement:
 
 def _answer(grounds: Sequence[Evidence]) -> tuple[Suitability, Basis, tuple[Evidence, ...]]:
     allowed = {ground: levels_of(ground) for ground in grounds}
-    decided = [ground for ground, levels in allowed.items() if len(levels) == 1]
-    undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
+    decided = []
+    undecided = []
+    for ground, levels in allowed.items():
+        if len(levels) == 1:
+            decided.append(ground)
+        elif levels:
+            undecided.append(ground)
     answers = {allowed[ground][0] for ground in decided}
     # A range over several programs or sizes that spans answers is enough for "depends".
     split = [ground for ground in undecided if ground.varies]

@@ -112,18 +112,18 @@ class ServerNode:
         return self.ratio.hi * _HEALTHY_SPREAD < 1
 
 
-def server_node(found: Survey) -> ServerNode | None:
+def server_node(survey: Survey) -> ServerNode | None:
     """Return the node with the best bandwidth between nodes; None where no pairs were measured.
 
     A node that deviates, or whose switch does, is not proposed.
     """
-    maps = [node_map for node_map in found.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
+    maps = [node_map for node_map in survey.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
     if not maps:
         return None
     bandwidth = maps[0]
-    slow = found.nodes_of_bad_switches | set(found.bad_nodes)
+    slow = survey.nodes_of_bad_switches | set(survey.bad_nodes)
     ratios: dict[int, float] = {}
-    for number, name in enumerate(found.fleet.nodes):
+    for number, name in enumerate(survey.fleet.nodes):
         times_worse = float(bandwidth.ratios[number])
         if name not in slow and math.isfinite(times_worse):
             ratios[number] = times_worse
@@ -133,7 +133,7 @@ def server_node(found: Survey) -> ServerNode | None:
     lo = float(bandwidth.lo[best])
     hi = float(bandwidth.hi[best])
     ratio = Estimate(ratios[best], lo, hi)
-    return ServerNode(found.fleet.nodes[best], ratio)
+    return ServerNode(survey.fleet.nodes[best], ratio)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,8 +136,9 @@ def history_of(runs: Sequence[Run]) -> list[Path]:
     name = latest.header.study["study"]["name"]
     until = date_of(latest).moment
     folder = latest.path.absolute().parent
-    return [
-        run.path
-        for run in list_runs(folder)
-        if run.header.study["study"]["name"] == name and date_of(run).moment <= until
-    ]
+    paths = []
+    for run in list_runs(folder):
+        study = run.header.study["study"]["name"]
+        if study == name and date_of(run).moment <= until:
+            paths.append(run.path)
+    return paths

@@ -58,12 +58,13 @@ class Boots:
             for side in (platform, baseline):
                 if _boots(cube, side.platform):
                     launched.append(side.blocks)
-        counts = [int(np.unique(groups[blocks_of_side]).size) for blocks_of_side in launched]
-        launches = [int(np.count_nonzero(blocks_of_side)) for blocks_of_side in launched]
-        few = any(
-            boots < min(MIN_LAUNCHES, launched_blocks)
-            for boots, launched_blocks in zip(counts, launches, strict=True)
-        )
+        counts = []
+        few = False
+        for blocks_of_side in launched:
+            boots = int(np.unique(groups[blocks_of_side]).size)
+            launches = int(np.count_nonzero(blocks_of_side))
+            few |= boots < min(MIN_LAUNCHES, launches)
+            counts.append(boots)
         if few:
             groups = alone
         return cls(groups, min(counts), few)

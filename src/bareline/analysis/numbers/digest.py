@@ -147,8 +147,7 @@ def _content_of(run: Run) -> _Content:
         raise AnalysisError("nothing to compare")
     date = date_of(run)
     study_name = run.header.study.get("study", {}).get("name", "")
-    defaults = {name: dict(params) for name, params in defaults_of(run.header).items()}
-    facts_of = {name: dict(facts) for name, facts in records.facts.items()}
+    defaults = defaults_of(run.header)
     return _Content(
         created=run.header.created,
         date=date.text,
@@ -159,8 +158,8 @@ def _content_of(run: Run) -> _Content:
         baseline=run.header.baseline,
         version=run.header.versions.get("bareline"),
         simulated=sorted(simulated),
-        defaults=defaults,
-        facts=facts_of,
+        defaults={name: dict(params) for name, params in defaults.items()},
+        facts={name: dict(facts) for name, facts in records.facts.items()},
         columns=headlines.to_dict(as_series=False),
     )
 

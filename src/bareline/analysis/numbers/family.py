@@ -171,11 +171,13 @@ class _Together:
     @property
     def weight(self) -> FloatCube:
         """The factors of their statistics."""
-        return np.concatenate([member.weight for member in self.members])
+        weights = [member.weight for member in self.members]
+        return np.concatenate(weights)
 
     def zone(self, margin: float) -> FloatCube:
         """Return the distances from no difference that do not matter."""
-        return np.concatenate([member.zone(margin) for member in self.members])
+        zones = [member.zone(margin) for member in self.members]
+        return np.concatenate(zones)
 
     def differences(self, until: int | None = None) -> FloatCube:
         """Return their differences, of a run's first blocks alone if `until` is given."""
@@ -217,7 +219,8 @@ def discoveries(
     q = [member.blank() for member in members]
     for family in _families(pairs, apart=False):
         together = _Together([members[number] for number in family.numbers], family.blocks)
-        q_of_family = stats.false_discovery_q(together.differences(), together.zone(margin))
+        zone = together.zone(margin)
+        q_of_family = stats.false_discovery_q(together.differences(), zone)
         _share(q, family.numbers, q_of_family)
     unpaired = []
     p_of_unpaired = []
@@ -227,7 +230,8 @@ def discoveries(
             p_of_unpaired.append(pair.ratio.p[tested[number]])
     if unpaired:
         joint = np.concatenate(p_of_unpaired)
-        _share(q, unpaired, stats.false_discovery(joint))
+        q_of_unpaired = stats.false_discovery(joint)
+        _share(q, unpaired, q_of_unpaired)
     tests = with_losses(members, q, stats.ALPHA, _discoveries_of_losses)
     return _at_points(members, tests)
 
@@ -372,7 +376,8 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
         looked[number] = parts[number]
     _share(looked, numbers, joint)
     for number in numbers:
-        parts[number] = np.fmin(parts[number], looked[number])
+        least = np.fmin(parts[number], looked[number])
+        parts[number] = least
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:

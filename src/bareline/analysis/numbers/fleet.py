@@ -60,7 +60,8 @@ class NodeFleet:
         numbers: dict[str, int] = {}
         for number, names in enumerate(self.switches.values()):
             numbers.update(dict.fromkeys(names, number))
-        return np.array([numbers.get(name, -1) for name in self.nodes], dtype=np.int64)
+        switches = [numbers.get(name, -1) for name in self.nodes]
+        return np.array(switches, dtype=np.int64)
 
 
 def fleets(records: Records) -> list[NodeFleet]:
@@ -93,8 +94,9 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
     names: set[str] = set()
     for text in rows.get_column("point").unique(maintain_order=True):
         point = parse_point(text)
-        units[text] = tuple(str(point[key]) for key in ("node", "peer") if key in point)
-        names.update(units[text])
+        ends = [str(point[key]) for key in ("node", "peer") if key in point]
+        units[text] = tuple(ends)
+        names.update(ends)
     nodes = sorted(names, key=_natural)
     numbers = {name: number for number, name in enumerate(nodes)}
     metrics = rows.partition_by("probe", "params", "metric", maintain_order=True)
@@ -111,7 +113,10 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
 
 def _natural(name: str) -> list[tuple[str, int]]:
     """Order n2 before n10."""
-    return [(word, int(digits or -1)) for word, digits in re.findall(r"(\D*)(\d+|$)", f"{name} ")]
+    parts = []
+    for word, digits in re.findall(r"(\D*)(\d+|$)", f"{name} "):
+        parts.append((word, int(digits or -1)))
+    return parts
 
 
 def _measured(

@@ -52,7 +52,8 @@ class Frames(NamedTuple):
 def read_frames(run: Run) -> Frames:
     """Read the tables of a run, with the run's own names of cases."""
     trials, values = run.tables()
-    machines = {number: session.machine for number, session in run.sessions().items()}
+    sessions = run.sessions().items()
+    machines = {number: session.machine for number, session in sessions}
     trials = trials.with_columns(
         pl.col("nodes").fill_null(0),
         pl.col("profile").fill_null(False),
@@ -189,7 +190,8 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
     moved = split_cases(trials, split, "layout")
     number = pl.int_range(pl.len())
     nth = number.over("run", "platform", *CASE, "block")
-    return moved.with_columns(pl.col("block") + nth * (1 + pl.col("block").max()))
+    next_block = 1 + pl.col("block").max()
+    return moved.with_columns(pl.col("block") + nth * next_block)
 
 
 def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:

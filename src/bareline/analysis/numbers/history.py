@@ -7,8 +7,8 @@ the opposite direction, are left out and named; parameters that were replaced ar
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -88,6 +88,14 @@ def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataF
     return named.with_columns(params="text").drop("text")
 
 
+#: A probe and a metric of it.
+_Key = tuple[str, str]
+#: The names of runs by a metric and the reason why it is left out of them.
+_Refused = dict[tuple[str, str], list[str]]
+#: The cases of each run, by its number.
+_CasesOfRuns = dict[int, set[Place]]
+
+
 class _Meaning(NamedTuple):
     """The meaning of a metric in a run."""
 
@@ -106,7 +114,7 @@ class _RunMetric(NamedTuple):
     meaning: _Meaning
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> _Key:
         """The probe and the metric."""
         return self.probe, self.metric
 
@@ -128,19 +136,14 @@ def _with_one_meaning(
     metrics = _metrics(table)
     newest = _newest_meanings(metrics)
     rows = []
-    refused: dict[tuple[str, str], list[str]] = {}
+    refused: _Refused = defaultdict(list)
     for metric in metrics:
         meaning = newest[metric.key]
         factor = conversion(metric.meaning.unit, meaning.unit)
-        reason = ""
-        if factor is None:
-            reason = f"is in {metric.meaning.unit} there, not in {meaning.unit}"
-        elif metric.meaning.better != meaning.better:
-            reason = f"is {metric.meaning.better} there"
+        reason = _contradiction(metric.meaning, meaning)
         if reason:
             name = f"{metric.probe} {metric.metric}"
-            names = refused.setdefault((name, reason), [])
-            names.append(runs[metric.run].name)
+            refused[name, reason].append(runs[metric.run].name)
         else:
             rows.append((metric.run, *metric.key, factor, *meaning))
     schema: dict[str, Any] = {
@@ -160,7 +163,16 @@ def _with_one_meaning(
     return converted.select(*ROW, "run"), _refusals(refused)
 
 
-def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[tuple[str, str], _Meaning]:
+def _contradiction(earlier: _Meaning, newest: _Meaning) -> str:
+    """Return why values of an earlier run are not of the same quantity; empty where they are."""
+    if conversion(earlier.unit, newest.unit) is None:
+        return f"is in {earlier.unit} there, not in {newest.unit}"
+    if earlier.better != newest.better:
+        return f"is {earlier.better} there"
+    return ""
+
+
+def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[_Key, _Meaning]:
     """Return the meaning of each metric in its latest run, in a base unit where any run has one."""
     newest = {metric.key: metric.meaning for metric in metrics}
     in_base_units = [metric for metric in metrics if metric.meaning.unit in BASE_UNITS]
@@ -171,7 +183,7 @@ def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[tuple[str, str], _Me
     return newest
 
 
-def _refusals(refused: Mapping[tuple[str, str], Sequence[str]]) -> list[str]:
+def _refusals(refused: _Refused) -> list[str]:
     """Describe the metrics that are left out, with the names of the runs."""
     sentences = []
     for (metric, reason), names in refused.items():
@@ -203,7 +215,7 @@ def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
 def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[str]:
     """Yield a sentence for each probe whose cases were replaced by other cases from some run on."""
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
-    by_probe: dict[tuple[str, str], dict[int, set[Place]]] = {}
+    by_probe: dict[tuple[str, str], _CasesOfRuns] = {}
     for row in cases.iter_rows(named=True):
         key = (row["platform"], row["probe"])
         by_run = by_probe.setdefault(key, {})
@@ -235,7 +247,7 @@ class _Replacement(NamedTuple):
     after: Place
 
 
-def _replacements(by_run: dict[int, set[Place]]) -> Iterator[_Replacement]:
+def _replacements(by_run: _CasesOfRuns) -> Iterator[_Replacement]:
     """Yield each run whose cases replace the cases before it."""
     numbers = sorted(by_run)
     for before, after in itertools.pairwise(numbers):

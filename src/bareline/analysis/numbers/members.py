@@ -55,9 +55,13 @@ class Members:
         self.groups = [points[tested[points]] for points in groups]
         self._with_ratio = [points[on_logs[points]] for points in self.groups]
         #: The numbers of the groups that have a mean: of two points with a ratio at least.
-        self._averaged = [
-            number for number, points in enumerate(self._with_ratio) if points.size > 1
-        ]
+        self._averaged = []
+        #: The points with a ratio of each group that has a mean.
+        self._averaged_points = []
+        for number, points in enumerate(self._with_ratio):
+            if points.size > 1:
+                self._averaged.append(number)
+                self._averaged_points.append(points)
 
     @property
     def size(self) -> int:
@@ -68,16 +72,12 @@ class Members:
         """Return a p-value for every member: 0 without noise, else NaN."""
         return np.full(self.size, self.pair.blank_p)
 
-    @property
-    def _averaged_points(self) -> list[Points]:
-        """The points with a ratio of each group that has a mean."""
-        return [self._with_ratio[number] for number in self._averaged]
-
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
         """Append to the values of points the values of the means, by a function of points."""
         values = [mean(averaged) for averaged in self._averaged_points]
         means = np.array(values, dtype=np.float64)
-        rows_of_means = means.reshape(len(means), *points.shape[1:])
+        blocks = points.shape[1:]
+        rows_of_means = means.reshape(len(means), *blocks)
         return np.concatenate([points, rows_of_means])
 
     def _means_over(self, points: FloatCube) -> FloatCube:
@@ -128,8 +128,9 @@ class Members:
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
         """Return the mean over every group."""
         means: list[Mean | None] = [None] * len(self.groups)
-        p_of_means = p[self.rows.size :].tolist()
-        loss_of_means = by_loss[self.rows.size :].tolist()
+        count = self.rows.size
+        p_of_means = p[count:].tolist()
+        loss_of_means = by_loss[count:].tolist()
         for number, p_of_mean, loss in zip(self._averaged, p_of_means, loss_of_means, strict=True):
             if not np.isnan(p_of_mean):  # else there are too few launches
                 means[number] = self._mean(self._with_ratio[number], p_of_mean, loss)
@@ -144,10 +145,9 @@ class Members:
         lo = 0.0
         if not pair.there.lost[points].any():
             lo = interval.lo
+        hi = interval.hi
         if pair.here.lost[points].any():
             hi = np.inf
-        else:
-            hi = interval.hi
         here, there = pair.ended
         return Mean(
             ratio=Estimate(interval.ratio, finite(lo) or None, finite(hi)),
@@ -176,25 +176,24 @@ class Members:
             return self._exact_interval(points)
         if pair.paired:
             differences = pair.differences[points]
-            row = mean_of(stats.collapsed(differences, pair.boots.groups))
+            of_boots = stats.collapsed(differences, pair.boots.groups)
+            row = mean_of(of_boots)
             no_difference = np.where(np.isnan(row), np.nan, 0.0)
             shift = stats.paired_shift(row, no_difference)
         else:
             worse, than = pair.means_of(points)
             shift = stats.unpaired_shift(worse, than, groups=pair.boots.groups)
-        logs = np.array([float(shift.shift), float(shift.lo), float(shift.hi)])
-        ratio, lo, hi = np.exp(logs).tolist()
         launches = int(min(shift.n, shift.n_baseline))
-        return _MeanRatio(ratio, lo, hi, launches)
+        logs = [shift.shift, shift.lo, shift.hi]
+        return _MeanRatio.of_logs(np.array(logs), launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
         """Return the mean ratio of points without noise: the interval is that of the models."""
         ratios = self.pair.ratio
-        logs = np.log([ratios.ratio[points], ratios.lo[points], ratios.hi[points]])
-        means = np.nanmean(logs, axis=-1)
-        ratio, lo, hi = np.exp(means).tolist()
-        fewest = ratios.n[points].min()
-        return _MeanRatio(ratio, lo, hi, int(fewest))
+        figures = [ratios.ratio[points], ratios.lo[points], ratios.hi[points]]
+        logs = np.log(figures)
+        fewest = int(ratios.n[points].min())
+        return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
     def lost_shares(self) -> _LostShares:
         """Return the shares of launches that both sides lost, of all members.
@@ -222,6 +221,12 @@ class _MeanRatio(NamedTuple):
     lo: float
     hi: float
     n: int
+
+    @classmethod
+    def of_logs(cls, logs: FloatCube, n: int) -> _MeanRatio:
+        """Return a mean ratio by the logarithms of it and of its ends."""
+        ratio, lo, hi = np.exp(logs).tolist()
+        return cls(ratio, lo, hi, n)
 
 
 class _LostShares(NamedTuple):
@@ -312,16 +317,20 @@ def _loss_tests(members: Sequence[Members]) -> _LossTests:
             untested = np.full(member.size, np.nan)
             p.append(untested)
             least.append(untested)
-            worse.append(np.zeros(member.size, dtype=np.int64))
+            neither = np.zeros(member.size, dtype=np.int64)
+            worse.append(neither)
             patterns += [b"%d/%d" % (number, row) for row in range(member.size)]
             continue
         shares = member.lost_shares()
         test = stats.exceedance(shares.platform, shares.baseline)
         p.append(test.p)
         least.append(test.least)
-        difference = mean_of(shares.platform.T) - mean_of(shares.baseline.T)
+        share_here = mean_of(shares.platform.T)
+        share_there = mean_of(shares.baseline.T)
+        difference = share_here - share_there
         known_difference = np.nan_to_num(difference)
-        worse.append(np.sign(known_difference).astype(np.int64))
+        direction = np.sign(known_difference)
+        worse.append(direction.astype(np.int64))
         patterns += [b"%d/" % number + pattern for pattern in shares.patterns]
     return _LossTests(
         p=np.concatenate(p),
@@ -342,4 +351,5 @@ def _first_of_each(patterns: Sequence[bytes]) -> IntCube:
     first: dict[bytes, int] = {}
     for number, pattern in enumerate(patterns):
         first.setdefault(pattern, number)
-    return np.array([first[pattern] for pattern in patterns], dtype=np.int64)
+    numbers = [first[pattern] for pattern in patterns]
+    return np.array(numbers, dtype=np.int64)

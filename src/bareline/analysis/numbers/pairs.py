@@ -243,7 +243,9 @@ class PlatformPair:
         worse, than = self.logarithms(rows)
         both = np.concatenate([worse, than], axis=-1)
         middle = mean_of(both.T)[:, None]
-        return mean_of(worse - middle), mean_of(than - middle)
+        worse_apart = worse - middle
+        than_apart = than - middle
+        return mean_of(worse_apart), mean_of(than_apart)
 
     @property
     def _partnered(self) -> FloatCube:
@@ -257,15 +259,18 @@ class PlatformPair:
         apart = apart_by_order * sign
         rounding_of_values = stats.rounding_of(worse, than)
         rounding = np.where(self.ratio.on_logs, stats.ROUNDING, rounding_of_values)
-        return np.where(np.abs(apart) <= rounding[:, None], 0.0, apart)
+        within_rounding = np.abs(apart) <= rounding[:, None]
+        return np.where(within_rounding, 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
         """Return logarithms of some points, first of the side that is worse where it is higher.
 
         A launch lost to a limit counts as the slowest that was measured.
         """
-        worse = _slowest_where_lost(self._worse[points], self._beyond["beyond"][points])
-        than = _slowest_where_lost(self._than[points], self._beyond["beyond_baseline"][points])
+        beyond = self._beyond["beyond"][points]
+        worse = _slowest_where_lost(self._worse[points], beyond)
+        beyond_baseline = self._beyond["beyond_baseline"][points]
+        than = _slowest_where_lost(self._than[points], beyond_baseline)
         return worse, than
 
     @cached_property
@@ -292,7 +297,8 @@ class PlatformPair:
         steps = np.diff(self.case[rows], prepend=-1)
         begins = np.flatnonzero(steps)
         differences = stats.collapsed(self.differences[rows], self.boots.groups)
-        series = stats.look(of_launches(differences, begins))
+        launches = of_launches(differences, begins)
+        series = stats.look(launches)
         cases = self.case[rows[begins]]
         dependent_cases = cases[series.dependent | series.drifting]
         return np.isin(self.case, dependent_cases)
@@ -305,7 +311,9 @@ class PlatformPair:
         lost = launches_of(here.lost)
         base_lost = launches_of(there.lost)
         more_here = lost >= base_lost
-        limit_s = np.where(more_here, here.limit_s[self.case], there.limit_s[self.case])
+        limit_here_s = here.limit_s[self.case]
+        limit_there_s = there.limit_s[self.case]
+        limit_s = np.where(more_here, limit_here_s, limit_there_s)
         base_took_s = there.typical_took_s[self.case]
         took_s = here.typical_took_s[self.case]
         other_took_s = np.where(more_here, base_took_s, took_s)
@@ -323,7 +331,8 @@ class PlatformPair:
 
     def zone(self, margin: float) -> FloatCube:
         """Return the distance from a difference that does not matter, in units of `differences`."""
-        return np.where(self.ratio.on_logs, np.log1p(margin), self.tolerance(margin))
+        tolerance = self.tolerance(margin)
+        return np.where(self.ratio.on_logs, np.log1p(margin), tolerance)
 
     def tolerance(self, margin: float) -> FloatCube:
         """Return the difference that does not matter, in the unit of each point."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -19,10 +19,12 @@ from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.units import listing
 
 Params = Mapping[str, Scalar]
+#: The defaults of a run, by probe.
+Defaults = Mapping[str, Params]
 #: A probe, and the text of a case's parameters.
 CaseText = tuple[str, str]
-#: The different values of each parameter of each probe, by their text.
-_Values = dict[str, dict[str, dict[str, Scalar]]]
+#: A probe, and the name of one of its parameters.
+_Parameter = tuple[str, str]
 
 
 def defaults_of(header: Header) -> dict[str, Params]:
@@ -44,32 +46,38 @@ def _defaults_of_older_versions() -> dict[str, Params]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def common_defaults(defaults: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
+def common_defaults(defaults: Sequence[Defaults]) -> dict[str, dict[str, Scalar]]:
     """Return the defaults of all runs together; those in which runs differ are in none."""
-    common: dict[str, dict[str, Scalar]] = {}
-    for probe, params in _values_of(defaults).items():
-        common[probe] = {}
-        for name, values in params.items():
-            if len(values) == 1:
-                common[probe][name] = next(iter(values.values()))
-    return common
+    common: dict[str, dict[str, Scalar]] = defaultdict(dict)
+    for (probe, name), values in _values_of(defaults).items():
+        if len(values) == 1:
+            (common[probe][name],) = values.values()
+    return dict(common)
 
 
-def _differing(defaults: Sequence[Mapping[str, Params]]) -> dict[str, set[str]]:
-    """Return the parameters of each probe whose defaults differ between runs."""
-    differing: dict[str, set[str]] = {}
-    for probe, params in _values_of(defaults).items():
-        differing[probe] = {name for name, values in params.items() if len(values) > 1}
+def _differing(defaults: Sequence[Defaults]) -> set[_Parameter]:
+    """Return the parameters whose defaults differ between runs."""
+    differing = set()
+    for parameter, values in _values_of(defaults).items():
+        if len(values) > 1:
+            differing.add(parameter)
     return differing
 
 
-def _values_of(defaults: Sequence[Mapping[str, Params]]) -> _Values:
-    values: _Values = defaultdict(lambda: defaultdict(dict))
+def _values_of(defaults: Sequence[Defaults]) -> dict[_Parameter, dict[str, Scalar]]:
+    """Return the different defaults of each parameter, by their text."""
+    values: dict[_Parameter, dict[str, Scalar]] = defaultdict(dict)
     for of_run in defaults:
         for probe, params in of_run.items():
             for name, value in params.items():
-                values[probe][name].setdefault(format_point({name: value}), value)
+                values[probe, name].setdefault(_written(name, value), value)
     return values
+
+
+def _written(name: str, value: Scalar) -> str:
+    """Return a value as the text of a case has it."""
+    _, _, written = format_point({name: value}).partition("=")
+    return written
 
 
 @dataclass(slots=True)
@@ -89,7 +97,7 @@ class _WholeCase:
 
 
 def case_texts(
-    texts: Sequence[Iterable[CaseText]], defaults: Sequence[Mapping[str, Params]]
+    texts: Sequence[Iterable[CaseText]], defaults: Sequence[Defaults]
 ) -> list[dict[CaseText, str]]:
     """Describe which text names each case, so that equal texts are equal parameters.
 
@@ -111,8 +119,7 @@ def case_texts(
             key = (probe, format_point(params))
             case = cases.setdefault(key, _WholeCase(params))
             case.named |= given.keys()
-            differing_of_probe = differing.get(probe, set())
-            case.named |= differing_of_probe & params.keys()
+            case.named.update(name for name in params if (probe, name) in differing)
             keys[probe, text] = key
         keys_of_runs.append(keys)
     return [_texts_of_run(keys, cases) for keys in keys_of_runs]
@@ -129,17 +136,22 @@ def _texts_of_run(
     texts = {}
     for case, key in keys.items():
         _, text = case
-        texts[case] = cases[key].text if counts[key] == 1 else text
+        if counts[key] == 1:
+            text = cases[key].text
+        texts[case] = text
     return texts
 
 
 def differences(
     texts: Sequence[Iterable[CaseText]],
-    defaults: Sequence[Mapping[str, Params]],
+    defaults: Sequence[Defaults],
     runs: Sequence[str],
 ) -> tuple[str, ...]:
     """Describe parameters with other defaults in some runs: such cases are not comparable."""
-    silent = _silent_defaults(texts, defaults, runs)
+    silent: dict[_Parameter, dict[str, str]] = defaultdict(dict)
+    for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
+        for probe, name, value in _silent_defaults(texts_of_run, defaults_of_run):
+            silent[probe, name][run] = _written(name, value)
     sentences = []
     for (probe, name), values in silent.items():
         if len(set(values.values())) > 1:
@@ -152,17 +164,11 @@ def differences(
 
 
 def _silent_defaults(
-    texts: Sequence[Iterable[CaseText]],
-    defaults: Sequence[Mapping[str, Params]],
-    runs: Sequence[str],
-) -> dict[tuple[str, str], dict[str, str]]:
-    """Return the defaults that cases of each run take, by probe and parameter."""
-    silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
-        for probe, text in texts_of_run:
-            given = parse_point(text)
-            for name, value in defaults_of_run.get(probe, {}).items():
-                if name not in given:
-                    _, _, written = format_point({name: value}).partition("=")
-                    silent[probe, name][run] = written
-    return silent
+    texts: Iterable[CaseText], defaults: Defaults
+) -> Iterator[tuple[str, str, Scalar]]:
+    """Yield the probe, name and value of each default that cases of a run take."""
+    for probe, text in texts:
+        given = parse_point(text)
+        for name, value in defaults.get(probe, {}).items():
+            if name not in given:
+                yield probe, name, value

@@ -143,7 +143,8 @@ def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair
 
 def _finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatCube:
     """Return the values that are marked, finite and above a limit; NaN elsewhere."""
-    return np.where(mask & np.isfinite(values) & (values > above), values, np.nan)
+    is_above = values > above
+    return np.where(mask & np.isfinite(values) & is_above, values, np.nan)
 
 
 def _by_interval(pair: PlatformPair, margin: float) -> FloatCube:
@@ -167,7 +168,8 @@ def _beyond_margin(pair: PlatformPair, margin: float) -> BoolCube:
     shift = pair.shift
     tolerance = pair.tolerance(margin)
     limit = 1 + margin
-    of_ratio = (ratio.lo > limit) | (ratio.hi < 1 / limit)
+    is_below = ratio.hi < 1 / limit
+    of_ratio = (ratio.lo > limit) | is_below
     of_shift = (shift.lo > tolerance) | (shift.hi < -tolerance)
     return np.where(ratio.on_logs, of_ratio, of_shift)
 
@@ -241,8 +243,10 @@ def _with_sides(
     reason = pl.format("{} {}", "platform", "reason")
     for side, name in (("own", pair.platform), ("base", pair.baseline)):
         reason_of_side = reason.alias(f"{side}_left_out")
-        left_out = records.left_out.filter(platform=name).select(*CASE, reason_of_side)
-        caveats = summary.filter(platform=name).select(*KEY, pl.col("caveats").alias(side))
+        left_out_of_side = records.left_out.filter(platform=name)
+        left_out = left_out_of_side.select(*CASE, reason_of_side)
+        summary_of_side = summary.filter(platform=name)
+        caveats = summary_of_side.select(*KEY, pl.col("caveats").alias(side))
         table = table.join(left_out, on=CASE, how="left").join(caveats, on=KEY, how="left")
     return _comparable(table.with_columns(other_ranks_text(table, summary, pair)))
 
@@ -252,15 +256,18 @@ def _comparable(table: pl.DataFrame) -> pl.DataFrame:
     own_empty = pl.col("n") == 0
     base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty
-    own_failed = pl.col("n_failed").is_not_null() & pl.col("own_absent").is_null()
-    base_failed = pl.col("base_n_failed").is_not_null() & pl.col("base_absent").is_null()
+    tried_here = pl.col("own_absent").is_null()
+    own_failed = pl.col("n_failed").is_not_null() & tried_here
+    tried_there = pl.col("base_absent").is_null()
+    base_failed = pl.col("base_n_failed").is_not_null() & tried_there
     failed = (own_empty & own_failed) | (base_empty & base_failed)
     absent = pl.coalesce(
         pl.when(own_empty).then("own_absent"), pl.when(base_empty).then("base_absent")
     )
     why_left_out = pl.coalesce("own_left_out", "base_left_out")
     gone = failed | absent.is_not_null()
-    present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
+    has_point = pl.col("point") != ""
+    present_elsewhere_only = own_empty & base_empty & ~gone & has_point
     never_asked = empty & ~gone & why_left_out.is_null() & ~pl.col("asked")
     lost_here = pl.col("lost").fill_null(0)
     lost_there = pl.col("base_lost").fill_null(0)
@@ -308,16 +315,20 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
                 is_asked = pl.col("probe").is_in(sorted(probes))
                 conditions.append(is_asked)
         return table.with_columns(asked=pl.all_horizontal(*conditions))
-    here = records.planned.filter(platform=pair.platform).select(*CASE).unique()
-    there = records.planned.filter(platform=pair.baseline).select(*CASE).unique()
+    planned_here = records.planned.filter(platform=pair.platform)
+    here = planned_here.select(*CASE).unique()
+    planned_there = records.planned.filter(platform=pair.baseline)
+    there = planned_there.select(*CASE).unique()
     common = here.join(there, on=CASE, how="semi")
     both = common.with_columns(asked=pl.lit(True))
-    return table.join(both, on=CASE, how="left").with_columns(pl.col("asked").fill_null(False))
+    joined = table.join(both, on=CASE, how="left")
+    return joined.with_columns(pl.col("asked").fill_null(False))
 
 
 def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     """Return points with the time budget of their probe as limit, where no launch was ended."""
-    lost = (pl.col("lost") > 0) | (pl.col("base_lost") > 0)
+    lost_here = pl.col("lost") > 0
+    lost = lost_here | (pl.col("base_lost") > 0)
     cut = pl.col("limit_s").is_null() & lost
     cases = table.filter(cut).select("probe", "params").unique()
     budgets_s = []

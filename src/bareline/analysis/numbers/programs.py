@@ -57,7 +57,8 @@ def launch_values(
 
 def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.DataFrame:
     """Return the measured trials of a case on a platform."""
-    of_case = [pl.col(name) == value for name, value in zip(CASE, case, strict=True)]
+    values = zip(CASE, case, strict=True)
+    of_case = [pl.col(name) == value for name, value in values]
     is_here = pl.col("platform") == platform
     measured = is_here & (pl.col("status") == "measured")
     return records.trials.filter(*of_case, measured).sort("run", "block")
@@ -77,7 +78,8 @@ def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
     if not profiled:
         return rows
     under = pl.col("params").is_in(profiled)
-    return rows.filter(~under | under.all().over("probe"))
+    always_under = under.all().over("probe")
+    return rows.filter(~under | always_under)
 
 
 #: Parts of a program's time by its own clock: means over the ranks, which add up to its time.
@@ -163,7 +165,9 @@ class Splits:
         if not computing:
             return None
         source = f"by its profile on {self._baseline}"
-        return Split(float(median(computing)), float(median(communicating)), source)
+        usual_computing = float(median(computing))
+        usual_communicating = float(median(communicating))
+        return Split(usual_computing, usual_communicating, source)
 
 
 #: The models whose time is printed, the best first: `bareline.predict.validation.scores`.
@@ -175,7 +179,8 @@ Predicted = Mapping[tuple[str, str], float]
 
 def application_of(place: Place) -> str:
     """Name a program's case as predictions do; being profiled makes it no other one."""
-    params = {key: value for key, value in parse_point(place.params).items() if key != "profile"}
+    given = parse_point(place.params).items()
+    params = {key: value for key, value in given if key != "profile"}
     parts = [place.probe, format_point(params), f"ranks={place.ranks}"]
     if place.threads > 1:
         parts.append(f"threads={place.threads}")

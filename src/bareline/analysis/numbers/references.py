@@ -214,7 +214,8 @@ def _measured_instead(
     for name, wanted in entry.reference.params.items():
         values = [params.get(name) for params in near]
         if near and wanted not in values:
-            measured[name] = list(dict.fromkeys(value for value in values if value is not None))
+            different = dict.fromkeys(value for value in values if value is not None)
+            measured[name] = list(different)
     return measured
 
 

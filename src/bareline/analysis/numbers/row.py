@@ -47,7 +47,8 @@ class Estimate:
     @property
     def known(self) -> tuple[float, ...]:
         """The value and its known ends, for which an axis must have room."""
-        return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
+        ends = (self.value, self.lo, self.hi)
+        return tuple(end for end in ends if end is not None)
 
     def with_ends(self) -> Estimate:
         """Return the figure with the value as both ends where they are not known: it is exact."""
@@ -345,7 +346,8 @@ def _own_caveats(row: _Fields) -> tuple[Caveat, ...]:
 def _lost(row: _Fields) -> LostLaunches | None:
     if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
         return None
-    return LostLaunches(**{each.name: row[each.name] for each in fields(LostLaunches)})
+    columns = {each.name: row[each.name] for each in fields(LostLaunches)}
+    return LostLaunches(**columns)
 
 
 def _key(row: _Fields) -> tuple[Any, ...]:

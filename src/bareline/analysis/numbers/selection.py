@@ -63,17 +63,17 @@ class Selection:
         chosen_names = chosen.select(on).unique()
         return table.join(chosen_names, on=on, how="semi", maintain_order="left")
 
-    def among(self, known: pl.DataFrame) -> pl.DataFrame:
+    def among(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return the selected rows of a table that itself contains all names, in four columns.
 
         Raises UsageError: a name is in none of the columns' values.
         """
-        chosen = known
+        chosen = table
         for field in fields(self):
             names = getattr(self, field.name)
             if not names:
                 continue
-            different = known[field.name].unique()
+            different = table[field.name].unique()
             there = different.to_list()
             for name in names:
                 if name not in there:

@@ -73,12 +73,12 @@ def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]
         yield None, list(range(len(points)))
         return
     sizes = {point: parameters[parameter] for point, parameters in delivered.items()}
-    for kind in CLASSES:
-        if kind.parameter == parameter:
-            points_of_class = {point for point in sizes if kind.holds(sizes[point])}
-            numbers = _numbers(points, points_of_class)
-            if numbers:
-                yield kind, numbers
+    kinds = [kind for kind in CLASSES if kind.parameter == parameter]
+    for kind in kinds:
+        points_of_class = {point for point in sizes if kind.holds(sizes[point])}
+        numbers = _numbers(points, points_of_class)
+        if numbers:
+            yield kind, numbers
     missing = _numbers(points, {""})
     if missing:
         yield None, missing

@@ -96,7 +96,8 @@ def summarize(records: Records) -> pl.DataFrame:
     """Summarize every point on every platform that has it."""
     cube = records.cube
     summaries = [_summary_of(cube, platform) for platform in cube.platforms]
-    table = _with_model_errors(pl.concat(summaries), records)
+    whole = pl.concat(summaries)
+    table = _with_model_errors(whole, records)
     without_nan = pl.col("lo", "hi", "iqr_rel").fill_nan(None)
     table = _with_caveats(table.with_columns(without_nan), records)
     table = with_order(table, cube.platforms).sort("rung", "probe", "case", "point_row", "column")
@@ -165,7 +166,8 @@ def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
 
 def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     half_of_interval = (pl.col("hi") - pl.col("lo")) / 2
-    half_width = half_of_interval / pl.col("value").abs()
+    size = pl.col("value").abs()
+    half_width = half_of_interval / size
     exceeds = half_width > pl.col("precision")
     wide = (pl.col("precision") > 0) & exceeds
     # One launch under the profiler is enough, in addition to the plain launches of a case.
@@ -173,7 +175,8 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
     never_plain = profiled.all().over("probe")
     once = profiled & ~never_plain
     inexact = ~pl.col("exact")
-    too_few = (pl.col("n") < MIN_LAUNCHES) & inexact & ~once
+    has_few = pl.col("n") < MIN_LAUNCHES
+    too_few = has_few & inexact & ~once
     caveats = pl.concat_list(
         pl.col("case_caveats", "series_caveats", "sample_caveats").fill_null([]),
         flag(too_few, "n-too-small"),

@@ -33,7 +33,8 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
     better, headline, detail; block, trial, attempt, started (UTC), duration_s and the remaining
     columns of the trial; caveats as a list.
     """
-    return _tidy(records, samples, ("params", "point"), (*_PLACE,), (*_VALUE, *_TRIAL))
+    after = (*_VALUE, *_TRIAL)
+    return _tidy(records, samples, ("params", "point"), (*_PLACE,), after)
 
 
 def tidy_trials(records: Records) -> pl.DataFrame:
@@ -53,7 +54,8 @@ def _tidy(
     before: Sequence[str],
     after: Sequence[str],
 ) -> pl.DataFrame:
-    run_names = pl.lit(pl.Series(_run_names(records)))
+    names = _run_names(records)
+    run_names = pl.lit(pl.Series(names))
     studies = [str(run.header.study["study"]["name"]) for run in records.runs]
     study_names = pl.lit(pl.Series(studies))
     started = pl.col("started").cast(pl.String)
@@ -93,7 +95,8 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
                 params |= parse_point(text)
         rows.append(params)
     columns = []
-    for name in sorted(set().union(*rows)):
+    names = set().union(*rows)
+    for name in sorted(names):
         title = name
         if name in _OWN:
             title = f"param_{name}"

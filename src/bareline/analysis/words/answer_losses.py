@@ -8,7 +8,7 @@ from bareline.analysis.judgements.breakdown import Breakdown
 from bareline.analysis.judgements.findings import Finding
 from bareline.analysis.numbers.programs import application_of
 from bareline.analysis.numbers.row import Estimate, Row
-from bareline.analysis.words.amounts import Form, amount_pieces, at_most, mean_pieces
+from bareline.analysis.words.amounts import Form, amount_pieces, at_most, mean_pieces, ratio_pieces
 from bareline.analysis.words.answer_scope import AnswerScope
 from bareline.analysis.words.parts import Amount, Interval, Piece, joined
 from bareline.analysis.words.remarks import layer_name
@@ -45,7 +45,7 @@ def clauses_of_programs(
         Whether the causes of a loss are left out.
     """
     clauses: list[_Clause] = []
-    ended = [cell for cell in cells if cell.ratio is not None and not _is_decided_by_loss(cell)]
+    ended = [cell for cell in cells if _is_decided_by_ratio(cell)]
     for layer, group in grouped_by(ended, lambda cell: cell.layer).items():
         certain_first = sorted(group, key=_certain_and_large_first)
         largest = max(certain_first, key=lambda cell: cell.size)
@@ -59,9 +59,11 @@ def clauses_of_programs(
     return clauses
 
 
-def _is_decided_by_loss(cell: Row) -> bool:
-    """Whether the number of lost launches decides the verdict of a cell."""
-    return cell.lost is not None and bool(cell.lost.by_loss)
+def _is_decided_by_ratio(cell: Row) -> bool:
+    """Whether a cell has a ratio, and the number of lost launches does not decide its verdict."""
+    if cell.ratio is None:
+        return False
+    return cell.lost is None or not cell.lost.by_loss
 
 
 def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
@@ -70,11 +72,9 @@ def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
 
 def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Clause:
     """Describe the cells that did not finish, here if `worse`, or on the baseline."""
+    first = lost[0]
     if len(lost) == 1:
-        name = scope.name(lost[0])
-        program = f"{name} is {lost[0].sure_words}"
-        amount = amount_pieces(lost, lost[0].rate)
-        return [program, *amount]
+        return [f"{scope.name(first)} is {first.sure_words}", *amount_pieces(lost, first.rate)]
     places = {cell.place for cell in scope.cells}
     clause: _Clause = [Amount(f"{len(lost)} of {len(places)} cases did not finish")]
     if not worse:
@@ -89,26 +89,29 @@ def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Cl
 def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Row) -> _Clause:
     """Describe how much the cells of a layer differ, of which `largest` differs most."""
     assert largest.ratio is not None
-    of_layer = [cell for cell in scope.cells if cell.layer is layer]
+    differing = len(group)
+    of_layer = sum(cell.layer is layer for cell in scope.cells)
     likely = sum(cell.grade is Grade.LIKELY for cell in group)
     sure = ""
-    if likely == len(group):
+    if likely == differing:
         sure = largest.sure_words
+    name = scope.name(largest)
     values = _both_values(largest)
     noun = _NAMES.get(layer, "points")
-    if len(group) == 1:
-        subject = f"{scope.name(largest)} "
-        if len(of_layer) > 1:
-            subject = f"1 of {len(of_layer)} {noun} differs: {subject}"
+    if differing == 1:
+        subject = f"{name} "
+        if of_layer > 1:
+            subject = f"1 of {of_layer} {noun} differs: {subject}"
         return [subject, *_takes(largest.ratio, largest.rate, sure), values]
-    several = f"{len(group)} of {len(of_layer)}"
-    if len(group) == len(of_layer):
+    several = f"{differing} of {of_layer}"
+    if differing == of_layer:
         several = "all"
-    amount = amount_pieces(group, largest.rate)
-    clause = [f"{several} {noun} are {sure}", *amount]
-    if 0 < likely < len(group):
+    clause: _Clause = [f"{several} {noun} are {sure}"]
+    clause += amount_pieces(group, largest.rate)
+    if 0 < likely < differing:
         clause.append(f" (only likely for {likely} {noun})")
-    return [*clause, f", {scope.name(largest)} the most{values}"]
+    clause.append(f", {name} the most{values}")
+    return clause
 
 
 def _both_values(cell: Row) -> str:
@@ -119,17 +122,20 @@ def _both_values(cell: Row) -> str:
     """
     if cell.base is None or cell.ratio is None:
         return ""
-    ratio = 1 / cell.ratio.value if cell.rate else cell.ratio.value
-    value = format_value(cell.base.value * ratio, cell.metric.unit)
-    return f": {value} instead of {format_value(cell.base.value, cell.metric.unit)}"
+    ratio = cell.ratio.value
+    if cell.rate:
+        ratio = 1 / ratio
+    unit = cell.metric.unit
+    value = format_value(cell.base.value * ratio, unit)
+    base_value = format_value(cell.base.value, unit)
+    return f": {value} instead of {base_value}"
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
     """Describe a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
-        bounds = form.bounds(ratio, ratio.value > 1)
-        return [f"is {sure}", Amount(form.text(ratio.value)), *bounds]
+        return [f"is {sure}", *ratio_pieces(ratio, rate)]
     times = significant(ratio.value)
     amount = Amount(f"takes {times} times as long")
     low = "-"
@@ -187,42 +193,50 @@ def clauses_of_layers(
         Whether no clause is before these.
     """
     findings = _largest_changes(scope, verdict, described)
-    direction = "better"
-    if verdict is Verdict.SLOWER:
-        direction = "worse"
     if not scope.cells:
         if verdict is Verdict.FASTER:
             findings = [part for part in findings if not _is_described_as_mixed(scope, part)]
-        return _changes_without_question(scope, findings, verdict, direction)
+        return _changes_without_question(scope, findings, verdict)
     if not findings:
         return []
     pieces: list[_Clause] = []
     for finding in findings:
         amount = _amount(finding, verdict, with_direction=False)
         pieces.append([f"{layer_name(finding.layer)} ", *amount])
-    head = direction
+    head = _direction(verdict)
     if also:
-        head = f"also {direction}"
+        head = f"also {head}"
     elif first:
-        head = f"this layer is {direction}"
+        noun = "this layer is"
         if len(findings) > 1:
-            head = f"these layers are {direction}"
+            noun = "these layers are"
+        head = f"{noun} {head}"
     return [[f"{head}: ", *joined(pieces, last=", ")]]
 
 
+def _direction(verdict: Verdict) -> str:
+    if verdict is Verdict.SLOWER:
+        return "worse"
+    return "better"
+
+
 def _changes_without_question(
-    scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict, direction: str
+    scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict
 ) -> list[_Clause]:
     """Describe the largest changes by themselves, and name the layers of the rest."""
-    first = findings[:_MOST_LOSSES]
-    clauses = [change_clause(scope, finding, verdict) for finding in first]
-    further = findings[_MOST_LOSSES:]
+    clauses: list[_Clause] = []
+    further = []
+    for finding in findings:
+        if len(clauses) < _MOST_LOSSES:
+            clauses.append(change_clause(scope, finding, verdict))
+        else:
+            further.append(layer_name(finding.layer))
     if further:
         noun = "layers are"
         if len(further) == 1:
             noun = "layer is"
-        names = listing([layer_name(finding.layer) for finding in further])
-        clauses.append([f"{len(further)} more {noun} {direction} ({names})"])
+        layers = f"{len(further)} more {noun} {_direction(verdict)}"
+        clauses.append([f"{layers} ({listing(further)})"])
     return clauses
 
 

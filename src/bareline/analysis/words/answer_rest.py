@@ -190,13 +190,12 @@ def _open_cells(scope: AnswerScope) -> list[Row]:
     by_mean: set[Place] = set()
     for finding in scope.means:
         by_mean.update(point.place for point in finding.points)
-    return [
-        cell
-        for cell in scope.cells
-        if cell.grade is Grade.OPEN
-        and cell.place not in by_mean
-        and (cell.n_both >= MIN_LAUNCHES or cell.exact)
-    ]
+    undecided = []
+    for cell in scope.cells:
+        enough = cell.exact or cell.n_both >= MIN_LAUNCHES
+        if cell.grade is Grade.OPEN and cell.place not in by_mean and enough:
+            undecided.append(cell)
+    return undecided
 
 
 def _upper_end(cell: Row) -> float:

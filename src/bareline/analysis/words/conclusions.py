@@ -79,11 +79,12 @@ def conclusion_sentence(conclusion: Conclusion) -> Sentence:
     lead, rest, words = _WORDS[conclusion.rule]
     size = format_size(conclusion.worst.size_bytes)
     rest = rest.format(size=size)
-    clauses: list[list[Piece]] = [
-        [*words(share), " on ", PlatformName(share.platform),
-         " (emulated CPU)" if share.emulated else ""]
-        for share in conclusion.shares
-    ]  # fmt: skip
+    clauses: list[list[Piece]] = []
+    for share in conclusion.shares:
+        clause = [*words(share), " on ", PlatformName(share.platform)]
+        if share.emulated:
+            clause.append(" (emulated CPU)")
+        clauses.append(clause)
     evidence = Link(f"layer-{conclusion.layer.value}", conclusion.n)
     listed = joined(clauses)
     return sentence(Lead(lead), f"{rest} ", *listed, ".", evidence)

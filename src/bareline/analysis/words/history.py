@@ -40,10 +40,10 @@ def change_words(trend: Trend, change: ChangePoint) -> str:
     return words
 
 
-def run_words(trend: Trend, at: int) -> str:
+def run_words(trend: Trend, number: int) -> str:
     """Return the day of a run and its name: ``2026-02-07 (night-06)``."""
-    day = trend.dates[at].day
-    return f"{day} ({trend.runs[at].name})"
+    day = trend.dates[number].day
+    return f"{day} ({trend.runs[number].name})"
 
 
 def _position(trend: Trend, change: ChangePoint) -> str:

@@ -115,7 +115,10 @@ class Sentence:
     @property
     def lead(self) -> Lead | None:
         """The lead; None without one."""
-        return next((part for part in self.parts if isinstance(part, Lead)), None)
+        for part in self.parts:
+            if isinstance(part, Lead):
+                return part
+        return None
 
     @property
     def is_long(self) -> bool:
@@ -125,13 +128,20 @@ class Sentence:
     @property
     def about(self) -> Layer | None:
         """The layer that it is about, where it leads with one."""
-        lead = self.lead
-        return next((layer for layer in Layer if lead and layer.words == lead.name), None)
+        if self.lead is None:
+            return None
+        for layer in Layer:
+            if layer.words == self.lead.name:
+                return layer
+        return None
 
     @property
     def evidence(self) -> Link | None:
         """The first link to evidence."""
-        return next((part for part in self.parts if isinstance(part, Link)), None)
+        for part in self.parts:
+            if isinstance(part, Link):
+                return part
+        return None
 
     def __str__(self) -> str:
         return self.text

@@ -117,7 +117,8 @@ def _differing_reason(
             clause = f"{words} ({losses_words})"
         clauses.append(clause)
     text = f", effect not measured: {'; '.join(clauses)}."
-    return ["Also different on ", PlatformName(explanations[0].finding.platform), text]
+    platform = explanations[0].finding.platform
+    return ["Also different on ", PlatformName(platform), text]
 
 
 class _Unknown(NamedTuple):

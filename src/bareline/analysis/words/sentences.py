@@ -274,11 +274,14 @@ def _doubts(
     compared = [finding for finding in findings if finding.compared]
     by_text = _doubted_by_caveat(compared, causes)
     for finding in compared:
-        lacking = len(finding.points) - len(finding.compared) - len(finding.undelivered)
+        points = len(finding.points)
+        lacking = points - len(finding.compared) - len(finding.undelivered)
         if lacking:
-            text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
+            text = f"{lacking} of {points} points of {finding.subject} not compared"
             by_text.setdefault(text, []).append(finding)
-    parts: list[_Clause] = [[text, *wording.on(group)] for text, group in by_text.items()]
+    parts: list[_Clause] = []
+    for text, group in by_text.items():
+        parts.append([text, *wording.on(group)])
     if parts:
         return [["caveats: ", *joined(parts)]]
     return []

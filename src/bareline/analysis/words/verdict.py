@@ -209,11 +209,13 @@ def _counts(findings: Sequence[Finding]) -> list[str]:
     losses = [finding for finding in findings if _is_worse(finding)]
     if losses:
         likely = _likely_words(losses, Verdict.SLOWER)
-        counts.append(f"{len(losses)} of {len(findings)} worse{likely}")
+        worse = len(losses)
+        counts.append(f"{worse} of {len(findings)} worse{likely}")
     gains = [finding for finding in findings if finding.verdict is Verdict.FASTER]
     if gains:
         likely_gains = _likely_words(gains, Verdict.FASTER)
-        counts.append(f"{len(gains)} better{likely_gains}")
+        better = len(gains)
+        counts.append(f"{better} better{likely_gains}")
     return counts
 
 

@@ -179,12 +179,19 @@ class LossCase:
         """Return the result of one of some probes within a node."""
         return self._measured(probes, within_node)
 
+    def _same_point(self, other: Finding) -> Row | None:
+        """Return the point of another platform at the same place; None without one."""
+        for point in other.compared:
+            if point.place == self.place:
+                return point
+        return None
+
     def against(self, other: Finding) -> Estimate | None:
         """Return how much more is lost here than on another platform, at the same place."""
         ratio = self.point.ratio
         if ratio is None or not ratio.bounded:
             return None
-        point = next((point for point in other.compared if point.place == self.place), None)
+        point = self._same_point(other)
         if point is None:
             return None
         if point.ratio is None:

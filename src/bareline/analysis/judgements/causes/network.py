@@ -31,6 +31,7 @@ _NICS = {
 }
 #: Facts that must be equal, so that two guests differ only in the kind of NIC.
 _BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
+_NO_STREAM = NoCause("it is not a stream")
 _NO_BYTES = NoCause("its bytes over a link are not known")
 
 
@@ -40,7 +41,7 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     base_rate = link_bps(case.baseline_facts)
     if rate is None:
         return NoCause(f"{' or '.join(LINK_FACTS)} is not above 0")
-    has_bytes = case.base_s is not None and case.work is not None and case.work.size_bytes.most
+    has_bytes = _has_bytes(case)
     if not has_bytes and not case.is_program:
         return _NO_BYTES
     if base_rate is not None and base_rate / rate <= 1 + DEFAULT_MARGIN:
@@ -62,6 +63,13 @@ def link_rate(case: LossCase) -> Cause | NoCause:
     if has_bytes:
         return _with_bytes(case, cause, rate, base_rate)
     return cause
+
+
+def _has_bytes(case: LossCase) -> bool:
+    """Whether the bytes that an operation sends over a link are known, and some are sent."""
+    if case.base_s is None or case.work is None:
+        return False
+    return case.work.size_bytes.most > 0
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
@@ -117,8 +125,8 @@ def mtu(case: LossCase) -> Cause | NoCause:
     if frame_bytes is None or base_bytes is None or frame_bytes >= base_bytes:
         return NoCause("its frames are no shorter")
     size = case.place.size_bytes
-    if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is not a stream")
+    if _is_latency(case):
+        return _NO_STREAM
     if size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause(f"a message of {size} B fits into one of its frames")
     words = f"its frames contain {frame_bytes:.0f} bytes instead of {base_bytes:.0f}"
@@ -134,6 +142,11 @@ def mtu(case: LossCase) -> Cause | NoCause:
     more_frames = base_bytes / frame_bytes - 1
     share_of_frames = Share.at_most(more_frames * part)
     return Cause(words, (Term.BYTES,), share_of_frames)
+
+
+def _is_latency(case: LossCase) -> bool:
+    """Whether a loss is of the network itself, and not of a stream."""
+    return case.finding.layer is Layer.NETWORK and not case.finding.rate
 
 
 def link_is_full(case: LossCase) -> bool:
@@ -162,8 +175,8 @@ def offload(case: LossCase) -> Cause | NoCause:
     """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
     frame_bytes = positive_number(case.facts, "net.mtu")
     size = case.place.size_bytes
-    if case.finding.layer is Layer.NETWORK and not case.finding.rate:
-        return NoCause("it is not a stream")
+    if _is_latency(case):
+        return _NO_STREAM
     if frame_bytes is not None and size is not None and size + HEAD_BYTES <= frame_bytes:
         return NoCause("its messages fit into one frame")
     if case.both("net.offload.tso") != (False, True):

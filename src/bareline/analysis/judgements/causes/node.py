@@ -260,7 +260,8 @@ def pages(case: LossCase) -> Cause | NoCause:
         return NoCause(
             f"transparent huge pages are '{mode}' there and '{base_mode}' on the baseline"
         )
-    return Cause("it has no transparent huge pages", (Term.MEMORY,), Share.at_most(_PAGE_WALK - 1))
+    share = Share.at_most(_PAGE_WALK - 1)
+    return Cause("it has no transparent huge pages", (Term.MEMORY,), share)
 
 
 _FLAGS = " or ".join(f"cpu.flags.{kind.name}" for kind in reversed(_SETS))

@@ -127,31 +127,28 @@ def _refusal(cause: Cause, case: LossCase) -> str:
 
 
 def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
-    return [
-        MeasuredTerm(
-            _REPLAYED[term.name],
-            Share.within(term.lo, term.extra, term.hi),
-            case.finding.probe,
-            _REPLAY,
-            predicts=True,
-        )
-        for term in case.replayed
-        if term.name in _REPLAYED
-    ]
+    probe = case.finding.probe
+    terms = []
+    for term in case.replayed:
+        kind = _REPLAYED.get(term.name)
+        if kind is not None:
+            share = Share.within(term.lo, term.extra, term.hi)
+            terms.append(MeasuredTerm(kind, share, probe, _REPLAY, predicts=True))
+    return terms
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A part of a program's time on the baseline, and the rung below that measured it.
 
-    - `share`: of the baseline's time; `own`: how many times as long it takes by its own clock.
+    - `share`: of the baseline's time; `alone`: how many times as long it takes by its own clock.
     - `below`: the results of the rung below; `probe`: the probe to run where there are none.
     - `least`: how many times as long it takes at least, by the rung below.
     """
 
     term: Term
     share: float
-    own: Estimate | None
+    alone: Estimate | None
     below: Sequence[Measurement]
     probe: str
     least: float = 1.0
@@ -178,7 +175,7 @@ class _Part:
     def _narrowed(self, most: float) -> tuple[str, Share]:
         """Return why it costs nothing, if it does, and its extra time over its own time."""
         least = self.least
-        alone = self.own
+        alone = self.alone
         if alone is None or alone.lo is None or alone.hi is None:
             middle = (least + most) / 2
             return "", Share(middle - 1, least - 1, most - 1)

@@ -91,17 +91,18 @@ def _case(
     facts: Mapping[str, Facts],
     baseline: str,
 ) -> LossCase:
+    platform = finding.platform
+    others = []
+    for other in findings:
+        if other.probe == finding.probe and other.platform != platform:
+            others.append((other, facts.get(other.platform, {})))
     return LossCase(
         finding=finding,
         point=point,
-        findings=[other for other in findings if other.platform == finding.platform],
-        facts=facts.get(finding.platform, {}),
+        findings=[other for other in findings if other.platform == platform],
+        facts=facts.get(platform, {}),
         baseline_facts=facts.get(baseline, {}),
-        others=[
-            (other, facts.get(other.platform, {}))
-            for other in findings
-            if other.probe == finding.probe and other.platform != finding.platform
-        ],
+        others=others,
     )
 
 

@@ -52,7 +52,8 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
         if division.matters:
             of_rungs.append(division.term)
     terms = (*of_rungs, *by_factors, *by_facts)
-    return _without_excess(Sum(terms, tuple(priced)), loss)
+    all_causes = tuple(priced)
+    return _without_excess(Sum(terms, all_causes), loss)
 
 
 # Facts that a measurement contradicts ------------------------------------------------------------
@@ -146,7 +147,8 @@ def _multiplied(
         rules = tuple(causes[number].rule for number in factors)
         terms.append(TermShare(term, whole, rules))
         for number, factor in factors.items():
-            most = max(factor.hi, within_product(factor, whole))
+            within_whole = within_product(factor, whole)
+            most = max(factor.hi, within_whole)
             share = replace(factor, hi=most)
             changed[number] = replace(causes[number], share=share)
     return terms, changed
@@ -193,11 +195,19 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
             break
         wrong = min(costly, key=lambda term: _rank(term, terms, loss))
         terms.remove(wrong)
-        rules = [rule for term in terms for rule in term.rules]
-        others = rules or [term.probe for term in terms]
-        reason = _excess(wrong, others, loss)
+        reason = _excess(wrong, _names_of(terms), loss)
         causes = [_refuted(cause, wrong, reason) for cause in causes]
     return Sum(tuple(terms), tuple(causes))
+
+
+def _names_of(terms: Sequence[TermShare]) -> list[str]:
+    """Return the rules of terms; their probes where no fact shares any of them."""
+    rules: list[str] = []
+    for term in terms:
+        rules += term.rules
+    if rules:
+        return rules
+    return [term.probe for term in terms]
 
 
 def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
@@ -224,7 +234,8 @@ def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
 
 
 def _excess(wrong: TermShare, others: Sequence[str], loss: Share) -> str:
-    amount = f"at least {percent(wrong.share.lo, 3)} of the baseline's time"
+    least = percent(wrong.share.lo, 3)
+    amount = f"at least {least} of the baseline's time"
     if wrong.share.lo > loss.hi or not others:
         return f"the cost would be {amount}, more than was measured"
     names = listing(list(others))

@@ -184,8 +184,9 @@ def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list
     keys = []
     for need in rule.needs:
         keys += need.split(" or ")
-    return [
-        NeededFact(
+    needed = []
+    for key in keys:
+        fact = NeededFact(
             head.cause,
             head.platform,
             head.baseline,
@@ -195,8 +196,8 @@ def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list
             value_baseline=baseline_facts.get(key),
             needs_baseline=rule.both,
         )
-        for key in keys
-    ]
+        needed.append(fact)
+    return needed
 
 
 def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[str, Row | None]]:
