@@ -32,10 +32,11 @@ import numpy.typing as npt
 from bareline.analysis.numbers.disturbance import without_disturbed_trials
 from bareline.analysis.numbers.records import Records, read_runs
 from bareline.predict.applications import Application, applications
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import factor_between
 from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.interval import LEVEL, LEVEL_WORDS, ModelError
-from bareline.predict.prediction import Prediction, PredictionCase, predict
+from bareline.predict.prediction import Prediction, predict
 from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError
 

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from bareline.cli.main import app
 from bareline.predict import changes, questions
 from bareline.predict.applications import Application, ProfiledLaunch
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import AS_IT_IS
 from bareline.predict.curves.costs import Costs
-from bareline.predict.prediction import PredictionCase, predict
+from bareline.predict.prediction import predict
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.reference import ReferenceRun
 from bareline.report.terminal.forecasts import forecast_blocks

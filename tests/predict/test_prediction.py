@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 from planted_programs import network, profile_of, program, shape, stream, trace
 
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import ComputeFactor, factor_between
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
 from bareline.predict.curves.platform_curves import LadderGaps
 from bareline.predict.curves.requirements import CurveNeed, merged, plan_study, required_curves
 from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED
-from bareline.predict.prediction import PredictionCase, predict
+from bareline.predict.prediction import predict
 from bareline.predict.questions import parse_what_if
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.reference import ApplicationClock, ReferenceRun, base_time_s

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from planted_programs import network, profile_of, program
 
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import ComputeFactor
 from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.coverage import strips
-from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import upgrades
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.reference import ReferenceRun

@@ -38,9 +38,9 @@ def check(found, brute, ranks):
     for case, values in enumerate(brute):
         for place, rank in enumerate(ranks[case]):
             if 1 <= rank <= len(values):
-                assert found.at[case, place] == pytest.approx(values[rank - 1], abs=1e-14)
+                assert found.values[case, place] == pytest.approx(values[rank - 1], abs=1e-14)
             else:
-                assert np.isnan(found.at[case, place])
+                assert np.isnan(found.values[case, place])
         assert found.not_above[case] == sum(value <= 1e-9 for value in values)
         assert found.not_below[case] == sum(value >= -1e-9 for value in values)
 
@@ -65,5 +65,5 @@ def test_ten_thousand_launches_are_never_expanded():
     middle = np.array([[10_000 * 10_001 // 4]])
     found = walsh_averages(values, middle, np.zeros(1))
     # The pseudomedian of a symmetric sample is near its mean; 50 million averages fit nowhere.
-    assert found.at[0, 0] == pytest.approx(values.mean(), abs=0.02)
+    assert found.values[0, 0] == pytest.approx(values.mean(), abs=0.02)
     assert found.not_above[0] + found.not_below[0] == 10_000 * 10_001 // 2

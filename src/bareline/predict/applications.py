@@ -184,11 +184,11 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
     """Return the applications that ran this command line on some platform."""
-    return [
-        name
-        for name, by_platform in by_name.items()
-        if any(_command_of(application) == command for application in by_platform.values())
-    ]
+    names = []
+    for name, by_platform in by_name.items():
+        if command in map(_command_of, by_platform.values()):
+            names.append(name)
+    return names
 
 
 def _command_of(application: Application) -> str | None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from bareline.predict.curves.compute import ComputeFactor
-from bareline.predict.curves.costs import INPUTS, Costs, mixed, start_up
+from bareline.predict.case import REPEATED, Form, PredictionCase, time_by
+from bareline.predict.curves.costs import start_up
 from bareline.predict.curves.platform_curves import PlatformCurves
-from bareline.predict.interval import LEVEL, MODEL_ERRORS, UNREPEATED, half_width
-from bareline.predict.replay.delta import delta, message_share
-from bareline.predict.replay.engine import Replayed, replay, why_not_replayable
+from bareline.predict.interval import LEVEL, MODEL_ERRORS
+from bareline.predict.replay.delta import message_share
+from bareline.predict.replay.engine import why_not_replayable
 from bareline.predict.replay.reference import ReferenceRun
 from bareline.predict.replay.validity import (
     CallLack,
@@ -26,11 +23,6 @@ from bareline.predict.replay.validity import (
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
-#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
-#: difference to slower platforms and as a ratio to faster ones. The time that a replay lacks on the
-#: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
-Form = Literal["carried", "difference", "ratio"]
-
 #: How far a replay may be from the time that it replays: without a warning, and at all.
 _WARN = 0.05
 REFUSE = 0.15
@@ -43,9 +35,6 @@ _MOVED = 0.1
 _UNTRACED = math.log(1.5)
 #: Each circumstance that no campaign measured widens an interval by this factor.
 _WIDENED = 1.5
-_DRAWS = 100
-#: Launches of an application from which on they show how well it repeats itself.
-_REPEATED = 3
 #: How far drawing launches again may move a prediction, in ln, before curves that contradict
 #: themselves are refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
@@ -100,106 +89,6 @@ class Prediction:
     lacks: tuple[CallLack, ...]
 
 
-@dataclass(frozen=True)
-class PredictionCase:
-    """One application between two platforms; `compute` is computing's factor from A to B."""
-
-    base: ReferenceRun
-    b: PlatformCurves
-    compute: ComputeFactor
-    io: float = 1.0
-    _replayed: dict[float, Replayed] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-
-    @property
-    def a(self) -> PlatformCurves:
-        """The ladder of the base."""
-        return self.base.ladder
-
-    def replayed(self, factor: float) -> Replayed:
-        """Replay the trace on B with this factor of computing, once."""
-        assert self.base.trace is not None
-        if factor not in self._replayed:
-            self._replayed[factor] = replay(self.base.trace, self.costs(factor)[1])
-        return self._replayed[factor]
-
-    @cached_property
-    def drawn(self) -> float:
-        """Half-width that drawing the ladders' launches again adds, in ln.
-
-        It is by the difference model, which is about as sensitive as a replay and costs a
-        thousandth.
-        """
-        if min(self.a.n, self.b.n) < 2:
-            return 0.0
-        rng = np.random.default_rng(1)
-        return _log_width(drawn_case(self, rng) for _ in range(_DRAWS))
-
-    @cached_property
-    def speeds(self) -> float:
-        """Half-width, in ln, of predictions from single launches of the ladders, as runs meet them.
-
-        TCP between hosts has two speeds, by launch: a run meets one of them, and more launches of
-        the ladder do not make that surer. A block that is slow on both sides cancels.
-        """
-        launches = min(self.a.n, self.b.n, _DRAWS)
-        if launches < 2:
-            return 0.0
-        return _log_width(self._of_launch(launch) for launch in range(launches))
-
-    def _of_launch(self, launch: int) -> PredictionCase:
-        """Return the case by a single launch of both ladders."""
-        chosen = np.array([launch])
-        return self.between(self.a.of_launches(chosen), self.b.of_launches(chosen))
-
-    @cached_property
-    def change(self) -> float:
-        """The changes of all inputs together, gains included, in ln of the time."""
-        a, b = self.costs(self.compute.hi)
-        changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
-        return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
-
-    @property
-    def repeats(self) -> float | None:
-        """Half-width, in ln, of the application's launches on the base; None below three."""
-        times_s = self.base.launches_s
-        if len(times_s) < _REPEATED:
-            return None
-        return half_width(np.log(times_s))
-
-    @property
-    def launches(self) -> float:
-        """Half-width, in ln, of single launches: of the application's, or of the ladders'.
-
-        It is the larger of both: the base may have one speed where the other platform has two.
-        Where too few launches show the application's, it is that of other programs.
-        """
-        repeats = UNREPEATED if self.repeats is None else self.repeats
-        return max(self.speeds, repeats)
-
-    def between(self, a: PlatformCurves, b: PlatformCurves) -> PredictionCase:
-        """Return the case with other ladders of the same platforms."""
-        return replace(self, base=replace(self.base, ladder=a), b=b)
-
-    def costs(self, factor: float) -> tuple[Costs, Costs]:
-        """Return the costs on both platforms."""
-        ranks = self.base.profile.ranks
-        before = self.a.beside(ranks)
-        after = self.b.beside(ranks)
-        b = Costs(self.b, factor, self.io)
-        if before is not None and after is not None:
-            # The stretches of computing are those that A traced.
-            b = replace(b, beside=after[0] / before[0] - 1, beside_s=before[1])
-        return Costs(self.a), b
-
-
-def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Return the half-width of the predictions from drawn ladders, in ln."""
-    times = (_time(case, "delta", "ratio", case.compute.middle) for case in drawn)
-    return half_width([math.log(time_s) for time_s in times])
-
-
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """The model of a prediction, its replay over the base's time, and why it is not a replay."""
@@ -207,6 +96,10 @@ class _Choice:
     model: Literal["replay", "delta"]
     reproduced: float | None = None
     reason: str = ""
+
+    def lacks_of(self, base: ReferenceRun) -> tuple[CallLack, ...]:
+        """Return the differences of the base's replay from its trace; none without a replay."""
+        return () if self.reproduced is None else base.lacks
 
 
 def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carried") -> Prediction:
@@ -220,17 +113,19 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
             refuse_contradictions(case.base.profile, ladder, case.drawn)
     choice = _choose(case, model)
     base_s = case.base.time_s
-    low_s = _time(case, choice.model, form, case.compute.lo)
-    high_s = _time(case, choice.model, form, case.compute.hi)
+    low_s = time_by(case, choice.model, form, case.compute.lo)
+    high_s = time_by(case, choice.model, form, case.compute.hi)
     time_s = None
     if case.compute.value is not None:
-        time_s = _time(case, choice.model, form, case.compute.value)
+        time_s = time_by(case, choice.model, form, case.compute.value)
     unmeasured = list(_unmeasured(case))
     blind = choice.model == "delta" and _hides_latency(case, high_s)
     residual = _residual(case, choice)
     width = math.hypot(case.launches, case.drawn, residual) * _WIDENED ** len(unmeasured)
+    warnings = [*_remarks(case, choice), *unmeasured, *_speeds(case)]
     if blind:
         width = max(width, _UNTRACED)
+        warnings.append(_BLIND)
     starting = start_up(case.base.profile, case.a, case.b)
     return Prediction(
         base=case.a.platform,
@@ -240,7 +135,7 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         time_s=time_s,
         lo_s=low_s * math.exp(-width),
         hi_s=high_s * math.exp(width),
-        ratio=None if time_s is None else time_s / base_s,
+        ratio=_over(time_s, base_s),
         level=LEVEL,
         reproduced=choice.reproduced,
         launches=case.launches,
@@ -254,10 +149,14 @@ def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carrie
         start_up_s=starting.longer_s,
         connections=starting.connections,
         connecting_s=starting.connecting_s,
-        warnings=(*_remarks(case, choice), *unmeasured, *_speeds(case), *_without_trace(blind)),
+        warnings=tuple(warnings),
         measured_s=(),
-        lacks=case.base.lacks if choice.reproduced is not None else (),
+        lacks=choice.lacks_of(case.base),
     )
+
+
+def _over(time_s: float | None, base_s: float) -> float | None:
+    return None if time_s is None else time_s / base_s
 
 
 def _residual(case: PredictionCase, choice: _Choice) -> float:
@@ -274,11 +173,6 @@ def _hides_latency(case: PredictionCase, time_s: float) -> bool:
     return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 
 
-def _without_trace(blind: bool) -> Iterator[str]:
-    if blind:
-        yield "without a trace, codes that pass work on in a pipeline may be off by half"
-
-
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     """Return the time on the base and the predicted one, without an interval.
 
@@ -288,20 +182,12 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
     choice = _choose(case, model)
-    return case.base.time_s, _time(case, choice.model, "carried", case.compute.value)
+    return case.base.time_s, time_by(case, choice.model, "carried", case.compute.value)
 
 
 def _check(case: PredictionCase) -> None:
     check_base(case.base.profile, openly_shared=case.a.cores is not None)
     check_ladders(case.base.profile, case.a, case.b)
-
-
-def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
-    """Draw launches again, the same blocks on both sides: the noise that they share cancels."""
-    seed = int(rng.integers(2**63))
-    a = case.a.resampled(np.random.default_rng(seed))
-    b = case.b.resampled(np.random.default_rng(seed))
-    return case.between(a, b)
 
 
 def _choose(case: PredictionCase, model: Model) -> _Choice:
@@ -330,19 +216,6 @@ def _choose(case: PredictionCase, model: Model) -> _Choice:
     return _Choice("delta", reproduced, f"the trace is not replayed: {reason}")
 
 
-def _time(case: PredictionCase, model: str, form: Form, factor: float) -> float:
-    base = case.base
-    if model == "delta":
-        time_s = base.wall_s + delta(base.profile, *case.costs(factor))
-        return base.on_clock(max(time_s, 0.01 * base.wall_s), factor)
-    on_a = base.timed_s(base.replayed)
-    on_b = base.timed_s(case.replayed(factor))
-    if form == "ratio" or (form == "carried" and on_b < on_a):
-        return base.time_s * on_b / on_a
-    launch_s = base.launch_s
-    return base.time_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s
-
-
 def _speeds(case: PredictionCase) -> Iterator[str]:
     """Yield a sentence for each of three curves with two speeds, the farthest apart first."""
     ladders = {ladder.platform: ladder for ladder in (case.a, case.b)}
@@ -356,6 +229,9 @@ def _speeds(case: PredictionCase) -> Iterator[str]:
                 texts.append((times, text))
     texts.sort(key=lambda entry: -entry[0])
     yield from (text for _, text in texts[:3])
+
+
+_BLIND = "without a trace, codes that pass work on in a pipeline may be off by half"
 
 
 def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
@@ -375,7 +251,7 @@ def _unmeasured(case: PredictionCase) -> Iterator[str]:
     if case.base.time_s < SHORT_S and case.repeats is None:
         yield _short(case)
     for ladder in (case.a, case.b):
-        if ladder.n < _REPEATED:
+        if ladder.n < REPEATED:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
     before = _library(case.a)
     after = _library(case.b)

@@ -10,11 +10,12 @@ from typing import Any
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import applications, name_of, usable
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import AS_IT_IS, ComputeFactor, factor_between
 from bareline.predict.curves.curve import Curve, CurveKey
 from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.curves.requirements import INIT
-from bareline.predict.prediction import Model, Prediction, PredictionCase, point, predict
+from bareline.predict.prediction import Model, Prediction, point, predict
 from bareline.predict.replay.reference import ApplicationClock, ReferenceRun
 from bareline.predict.replay.trace_files import read_trace
 from bareline.profile.files import read_profile

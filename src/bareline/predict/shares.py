@@ -24,11 +24,12 @@ from typing_extensions import TypedDict
 from bareline.analysis.numbers.programs import REPLAYED_TERMS
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications, name_of, usable
+from bareline.predict.case import PredictionCase, drawn_case
 from bareline.predict.curves.compute import ComputeFactor, factor_between
 from bareline.predict.curves.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.curves.platform_curves import read_ladder
 from bareline.predict.interval import DEVIATIONS, ENDS, LEVEL_WORDS, half_width
-from bareline.predict.prediction import REFUSE, PredictionCase, drawn_case
+from bareline.predict.prediction import REFUSE
 from bareline.predict.replay.delta import delta
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.validity import check_ladders
@@ -303,18 +304,18 @@ def explain_application(
     baseline: str,
     platform: str,
     *,
-    found: Mapping[str, dict[str, Application]] | None = None,
+    by_name: Mapping[str, dict[str, Application]] | None = None,
 ) -> LossSplit:
     """Split an application's loss between two platforms of a run into layers.
 
     - `app`: its probe, or its whole name (``npb.cg problem_class=A ranks=4``), or the path of a
       profile of the same command line.
-    - `found`: the applications of the run, where they were read already.
+    - `by_name`: the applications of the run, where they were read already.
 
     Raises AnalysisError: the application is not on both platforms, its loss is noise, or a ladder
     does not carry it.
     """
-    by_name = found or applications(records)
+    by_name = by_name or applications(records)
     name = name_of(by_name, app)
     on_a, on_b = usable(records, name, by_name[name], (baseline, platform))
     a = read_ladder(records, on_a.platform, on_a.launches[0].layout)

@@ -20,6 +20,8 @@ test for symmetry versus asymmetry, Journal of the American Statistical Associat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,15 +51,27 @@ def asymmetry_p(differences: ArrayLike) -> float:
         raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
     rows = rows[count_launches(rows) >= ASYMMETRY_BLOCKS]
     # Blocks that no row has would only multiply the flips.
-    rows = rows[:, ~np.isnan(rows).all(axis=0)]
+    is_empty = np.isnan(rows).all(axis=0)
+    rows = rows[:, ~is_empty]
     if not rows.size:
         return float("nan")
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]
-    n = rows.shape[-1]
-    many = n > MANY_BLOCKS
-    batches = flips_of_many(n, _CHOSEN_FLIPS) if many else (flips_of(n, "both", _CHOSEN_FLIPS),)
-    sums = np.abs(np.concatenate([_skewness(rows, signs).sum(axis=0) for signs in batches]))
-    return float(np.mean(sums >= sums[0] * (1 - _SLACK)))
+    count = min(len(rows), _MOST_ROWS)
+    chosen = np.linspace(0, len(rows) - 1, count).astype(int)
+    sums = []
+    for signs in _flips(rows.shape[-1]):
+        skewness = _skewness(rows[chosen], signs)
+        sums.append(np.abs(skewness.sum(axis=0)))
+    sizes = np.concatenate(sums)
+    observed = sizes[0] * (1 - _SLACK)
+    return float(np.mean(sizes >= observed))
+
+
+def _flips(blocks: int) -> Iterator[FloatArray]:
+    """Yield signs of blocks, shape (blocks, flips), the observed ones first."""
+    if blocks > MANY_BLOCKS:
+        yield from flips_of_many(blocks, _CHOSEN_FLIPS)
+    else:
+        yield flips_of(blocks, "both", _CHOSEN_FLIPS)
 
 
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
@@ -83,11 +97,13 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
 def _skewness(rows: FloatArray, signs: FloatArray) -> FloatArray:
     """Return the skewness of rows' deviations under signs, shape (k, flips); 0 without spread."""
     n = count_launches(rows)[:, None]
-    deviations = np.nan_to_num(rows - np.nanmedian(rows, axis=-1, keepdims=True))
+    middle = np.nanmedian(rows, axis=-1, keepdims=True)
+    deviations = np.nan_to_num(rows - middle)
     mean = deviations @ signs / n
     square = (deviations**2).sum(axis=-1, keepdims=True) / n
-    third = deviations**3 @ signs / n - 3 * mean * square + 2 * mean**3
+    cube = deviations**3 @ signs / n
+    third_moment = cube - 3 * mean * square + 2 * mean**3
     variance = square - mean**2
-    flat = variance <= 1e-14 * square
-    skewness = np.where(flat, 0.0, third / np.where(flat, 1.0, variance) ** 1.5)
-    return np.asarray(skewness)
+    is_flat = variance <= 1e-14 * square
+    scale = np.where(is_flat, 1.0, variance) ** 1.5
+    return np.asarray(np.where(is_flat, 0.0, third_moment / scale))

@@ -15,24 +15,24 @@ from numpy.typing import ArrayLike
 from bareline.stats.launch_array import FloatArray, IntArray, as_launch_array
 
 
-def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
+def grouped(blocks: int, block: IntArray, boot: IntArray) -> IntArray:
     """Return the group of each block, shape (blocks,): blocks that share a boot are one group.
 
     Blocks also share a group through further blocks.
 
-    - `at`, `boot`: shape (k,); a launch of block `at` ran in `boot`. A block without a boot is a
+    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot is a
       group of its own.
 
     Groups are numbered from 0 in the order of their first blocks.
     """
     first = np.arange(blocks)
-    if at.size:
+    if block.size:
         _, boot = np.unique(boot, return_inverse=True)
         while True:
             earliest = np.full(int(boot.max()) + 1, blocks)
-            np.minimum.at(earliest, boot, first[at])
+            np.minimum.at(earliest, boot, first[block])
             joined = first.copy()
-            np.minimum.at(joined, at, earliest[boot])
+            np.minimum.at(joined, block, earliest[boot])
             joined = joined[joined]
             if (joined == first).all():
                 break

@@ -88,7 +88,8 @@ def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
     no nearer than one and a half margins, or an outlier would be within the margin.
     """
     middle = np.median(rows, axis=-1, keepdims=True)
-    spread = NORMAL_MAD * np.median(np.abs(rows - middle), axis=-1, keepdims=True)
+    distances = np.abs(rows - middle)
+    spread = NORMAL_MAD * np.median(distances, axis=-1, keepdims=True)
     bound = np.maximum(_FAR * spread, _FAR_ZONES * zone)
     return np.clip(rows, middle - bound, middle + bound)
 
@@ -128,16 +129,21 @@ def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
     """
     runs = np.arange(rows.shape[-1])
     inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
-    levels = np.where(inside, _median_where(rows, inside), _median_where(rows, ~inside))
-    return rows - np.where(model.score[:, None] > 0, levels, 0.0)
+    level_inside = _median_where(rows, inside)
+    level_outside = _median_where(rows, ~inside)
+    levels = np.where(inside, level_inside, level_outside)
+    scores = model.score[:, None] > 0
+    return rows - np.where(scores, levels, 0.0)
 
 
 def _median_where(rows: FloatArray, chosen: BoolArray) -> FloatArray:
     """Return the median of the chosen values of each row, shape (rows, 1)."""
-    ascending = np.sort(np.where(chosen, rows, np.inf), axis=1)
+    chosen_first = np.where(chosen, rows, np.inf)
+    ascending = np.sort(chosen_first, axis=1)
     count = chosen.sum(axis=1, keepdims=True)
-    below = np.take_along_axis(ascending, np.maximum(count - 1, 0) // 2, axis=1)
-    above = np.take_along_axis(ascending, np.maximum(count // 2, 0), axis=1)
+    lower = np.maximum(count - 1, 0) // 2
+    below = np.take_along_axis(ascending, lower, axis=1)
+    above = np.take_along_axis(ascending, count // 2, axis=1)
     return np.asarray((below + above) / 2.0)
 
 
@@ -162,12 +168,12 @@ class _Moments:
     ) -> _Moments:
         """Return the sums of rows; parameters as `highest_scores`."""
         centred = without_line(rows) if drifts else rows - rows.mean(axis=-1, keepdims=True)
-        sums = np.zeros((*rows.shape[:-1], rows.shape[-1] + 1))
+        *stack, n = rows.shape
+        sums = np.zeros((*stack, n + 1))
         np.cumsum(centred, axis=-1, out=sums[..., 1:])
         total_square = np.einsum("...i,...i->...", centred, centred)
-        if not np.any(phi):
-            return cls(sums, total_square, zone, 0.0, drifts)
-        return cls(sums, total_square, zone, np.asarray(phi)[..., None], drifts)
+        by_group = np.asarray(phi)[..., None] if np.any(phi) else 0.0
+        return cls(sums, total_square, zone, by_group, drifts)
 
     @property
     def n(self) -> int:
@@ -179,13 +185,14 @@ class _Moments:
         n = self.n
         steps = self.step_scores()
         if capped:
-            caps = [_log_ways(n, int(count)) - math.log(2.0) for count in _counts(n)]
-            steps = np.minimum(steps, caps)
+            ways = np.array([_log_ways(n, count) for count in _counts(n).tolist()])
+            steps = np.minimum(steps, ways - math.log(2.0))
         highest = steps.max(axis=-1)
         for length in _lengths(n):
             score, _ = self.best_excursion(length)
             if capped:
-                score = np.minimum(score, _log_ways(n, length) - math.log(n))
+                cap = _log_ways(n, length) - math.log(n)
+                score = np.minimum(score, cap)
             np.maximum(highest, score, out=highest)
         return np.asarray(highest)
 
@@ -197,24 +204,25 @@ class _Moments:
 
     def best_excursion(self, length: int) -> tuple[FloatArray, IntArray]:
         """Return the highest score of an excursion of a length and where it begins, shape (...)."""
-        apart = np.abs(self._excursion_sums(length))
+        apart = self._excursion_sums(length)
+        count = np.array([length])
         if self.drifts:
             begin = np.arange(LEAST_RUNS, LEAST_RUNS + apart.shape[-1])
-            scores = self._scores(apart, begin, np.array([length]))
+            scores = self._scores(apart, begin, count)
             best = scores.argmax(axis=-1)
         else:
             # From a level, the excursion with the largest sum has the highest score.
             best = apart.argmax(axis=-1)
-            apart = np.take_along_axis(apart, best[..., None], axis=-1)
-            scores = self._scores(apart, np.array([LEAST_RUNS]), np.array([length]))
+            largest = np.take_along_axis(apart, best[..., None], axis=-1)
+            scores = self._scores(largest, np.array([LEAST_RUNS]), count)
         return scores.max(axis=-1) - math.log(self.n), best + LEAST_RUNS
 
     def _excursion_sums(self, length: int) -> FloatArray:
+        """Return the sum of each excursion of a length, without sign, shape (..., groups)."""
         last = self.n - LEAST_RUNS - length
-        return (
-            self.sums[..., LEAST_RUNS + length : last + length + 1]
-            - (self.sums[..., LEAST_RUNS : last + 1])
-        )
+        at_begin = self.sums[..., LEAST_RUNS : last + 1]
+        at_end = self.sums[..., LEAST_RUNS + length : last + length + 1]
+        return np.abs(at_end - at_begin)
 
     def _scores(self, apart: FloatArray, begin: IntArray, count: IntArray) -> FloatArray:
         """Return the scores of groups of `count` runs from `begin` on, whose values sum to `apart`.
@@ -224,9 +232,10 @@ class _Moments:
         """
         scale = 1.0 / self._norms(begin, count)
         size = apart * scale
-        freedom = self.n - (3 if self.drifts else 2)
-        variance = (self.total_square[..., None] - apart * size) / freedom
-        variance = np.maximum(variance, LEAST_SPREAD**2)
+        parameters = 3 if self.drifts else 2
+        freedom = self.n - parameters
+        rest = self.total_square[..., None] - apart * size
+        variance = np.maximum(rest / freedom, LEAST_SPREAD**2)
         beyond = np.maximum(size - self.zone / 2.0, 0.0)
         t_square = beyond * beyond / (variance * scale)
         if np.any(self.phi):
@@ -241,7 +250,8 @@ class _Moments:
         if not self.drifts:
             return np.asarray(about_level)
         time_sum = count * (begin + (count - n) / 2.0)
-        return np.asarray(about_level - time_sum**2 * 12.0 / (n**3 - n))
+        by_line = time_sum**2 * 12.0 / (n**3 - n)
+        return np.asarray(about_level - by_line)
 
 
 def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> FloatArray:
@@ -251,8 +261,9 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
     """
     inside = _repetitions(count, phi)
     outside = _repetitions(n - count, phi)
-    independent = 1.0 / count + 1.0 / (n - count)
-    dependent = inside / count + outside / (n - count)
+    others = n - count
+    independent = 1.0 / count + 1.0 / others
+    dependent = inside / count + outside / others
     # Levels of few runs follow their runs, which look less spread for it.
     spread = np.maximum(n - inside - outside, 1.0) / (n - 2.0)
     return np.asarray(independent / dependent * np.minimum(spread, 1.0))
@@ -261,12 +272,15 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
 def _repetitions(count: IntArray, phi: FloatArray | float) -> FloatArray:
     """Return how many runs count as one independent run in the mean of `count` runs."""
     rest = 1.0 - np.asarray(phi)
-    return np.asarray((2.0 - rest) / rest - 2.0 * phi * (1.0 - phi**count) / (count * rest**2))
+    of_long_level = (2.0 - rest) / rest
+    fewer_neighbours = 2.0 * phi * (1.0 - phi**count) / (count * rest**2)
+    return np.asarray(of_long_level - fewer_neighbours)
 
 
 def _log_ways(n: int, count: int) -> float:
     """Return the logarithm of the number of ways to choose some of n runs."""
-    return math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
+    orders = math.lgamma(n + 1)
+    return orders - math.lgamma(count + 1) - math.lgamma(n - count + 1)
 
 
 def _counts(n: int) -> IntArray:

@@ -40,8 +40,10 @@ def centred_time(n: int) -> FloatArray:
 
 def base(n: int, *, drifts: bool) -> FloatArray:
     """Return the columns of a level or of a line, shape (n, 1 or 2)."""
-    columns = [np.ones(n), centred_time(n)]
-    return np.stack(columns if drifts else columns[:1], axis=1)
+    columns = [np.ones(n)]
+    if drifts:
+        columns.append(centred_time(n))
+    return np.stack(columns, axis=1)
 
 
 def with_steps(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
@@ -68,9 +70,7 @@ def without_spikes(values: FloatArray, zone: float) -> FloatArray:
     - `values`: shape (n,); logarithms, complete.
     - `zone`: logarithm of the margin.
     """
-    about = np.full((2 * _ABOUT + 1, values.size), np.nan)
-    for place, offset in enumerate(range(-_ABOUT, _ABOUT + 1)):
-        shifted = values[max(offset, 0) : values.size + min(offset, 0)]
-        about[place, max(-offset, 0) : values.size - max(offset, 0)] = shifted
-    middle = np.nanmedian(about, axis=0)
+    bordered = np.pad(values, _ABOUT, constant_values=np.nan)
+    about = np.lib.stride_tricks.sliding_window_view(bordered, 2 * _ABOUT + 1)
+    middle = np.nanmedian(about, axis=1)
     return np.asarray(middle + drawn_in(values - middle, zone))

@@ -43,11 +43,11 @@ _ALPHA_ALONE = 0.1
 class Dependence:
     """The autoregression of each series, shape (series,).
 
-    - `shown`: the autoregression that the runs show, 0 where it may be chance.
+    - `evident`: the autoregression that the runs show, 0 where it may be chance.
     - `possible`: the estimate, even where it may be chance.
     """
 
-    shown: FloatArray
+    evident: FloatArray
     possible: FloatArray
 
 
@@ -79,13 +79,14 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
     if np.sum(usable) >= _FEWEST_TOGETHER:
         together += _shrunk(observed[usable].mean(), shuffled[usable].mean(axis=0))
     p = np.mean(shuffled >= observed[:, None], axis=1)
-    seems_alone = (p < _ALPHA_ALONE) & (runs >= _LEAST_ALONE)
-    alone = np.where(seems_alone, _shrunk(observed, shuffled), 0.0)
-    corrected = np.maximum(together, alone) / lessened
-    possible = np.maximum(corrected, (observed - shuffled.mean(axis=1)) / lessened)
+    is_evident_alone = (p < _ALPHA_ALONE) & (runs >= _LEAST_ALONE)
+    alone = np.where(is_evident_alone, _shrunk(observed, shuffled), 0.0)
+    evident = np.maximum(together, alone) / lessened
+    excess = (observed - shuffled.mean(axis=1)) / lessened
+    possible = np.maximum(evident, excess)
     return Dependence(
-        np.where(usable, np.minimum(corrected, _MOST), 0.0),
-        np.where(usable, np.clip(possible, 0.0, _MOST), 0.0),
+        evident=np.where(usable, np.minimum(evident, _MOST), 0.0),
+        possible=np.where(usable, np.clip(possible, 0.0, _MOST), 0.0),
     )
 
 
@@ -100,12 +101,13 @@ def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool
     """
     n = values.size
     columns = base(n, drifts=drifts)
-    without = rest_of(values, columns)
     changes = _criterion_of_changes(values, columns, cuts)
     further = further_step(values, columns, cuts)
     if further is not None:
-        changes = min(changes, _criterion_of_changes(values, columns, [*cuts, further]))
-    wandering = criterion(_square_of_steps(without), n, columns.shape[1] + 1)
+        one_more = _criterion_of_changes(values, columns, [*cuts, further])
+        changes = min(changes, one_more)
+    without = _square_of_steps(rest_of(values, columns))
+    wandering = criterion(without, n, columns.shape[1] + 1)
     return wandering - changes
 
 
@@ -121,14 +123,18 @@ def _criterion_of_changes(values: FloatArray, columns: FloatArray, cuts: Sequenc
 
 def _lag_one(rest: FloatArray) -> float:
     """Return the coefficient of the regression of each run on the run before it."""
-    square = square_of(rest[:-1])
-    return float(rest[1:] @ rest[:-1]) / square if square > 0 else 0.0
+    before = rest[:-1]
+    square = square_of(before)
+    if square <= 0:
+        return 0.0
+    return float(rest[1:] @ before) / square
 
 
 def _square_of_steps(rest: FloatArray) -> float:
     """Return the sum of squares of the parts that the runs before do not explain."""
     phi = float(np.clip(_lag_one(rest), 0.0, 1.0))
-    return square_of(rest[1:] - phi * rest[:-1]) + (1.0 - phi**2) * float(rest[0] ** 2)
+    first = (1.0 - phi**2) * float(rest[0] ** 2)
+    return square_of(rest[1:] - phi * rest[:-1]) + first
 
 
 def _shrunk(observed: FloatArray, shuffled: FloatArray) -> FloatArray:

@@ -32,8 +32,10 @@ def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     rows = as_rows(first)
     baseline_rows = as_rows(second)
     pairs = count_launches(rows) * count_launches(baseline_rows)
-    expand = rows.shape[-1] * baseline_rows.shape[-1] <= EXPAND_LIMIT
-    dominance = (_by_grid if expand else _by_search)(rows, baseline_rows)
+    if rows.shape[-1] * baseline_rows.shape[-1] <= EXPAND_LIMIT:
+        dominance = _by_grid(rows, baseline_rows)
+    else:
+        dominance = _by_search(rows, baseline_rows)
     delta = np.full(pairs.shape, np.nan)
     np.divide(dominance, pairs, out=delta, where=pairs > 0)
     return delta.reshape(first.shape[:-1])

@@ -58,53 +58,83 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     second = as_launch_array(over_baseline, "baseline")
     p = np.full(first.shape[0], np.nan)
     least = p.copy()
-    lost = (np.nansum(first, axis=-1) + np.nansum(second, axis=-1)) > 0
-    results: dict[bytes, tuple[float, float]] = {}
-    for case in np.flatnonzero(lost):
-        sides = [np.sort(side[case][~np.isnan(side[case])]) for side in (first, second)]
-        if not sides[0].size or not sides[1].size:
+    lost = np.nansum(first, axis=-1) + np.nansum(second, axis=-1)
+    results: dict[tuple[bytes, bytes], _Result] = {}
+    for case in np.flatnonzero(lost > 0):
+        values = _ascending(first[case])
+        base = _ascending(second[case])
+        if not values.size or not base.size:
             continue
-        key = sides[0].tobytes() + b"|" + sides[1].tobytes()
+        key = (values.tobytes(), base.tobytes())
         if key not in results:
-            results[key] = _test(*sides)
-        p[case], least[case] = results[key]
+            results[key] = _test(values, base)
+        p[case] = results[key].p
+        least[case] = results[key].least
     return Exceedance(p, least)
 
 
-def _test(values: FloatArray, base: FloatArray) -> tuple[float, float]:
+def _ascending(row: FloatArray) -> FloatArray:
+    """Return the present values of a case."""
+    return np.sort(row[~np.isnan(row)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The test of one case; fields as of `Exceedance`."""
+
+    p: float
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Deals:
+    """Ways to deal launches out: how far apart both sides are, and the probability of each way."""
+
+    apart: FloatArray
+    weight: FloatArray
+
+    def p(self, reached: float) -> float:
+        """Return the probability of a distance that is at least as large."""
+        beyond = self.apart >= reached - _SLACK
+        return min(1.0, float(self.weight[beyond].sum()))
+
+
+def _test(values: FloatArray, base: FloatArray) -> _Result:
     pooled = np.concatenate((values, base))
+    is_whole = bool(((pooled == 0) | (pooled == 1)).all())
+    deals = _counted(values, base) if is_whole else _dealt(pooled, values.size)
     observed = abs(float(values.mean() - base.mean()))
-    whole = bool(((pooled == 0) | (pooled == 1)).all())
-    apart, weight = _counted(values, base) if whole else _dealt(pooled, values.size)
-    beyond = apart >= observed - _SLACK
-    farthest = apart >= apart.max() - _SLACK
-    return min(1.0, float(weight[beyond].sum())), min(1.0, float(weight[farthest].sum()))
+    return _Result(deals.p(observed), deals.p(float(deals.apart.max())))
 
 
-def _counted(values: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the possible distances of both shares, and their probabilities, by whole launches."""
+def _counted(values: FloatArray, base: FloatArray) -> _Deals:
+    """Return the deals of whole launches, by the number of lost ones on the first side."""
     n = values.size
     m = base.size
     total = int(values.sum() + base.sum())
     counts = np.arange(max(0, total - m), min(n, total) + 1)
-    ways = [comb(total, lost) * comb(n + m - total, n - lost) for lost in counts.tolist()]
-    weight = np.array([number / comb(n + m, n) for number in ways])  # of integers of any length
-    return np.abs(counts / n - (total - counts) / m), weight
+    all_ways = comb(n + m, n)
+    weight = []
+    for lost in counts.tolist():
+        ways = comb(total, lost) * comb(n + m - total, n - lost)
+        weight.append(ways / all_ways)  # of integers of any length
+    apart = np.abs(counts / n - (total - counts) / m)
+    return _Deals(apart, np.array(weight))
 
 
-def _dealt(pooled: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the distance of both means in each deal, and the weight of each deal."""
-    if comb(pooled.size, n) <= _MOST_DEALS:
-        chosen = np.array(list(combinations(range(pooled.size), n)))
+def _dealt(pooled: FloatArray, n: int) -> _Deals:
+    """Return the deals of values, all as likely."""
+    size = pooled.size
+    if comb(size, n) <= _MOST_DEALS:
+        chosen = np.array(list(combinations(range(size), n)))
     else:
-        generator = np.random.default_rng(pooled.size)
-        chosen = generator.permuted(np.tile(np.arange(pooled.size), (_MOST_DEALS, 1)), axis=1)[
-            :, :n
-        ]
+        orders = np.tile(np.arange(size), (_MOST_DEALS, 1))
+        chosen = np.random.default_rng(size).permuted(orders, axis=1)[:, :n]
         chosen[0] = np.arange(n)  # as it was measured
     sums = pooled[chosen].sum(axis=-1)
-    apart = np.abs(sums / n - (pooled.sum() - sums) / (pooled.size - n))
-    return apart, np.full(apart.size, 1 / apart.size)
+    rest = pooled.sum() - sums
+    apart = np.abs(sums / n - rest / (size - n))
+    return _Deals(apart, np.full(apart.size, 1 / apart.size))
 
 
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:

@@ -26,7 +26,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from bareline.stats.launch_array import FloatArray
+from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: The number of draws.
@@ -69,34 +69,52 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
     - `margin`: deviations up to this size never count, on the scale of the values.
     - `alpha`: the error over `tests` tests, of which these are some.
     """
+    level = alpha / tests
     centred = values - _others(values)
     n = np.count_nonzero(~np.isnan(centred), axis=1)
-    shift, spread = _estimates(centred, n)
     enough = n >= MIN_LAUNCHES
-    lo, hi, p = (np.full(len(n), np.nan) for _ in range(3))
-    fence = max(margin, _between(shift[enough], alpha / tests))
+    shift, spread = _estimates(centred, n)
+    fence = max(margin, _between(shift[enough], level))
     typical = float(np.median(spread[enough])) if enough.any() else 0.0
-    grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
-    residuals = ((centred - shift[:, None]) * grown[:, None])[enough]
-    pool = residuals[~np.isnan(residuals)]
+    pool = _residuals(centred[enough], shift[enough], n[enough])
+    lo = np.full(len(n), np.nan)
+    hi = lo.copy()
+    p = lo.copy()
     for count in np.unique(n[enough]):
         tail = _Tail.drawn(pool, int(count), typical)
         units = enough & (n == count)
         scale = _scale(spread[units], typical)
-        width = tail.reaches(alpha / tests) * scale
+        width = tail.reaches(level) * scale
         lo[units] = shift[units] - width
         hi[units] = shift[units] + width
-        with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.where(shift[units] > fence, (shift[units] - fence) / scale, 0.0)
-        p[units] = tail.p(np.nan_to_num(beyond))
-    return Deviations(np.where(enough, shift, np.nan), lo, hi, p, n.astype(np.float64), fence)
+        p[units] = tail.p(_beyond(shift[units], fence, scale))
+    estimate = np.where(enough, shift, np.nan)
+    return Deviations(estimate, lo, hi, p, n.astype(np.float64), fence)
+
+
+def _residuals(centred: FloatArray, shift: FloatArray, n: IntArray) -> FloatArray:
+    """Return the present differences from each unit's shift, as large as errors are."""
+    grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
+    residuals = (centred - shift[:, None]) * grown[:, None]
+    return residuals[~np.isnan(residuals)]
+
+
+def _beyond(shift: FloatArray, fence: float, scale: FloatArray) -> FloatArray:
+    """Return the distances of shifts beyond the fence, over their scales; 0 within it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = np.where(shift > fence, (shift - fence) / scale, 0.0)
+    return np.nan_to_num(beyond)
 
 
 def _others(values: FloatArray) -> FloatArray:
     """Return the reference of each unit in each launch: the median of the other units."""
     if len(values) > _FEW:
         return np.broadcast_to(_median(values), values.shape)
-    return np.stack([_median(np.delete(values, unit, axis=0)) for unit in range(len(values))])
+    medians = []
+    for unit in range(len(values)):
+        others = np.delete(values, unit, axis=0)
+        medians.append(_median(others))
+    return np.stack(medians)
 
 
 def _median(values: FloatArray) -> FloatArray:
@@ -106,7 +124,8 @@ def _median(values: FloatArray) -> FloatArray:
     return medians
 
 
-def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _estimates(rows: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shift of each unit and the spread of its launches, shapes (units,)."""
     shift = np.full(len(rows), np.nan)
     spread = np.full(len(rows), np.nan)
     ordered = np.sort(rows, axis=1)  # absent ones come last
@@ -117,8 +136,10 @@ def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _trimmed(ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-    cut = ordered.shape[1] // 4
-    middle = ordered[:, cut : ordered.shape[1] - cut]
+    """Return the mean of the middle half of each row, and the row's standard deviation."""
+    n = ordered.shape[1]
+    cut = n // 4
+    middle = ordered[:, cut : n - cut]
     return middle.mean(axis=1), ordered.std(axis=1, ddof=1)
 
 
@@ -133,8 +154,11 @@ def _between(shift: FloatArray, level: float) -> float:
     """
     if len(shift) < 3:
         return 0.0
-    mad = float(np.median(np.abs(shift - np.median(shift))))
-    return _MAD_TO_SIGMA * mad * -NormalDist().inv_cdf(level) * (1 + 1 / math.sqrt(len(shift)))
+    distances = np.abs(shift - np.median(shift))
+    mad = float(np.median(distances))
+    deviate = -NormalDist().inv_cdf(level)
+    uncertainty = 1 + 1 / math.sqrt(len(shift))
+    return _MAD_TO_SIGMA * mad * deviate * uncertainty
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,34 +175,42 @@ class _Tail:
 
     @classmethod
     def drawn(cls, pool: FloatArray, count: int, typical: float) -> _Tail:
+        """Return the tail of units of `count` launches whose residuals are as in the pool."""
         generator = np.random.default_rng(_SEED)
-        largest = np.zeros(0)
+        extreme = np.zeros(0)
         for _ in range(_DRAWS // _PIECE):
             rows = np.sort(generator.choice(pool, (_PIECE, count)), axis=1)
             shift, spread = _trimmed(rows)
             with np.errstate(divide="ignore", invalid="ignore"):
-                shifts = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
-            largest = np.sort(np.concatenate([largest, shifts]))[-_TAIL:]
+                standardised = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
+            ascending = np.sort(np.concatenate([extreme, standardised]))
+            extreme = ascending[-_TAIL:]
         # Both tails were drawn: twice as many draws of either.
-        return cls(largest, 2 * _DRAWS, float((largest - largest[0]).mean()))
+        return cls(extreme, 2 * _DRAWS, float((extreme - extreme[0]).mean()))
+
+    @property
+    def share(self) -> float:
+        """The share of all draws that are in the tail."""
+        return len(self.extreme) / self.draws
 
     def p(self, reached: FloatArray) -> FloatArray:
         """Return how often a healthy unit's shift is at least so large.
 
         Below the tail at most 1.
         """
-        begin = len(self.extreme) / self.draws
+        begin = self.extreme[0]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            far = begin * np.exp(-(reached - self.extreme[0]) / self.mean_excess)
-        within = 1 - np.searchsorted(self.extreme, reached, side="left") / len(self.extreme)
-        near = np.where(reached > self.extreme[0], np.maximum(within * begin, far), 1.0)
-        probability: FloatArray = np.maximum(np.nan_to_num(near, nan=1.0), _SMALLEST_P)
+            by_fall = self.share * np.exp(-(reached - begin) / self.mean_excess)
+        smaller = np.searchsorted(self.extreme, reached, side="left")
+        by_draws = (1 - smaller / len(self.extreme)) * self.share
+        p = np.where(reached > begin, np.maximum(by_draws, by_fall), 1.0)
+        probability: FloatArray = np.maximum(np.nan_to_num(p, nan=1.0), _SMALLEST_P)
         return probability
 
     def reaches(self, level: float) -> float:
         """Return the quantile of a healthy unit's shift at this level."""
-        begin = len(self.extreme) / self.draws
-        if level >= begin:
-            index = len(self.extreme) - max(1, int(level * self.draws))
-            return float(self.extreme[max(index, 0)])
-        return float(self.extreme[0] + self.mean_excess * np.log(begin / level))
+        if level < self.share:
+            return float(self.extreme[0] + self.mean_excess * np.log(self.share / level))
+        larger = max(1, int(level * self.draws))
+        index = max(len(self.extreme) - larger, 0)
+        return float(self.extreme[index])

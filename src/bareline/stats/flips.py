@@ -26,13 +26,20 @@ discovery rate by pooling flipped data.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.launch_array import BoolArray, FloatArray, as_launch_array, count_launches
+from bareline.stats.launch_array import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_launch_array,
+    count_launches,
+)
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ALL_FLIPS_BLOCKS = 12
@@ -77,15 +84,16 @@ def family_wise_p(
 
     They are step-down adjusted, shape (k,); NaN for rows with fewer than six blocks.
     """
-    rows, zones, tested = _checked(differences, zone)
-    adjusted = np.full(tested.shape, np.nan)
-    if not tested.any():
+    table = _Table.of(differences, zone)
+    adjusted = np.full(table.tested.shape, np.nan)
+    if not table.tested.any():
         return adjusted
-    weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), rows.shape[:1])
-    observed = _Statistic(rows[tested], zones[tested], side, weights[tested]).observed
+    weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), adjusted.shape)
+    tested = np.flatnonzero(table.tested)
+    observed = table.statistic(tested, side, weights).observed
     # From the least extreme on, so that the largest so far is of each row and all below it.
-    order = np.flatnonzero(tested)[np.argsort(-observed, kind="stable")[::-1]]
-    statistic = _Statistic(rows[order], zones[order], side, weights[order])
+    order = tested[np.argsort(-observed, kind="stable")[::-1]]
+    statistic = table.statistic(order, side, weights)
     threshold = _threshold(statistic.observed)[:, None]
     most = max(512, _MOST_STATISTICS // observed.size)
     as_extreme = np.zeros(observed.size, dtype=np.int64)
@@ -95,7 +103,8 @@ def family_wise_p(
         as_extreme += np.count_nonzero(flipped >= threshold, axis=-1)
         total += flipped.shape[-1]
     # No row has a smaller p-value than one that is more extreme.
-    adjusted[order] = np.maximum.accumulate(as_extreme[::-1] / total)[::-1]
+    most_extreme_first = as_extreme[::-1] / total
+    adjusted[order] = np.maximum.accumulate(most_extreme_first)[::-1]
     return adjusted
 
 
@@ -104,18 +113,19 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
 
     Arguments as for `family_wise_p`; shape (k,), NaN below six blocks, 1 inside the zone.
     """
-    rows, zones, tested = _checked(differences, zone)
-    q_values = np.full(tested.shape, np.nan)
-    if not tested.any():
+    table = _Table.of(differences, zone)
+    q_values = np.full(table.tested.shape, np.nan)
+    if not table.tested.any():
         return q_values
-    tested_zones = zones[tested]
-    statistic = _Statistic(rows[tested], tested_zones, "both", np.ones(tested_zones.size))
+    tested = np.flatnonzero(table.tested)
+    statistic = table.statistic(tested, "both", np.ones(q_values.shape))
     observed = statistic.observed
     ascending = np.sort(observed)
     thresholds = _threshold(ascending)
+    most = max(_FEWEST_POOLED_FLIPS, _POOLED // observed.size)
     beyond = np.zeros(observed.size, dtype=np.int64)
     total = 0
-    for flipped in statistic.flipped(max(_FEWEST_POOLED_FLIPS, _POOLED // observed.size)):
+    for flipped in statistic.flipped(most):
         pool = np.sort(flipped[flipped >= thresholds[0]], axis=None)
         beyond += pool.size - np.searchsorted(pool, thresholds, side="left")
         total += flipped.shape[-1]
@@ -128,21 +138,40 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
     return q_values
 
 
-def _checked(differences: ArrayLike, zone: ArrayLike) -> tuple[FloatArray, FloatArray, BoolArray]:
-    rows = as_launch_array(differences, "differences")
-    if rows.ndim != 2:
-        raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
-    zones = np.broadcast_to(np.asarray(zone, dtype=np.float64), rows.shape[:1])
-    # Blocks that no row has would only multiply the flips.
-    rows = rows[:, ~np.isnan(rows).all(axis=0)]
-    return rows, zones, count_launches(rows) >= MIN_LAUNCHES
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows of differences with their zones, shape (k,), and which rows have enough blocks."""
+
+    rows: FloatArray
+    zones: FloatArray
+    tested: BoolArray
+
+    @classmethod
+    def of(cls, differences: ArrayLike, zone: ArrayLike) -> _Table:
+        """Return the rows without blocks that no row has; raises ValueError: they are no rows."""
+        rows = as_launch_array(differences, "differences")
+        if rows.ndim != 2:
+            raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
+        zones = np.broadcast_to(np.asarray(zone, dtype=np.float64), rows.shape[:1])
+        # Blocks that no row has would only multiply the flips.
+        is_empty = np.isnan(rows).all(axis=0)
+        rows = rows[:, ~is_empty]
+        return cls(rows, zones, count_launches(rows) >= MIN_LAUNCHES)
+
+    def statistic(self, chosen: IntArray, side: Side, weights: FloatArray) -> _Statistic:
+        """Return the statistic of some rows, in their order."""
+        return _Statistic(self.rows[chosen], self.zones[chosen], side, weights[chosen])
 
 
 def _threshold(observed: FloatArray) -> FloatArray:
-    return observed - _SLACK * np.abs(np.where(np.isinf(observed), 0.0, observed))
+    """Return the values from which on a statistic counts as equal to the observed ones."""
+    finite = np.where(np.isinf(observed), 0.0, observed)
+    return observed - _SLACK * np.abs(finite)
 
 
 class _Statistic:
+    """The statistic of rows of differences, as observed and flipped."""
+
     def __init__(
         self, rows: FloatArray, zones: FloatArray, side: Side, weights: FloatArray
     ) -> None:
@@ -162,12 +191,7 @@ class _Statistic:
         if n > MANY_BLOCKS:
             yield from map(self._of, flips_of_many(n, most))
             return
-        flips = flips_of(n, self._side)
-        if flips.shape[-1] > most:
-            chosen = np.random.default_rng(most).choice(
-                flips.shape[-1] - 1, most - 1, replace=False
-            )
-            flips = flips[:, np.concatenate(([0], 1 + np.sort(chosen)))]
+        flips = _at_most(flips_of(n, self._side), most)
         step = max(16, _AT_ONCE // self._n.size)
         for first in range(0, flips.shape[-1], step):
             yield self._of(flips[:, first : first + step])
@@ -191,28 +215,38 @@ class _Statistic:
 
     def _compute(self, part: slice, flips: FloatArray, statistics: FloatArray) -> None:
         """Write the statistics of some rows into `statistics`."""
-        mean = self._values[part] @ flips
-        mean /= self._n[part]
+        n = self._n[part]
         mean_square = self._mean_square[part]
-        zones = self._zones[part]
+        mean = self._values[part] @ flips
+        mean /= n
         np.square(mean, out=statistics)
         variance = mean_square - statistics
         # Sums of equal figures leave rounding, not spread.
         variance[variance <= 1e-14 * mean_square] = 0.0
-        variance /= self._n[part] - 1
-        if self._side == "both":
-            np.abs(mean, out=mean)
-            none = mean <= zones
-            mean -= zones / 2
-            np.square(mean, out=statistics)
-        else:
-            mean -= zones
-            none = mean == 0
-            np.abs(mean, out=statistics)
-            statistics *= mean
+        variance /= n - 1
+        is_none = self._square_beyond_zone(mean, self._zones[part], statistics)
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics /= variance
-        statistics[none] = 0.0
+        statistics[is_none] = 0.0
+
+    def _square_beyond_zone(
+        self, mean: FloatArray, zones: FloatArray, squares: FloatArray
+    ) -> BoolArray:
+        """Write the squared distances of means from their zones; return which count as none.
+
+        `mean` is overwritten.
+        """
+        if self._side == "both":
+            np.abs(mean, out=mean)
+            is_none: BoolArray = mean <= zones
+            mean -= zones / 2
+            np.square(mean, out=squares)
+            return is_none
+        mean -= zones
+        is_none = mean == 0
+        np.abs(mean, out=squares)
+        squares *= mean
+        return is_none
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
         """Make t of unlike freedoms comparable: squared normal deviates (D. L. Wallace, 1959)."""
@@ -222,13 +256,23 @@ class _Statistic:
         return np.copysign(deviates, squared)
 
 
+def _at_most(flips: FloatArray, most: int) -> FloatArray:
+    """Return a fixed random choice of flips where there are too many, the observed one first."""
+    count = flips.shape[-1]
+    if count <= most:
+        return flips
+    chosen = np.random.default_rng(most).choice(count - 1, most - 1, replace=False)
+    return flips[:, np.concatenate(([0], 1 + np.sort(chosen)))]
+
+
 def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
     """Yield signs of blocks, shape (n, flips), the observed first; all at once take gigabytes."""
     count = min(most, _CHOSEN_FLIPS)
     step = max(1, _AT_ONCE // n)
     for first in range(0, count, step):
         generator = np.random.default_rng([n, first])
-        heads = generator.integers(0, 2, (n, min(step, count - first)), dtype=np.int8)
+        shape = (n, min(step, count - first))
+        heads = generator.integers(0, 2, shape, dtype=np.int8)
         signs = np.where(heads, 1.0, -1.0)
         if first == 0:
             signs[:, 0] = 1.0

@@ -39,9 +39,8 @@ that is looked at again and again).
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
@@ -169,32 +168,44 @@ def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[Ser
     - `margin`: relative difference that does not matter.
     """
     stack = as_launch_array(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(stack > 0, np.log(np.where(stack > 0, stack, 1.0)), np.nan)
+    is_positive = stack > 0
+    logs = np.where(is_positive, np.log(np.where(is_positive, stack, 1.0)), np.nan)
     return _Search(logs, float(np.log1p(margin)), seed).courses()
 
 
+@dataclass(slots=True)
+class _Findings:
+    """The findings about one series: its changes by their runs, its drifting stretches, its p."""
+
+    cuts: dict[int, _Cut] = field(default_factory=dict)
+    drifting: list[Stretch] = field(default_factory=list)
+    least_p: float = 1.0
+
+
 class _Search:
+    """The search for all changes of some series.
+
+    - `logs`: shape (series, runs); `zone`: logarithm of the margin.
+    """
+
     def __init__(self, logs: FloatArray, zone: float, seed: int) -> None:
         series, runs = logs.shape
         self._zone = zone
         self._test = OrderTest(logs, zone, seed)
         self._alpha = alpha_of_look(runs)
         self._least_lead = 4.0 * math.log(max(series, 1))
-        self._cuts: dict[int, dict[int, _Cut]] = defaultdict(dict)
-        self._drifting: dict[int, list[Stretch]] = defaultdict(list)
-        self._least_p: dict[int, float] = defaultdict(lambda: 1.0)
+        self._findings = [_Findings() for _ in range(series)]
 
     def courses(self) -> list[SeriesCourse]:
-        tested = self._test_whole(
-            [stretch for stretch in self._test.whole if len(stretch.runs) >= MIN_RUNS]
-        )
+        """Return the course of each series."""
+        whole = self._test.whole
+        tested = self._test_whole([stretch for stretch in whole if len(stretch.runs) >= MIN_RUNS])
         while True:
             split, closed = self._split(tested)
             if not split:
                 break
             tested = [*closed, *self._test.test(split)]
-        return [self._course(stretch) for stretch in self._test.whole]
+        return [self._course(stretch) for stretch in whole]
 
     def _test_whole(self, stretches: Sequence[Stretch]) -> list[Tested]:
         """Test whole series, with all orders only if a few do not show that nothing changed."""
@@ -210,26 +221,34 @@ class _Search:
         """
         parts: list[Stretch] = []
         closed: list[Tested] = []
+        plain = family_p(tested)
         strict = family_p(tested, strict=True)
-        for result, p, strict_p in zip(tested, family_p(tested), strict, strict=True):
-            stretch = result.stretch
-            self._least_p[stretch.series] = min(self._least_p[stretch.series], p)
-            rivals = self._rivals(result) if p < ALPHA else None
-            if rivals is None:
-                closed.append(result)
-            elif rivals.is_line(self._least_lead):
-                self._drifting[stretch.series].append(stretch)
-                parts.append(replace(stretch, drifts=True))
-            elif rivals.wandering < self._least_lead / 2.0 + _wandering_chances(len(stretch.runs)):
-                closed.append(result)
+        for result, p, strict_p in zip(tested, plain, strict, strict=True):
+            findings = self._findings[result.stretch.series]
+            findings.least_p = min(findings.least_p, p)
+            further = self._parts(result, p, strict_p) if p < ALPHA else []
+            if further:
+                parts += further
             else:
-                certain = strict_p < self._alpha and rivals.least >= self._least_lead + _VERY_STRONG
-                cut = _Cut(p, certain)
-                runs = stretch.runs
-                self._cuts[stretch.series] |= {runs[position]: cut for position in result.cuts}
-                pairs = pairwise([0, *result.cuts, len(runs)])
-                parts += [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
+                closed.append(result)
         return parts, closed
+
+    def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
+        """Return the stretches on both sides of the changes, or the one that drifts; else none."""
+        stretch = tested.stretch
+        findings = self._findings[stretch.series]
+        rivals = self._rivals(tested)
+        if rivals.is_line(self._least_lead):
+            findings.drifting.append(stretch)
+            return [replace(stretch, drifts=True)]
+        runs = stretch.runs
+        if rivals.wandering < self._least_lead / 2.0 + _wandering_chances(len(runs)):
+            return []
+        certain = strict_p < self._alpha and rivals.least >= self._least_lead + _VERY_STRONG
+        for place in tested.cuts:
+            findings.cuts[runs[place]] = _Cut(p, certain)
+        pairs = pairwise([0, *tested.cuts, len(runs)])
+        return [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
 
     def _rivals(self, tested: Tested) -> _Rivals:
         """Return by how much changes explain a stretch better than other models."""
@@ -244,75 +263,101 @@ class _Search:
     # The courses -----------------------------------------------------------------------------
 
     def _course(self, whole: Stretch) -> SeriesCourse:
-        series = whole.series
-        phi = float(self._test.dependence.shown[series])
+        findings = self._findings[whole.series]
+        phi = self._phi(whole)
         if len(whole.runs) < MIN_RUNS:
             return SeriesCourse(Course.FEW, (), 1.0, phi)
         values = self._test.values(whole)
         slope = None
-        for stretch in sorted(self._drifting[series], key=lambda drifting: drifting.runs):
+        for stretch in sorted(findings.drifting, key=lambda drifting: drifting.runs):
             slope = self._slope(stretch)
-            values = _without_drift(values, whole.runs.index(stretch.runs[0]), stretch, slope)
+            begin = whole.runs.index(stretch.runs[0])
+            values = _without_drift(values, begin, stretch, slope)
         changes = self._changes(whole, values)
         course = Course.STEPPED if changes else Course.NOTHING
         if slope is not None:
             course = Course.DRIFTING
         elif not changes and self._is_stable(values, phi):
             course = Course.STABLE
-        return SeriesCourse(course, changes, self._least_p[series], phi, slope)
+        return SeriesCourse(course, changes, findings.least_p, phi, slope)
+
+    def _phi(self, stretch: Stretch) -> float:
+        """Return the autoregression of a stretch's series."""
+        return float(self._test.dependence.evident[stretch.series])
 
     def _slope(self, stretch: Stretch) -> LevelRatio:
         """Return the change per run of a drifting stretch, between its steps."""
         runs = stretch.runs
-        cuts = [runs.index(run) for run in sorted(self._cuts[stretch.series]) if run in runs[1:]]
-        phi = float(self._test.dependence.shown[stretch.series])
-        return line_slope(without_spikes(self._test.values(stretch), self._zone), phi, cuts)
+        changed = self._findings[stretch.series].cuts
+        cuts = [runs.index(run) for run in sorted(changed) if run in runs[1:]]
+        values = without_spikes(self._test.values(stretch), self._zone)
+        return line_slope(values, self._phi(stretch), cuts)
 
     def _changes(self, whole: Stretch, values: FloatArray) -> tuple[Change, ...]:
         """Return the changes of a series, each placed between its neighbours.
 
         - `values`: the values of its runs, without any drift.
         """
-        runs = np.array(whole.runs)
-        cuts = self._cuts[whole.series]
-        reasons = [cuts[run] for run in sorted(cuts)]
-        places = [int(np.searchsorted(runs, run)) for run in sorted(cuts)]
-        placed = self._placed(values, places)
-        # Two changes with less than a level between them are one, which was cut twice.
-        while (near := too_near(placed)) is not None:
-            dropped = near if reasons[near].p > reasons[near + 1].p else near + 1
-            del reasons[dropped], places[dropped]
-            placed = self._placed(values, places)
+        placed, reasons = self._placed_apart(whole, values)
         ends = [0, *(position.at for position in placed), values.size]
-        phi = float(self._test.dependence.shown[whole.series])
+        phi = self._phi(whole)
         changes = []
         for number, (place, reason) in enumerate(zip(placed, reasons, strict=True)):
             before = values[ends[number] : place.at]
             after = values[place.at : ends[number + 2]]
-            ratio = level_ratio(before, after, phi)
             certain = reason.certain and min(before.size, after.size) >= LEAST_RUNS
-            start, first, last = (int(runs[edge]) for edge in (place.at, place.first, place.last))
-            changes.append(Change(start, first, last, reason.p, certain, ratio))
+            changes.append(
+                Change(
+                    at=whole.runs[place.at],
+                    first=whole.runs[place.first],
+                    last=whole.runs[place.last],
+                    p=reason.p,
+                    certain=certain,
+                    ratio=level_ratio(before, after, phi),
+                )
+            )
         return tuple(changes)
+
+    def _placed_apart(
+        self, whole: Stretch, values: FloatArray
+    ) -> tuple[list[Position], list[_Cut]]:
+        """Return the positions of a series' changes, at least a level apart, and their reasons."""
+        cuts = self._findings[whole.series].cuts
+        changed = sorted(cuts)
+        reasons = [cuts[run] for run in changed]
+        places = np.searchsorted(whole.runs, changed).tolist()
+        placed = self._placed(values, places)
+        # Two changes with less than a level between them are one, which was cut twice.
+        while (near := too_near(placed)) is not None:
+            dropped = near if reasons[near].p > reasons[near + 1].p else near + 1
+            del reasons[dropped]
+            del places[dropped]
+            placed = self._placed(values, places)
+        return placed, reasons
 
     def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
         """Return the positions of the changes near some places, each between its neighbours."""
         placed: list[Position] = []
-        for number in range(len(places)):
-            begin = placed[-1].at if placed else 0
-            end = places[number + 1] if number + 1 < len(places) else values.size
-            here = locate(self._within_levels(values[begin:end], places[number] - begin))
-            placed.append(
-                Position(*(begin + offset for offset in (here.at, here.first, here.last)))
-            )
+        begin = 0
+        ends = [*places, values.size][1:]
+        for place, end in zip(places, ends, strict=True):
+            within = self._within_levels(values[begin:end], place - begin)
+            position = locate(within).moved(begin)
+            placed.append(position)
+            begin = position.at
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
         """Return values, drawn in where they are far outside both levels about a place."""
-        parts = values[:place], values[place:]
-        levels = [float(np.median(part)) for part in parts if part.size]
-        rests = [drawn_in(part, self._zone) - np.median(part) for part in parts if part.size]
-        bound = max(float(np.max(np.abs(rest))) for rest in rests)
+        levels = []
+        bounds = []
+        for part in (values[:place], values[place:]):
+            if part.size:
+                level = np.median(part)
+                rest = drawn_in(part, self._zone) - level
+                levels.append(float(level))
+                bounds.append(float(np.max(np.abs(rest))))
+        bound = max(bounds)
         return np.clip(values, min(levels) - bound, max(levels) + bound)
 
     def _is_stable(self, values: FloatArray, phi: float) -> bool:

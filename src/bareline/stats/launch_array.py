@@ -63,15 +63,18 @@ def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
     - `rows`: shape (cases, n); sorted along the last axis, NaN last.
     - `ranks`: shape (cases, k); 1-based ranks; a rank outside ``1 .. n`` gives NaN.
     """
-    if rows.shape[-1] == 0:
+    n = rows.shape[-1]
+    if n == 0:
         return np.full(ranks.shape, np.nan)
-    index = np.clip(ranks - 1, 0, rows.shape[-1] - 1)
+    index = np.clip(ranks - 1, 0, n - 1)
     picked = np.take_along_axis(rows, index, axis=-1)
-    return np.where((ranks >= 1) & (ranks <= rows.shape[-1]), picked, np.nan)
+    exists = (ranks >= 1) & (ranks <= n)
+    return np.where(exists, picked, np.nan)
 
 
 def relative(spread: FloatArray, centre: FloatArray) -> FloatArray:
     """Return ``spread / |centre|``; 0 where there is no spread, NaN where only the centre is 0."""
-    defined = (centre != 0) & ~np.isnan(centre)
-    quotient = np.divide(spread, np.abs(centre), out=np.full(spread.shape, np.nan), where=defined)
+    is_defined = (centre != 0) & ~np.isnan(centre)
+    quotient = np.full(spread.shape, np.nan)
+    np.divide(spread, np.abs(centre), out=quotient, where=is_defined)
     return np.where(spread == 0, 0.0, quotient)

@@ -84,14 +84,18 @@ def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> Leve
     """
     n = values.size
     others = with_steps(base(n, drifts=False), cuts)
-    time = rest_of(centred_time(n), others)
-    slope = float(time @ values) / square_of(time)
-    rest = rest_of(values - slope * centred_time(n), others)
+    time = centred_time(n)
+    time_alone = rest_of(time, others)
+    time_square = square_of(time_alone)
+    slope = float(time_alone @ values) / time_square
+    rest = rest_of(values - slope * time, others)
     freedom = max(n - others.shape[1] - 1, 1)
-    variance = square_of(rest) / freedom / square_of(time)
+    variance = square_of(rest) / freedom / time_square
     error = math.sqrt(variance * (1.0 + phi) / (1.0 - phi))
     half = student_quantile(0.975, freedom) * error
-    return LevelRatio(math.exp(slope), math.exp(slope - half), math.exp(slope + half))
+    lo = math.exp(slope - half)
+    hi = math.exp(slope + half)
+    return LevelRatio(math.exp(slope), lo, hi)
 
 
 def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
@@ -100,8 +104,8 @@ def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int
     chosen = list(cuts)
     least = math.inf
     for _ in range(_MOST_FURTHER + 1):
-        basis = np.linalg.qr(with_steps(columns, chosen))[0]
-        rest = values - basis @ (basis.T @ values)
+        basis = _basis(columns, chosen)
+        rest = _rest(values, basis)
         parameters = columns.shape[1] + 2 * len(chosen)
         least = min(least, criterion(square_of(rest), n, parameters))
         further = _next_step(rest, basis, chosen)
@@ -116,8 +120,19 @@ def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -
 
     - `columns`: the columns of a level or a line.
     """
-    basis = np.linalg.qr(with_steps(columns, cuts))[0]
-    return _next_step(values - basis @ (basis.T @ values), basis, cuts)
+    basis = _basis(columns, cuts)
+    return _next_step(_rest(values, basis), basis, cuts)
+
+
+def _basis(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
+    """Return orthonormal columns of a model with steps."""
+    basis: FloatArray = np.linalg.qr(with_steps(columns, cuts))[0]
+    return basis
+
+
+def _rest(values: FloatArray, basis: FloatArray) -> FloatArray:
+    """Return the part of values that a model leaves, by its orthonormal columns."""
+    return np.asarray(values - basis @ (basis.T @ values))
 
 
 def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:
@@ -127,11 +142,17 @@ def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> in
     for cut in chosen:
         places = places[np.abs(places - cut) >= LEAST_RUNS]
     # The sums over all runs from each one on: of the rest, and of each column of the basis.
-    after = np.cumsum(rest[::-1])[::-1][places]
-    within = np.cumsum(basis[::-1], axis=0)[::-1][places]
+    after = _sums_from_each(rest)[places]
+    within = _sums_from_each(basis)[places]
     remainder = n - places - np.einsum("ij,ij->i", within, within)
-    usable = remainder > _DEPENDENT * n
-    if not usable.any():
+    is_usable = remainder > _DEPENDENT * n
+    if not is_usable.any():
         return None
-    gain = np.where(usable, after**2, 0.0) / np.where(usable, remainder, 1.0)
+    gain = np.where(is_usable, after**2, 0.0) / np.where(is_usable, remainder, 1.0)
     return int(places[gain.argmax()])
+
+
+def _sums_from_each(values: FloatArray) -> FloatArray:
+    """Return the sum of all values from each one on, along the first axis."""
+    backwards = np.cumsum(values[::-1], axis=0)
+    return backwards[::-1]

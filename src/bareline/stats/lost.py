@@ -55,15 +55,17 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
     - `values`: shape (cases, n); NaN where a launch is absent or lost.
     - `beyond`: shape (cases, n); 1 for a launch that is larger than all, -1 for a smaller one.
     """
-    lost = np.isnan(values) & (beyond != 0)
+    absent = np.isnan(values)
+    lost = absent & (beyond != 0)
     if not lost.any():
         return values, values
-    extreme = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
-    highest = np.where(np.isfinite(extreme), extreme, -_FAR)
-    extreme = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
-    lowest = np.where(np.isfinite(extreme), extreme, _FAR)
-    least = np.where(lost, np.where(beyond > 0, highest, -_FAR), values)
-    most = np.where(lost, np.where(beyond > 0, _FAR, lowest), values)
+    largest = np.where(absent, -np.inf, values).max(axis=-1, keepdims=True)
+    smallest = np.where(absent, np.inf, values).min(axis=-1, keepdims=True)
+    # Without a measured launch, nothing is known of a lost one.
+    largest = np.where(np.isfinite(largest), largest, -_FAR)
+    smallest = np.where(np.isfinite(smallest), smallest, _FAR)
+    least = np.where(lost, np.where(beyond > 0, largest, -_FAR), values)
+    most = np.where(lost, np.where(beyond > 0, _FAR, smallest), values)
     return least, most
 
 

@@ -56,18 +56,20 @@ def launches_to_decide(
         return None
     null = null_distribution.signed_rank(n)
     level = null.level(null.interval_rank(1 - ALPHA))
-    error = math.log(hi / lo) / 2 / student_quantile((1 + level) / 2, n - 1)
+    freedom = n - 1
+    error = math.log(hi / lo) / 2 / student_quantile((1 + level) / 2, freedom)
     shares = (np.arange(_LOOKED_AT) + 0.5) / _LOOKED_AT
-    errors = error * np.sqrt((n - 1) / chi_square_quantile(1.0 - shares, n - 1))[:, None]
-    distance = np.abs(math.log(ratio) + errors * normal_quantile(shares)[None, :])
+    errors = error * np.sqrt(freedom / chi_square_quantile(1.0 - shares, freedom))[:, None]
+    deviates = normal_quantile(shares)[None, :]
+    distance = np.abs(math.log(ratio) + errors * deviates)
     zone = math.log1p(margin)
     spread = _HALF_WIDTH * errors * math.sqrt(n)
-    beyond = distance > zone
     with np.errstate(divide="ignore"):
         # The whole interval is beyond the margin, or within it.
         clear = spread / np.abs(distance - zone)
         rare = _FAMILY * spread / distance
-    needed = np.ceil(np.where(beyond, np.maximum(clear, rare), clear) ** 2)
+    half_widths = np.where(distance > zone, np.maximum(clear, rare), clear)
+    needed = np.ceil(half_widths**2)
     ends = np.quantile(np.maximum(needed, n + 1.0), _ENDS, method="inverted_cdf")
     return LaunchOutlook(*ends.tolist())
 
@@ -82,5 +84,6 @@ def launches_for_rows(rows: int, spread: float, difference: float) -> int:
     - `difference`: the difference to show, as a logarithm.
     """
     level = 1 - ALPHA / 2 / max(1, rows)
-    ends = normal_quantile(np.array([level, _POWER]))
-    return math.ceil(2 * (float(ends.sum()) * spread / difference) ** 2)
+    deviates = normal_quantile(np.array([level, _POWER]))
+    standard_errors = float(deviates.sum()) * spread / difference
+    return math.ceil(2 * standard_errors**2)

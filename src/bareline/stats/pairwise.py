@@ -27,11 +27,11 @@ EXPAND_LIMIT = 1 << 21
 class Pairwise:
     """Order statistics and sign counts of the pairwise values of each case.
 
-    - `at`: shape (cases, k); values at the ranks asked for.
+    - `values`: shape (cases, k); values at the ranks asked for.
     - `not_above`, `not_below`: shape (cases,); how many are at most 0, and at least 0.
     """
 
-    at: FloatArray
+    values: FloatArray
     not_above: IntArray
     not_below: IntArray
 
@@ -107,27 +107,41 @@ def _order_statistics(
     tie: FloatArray,
 ) -> Pairwise:
     cases = ranks.shape[0]
-    selected = np.full(ranks.shape, np.nan)
-    not_above = np.zeros(cases, dtype=np.int64)
-    not_below = np.zeros(cases, dtype=np.int64)
+    statistics = Pairwise(
+        values=np.full(ranks.shape, np.nan),
+        not_above=np.zeros(cases, dtype=np.int64),
+        not_below=np.zeros(cases, dtype=np.int64),
+    )
     if pairs > EXPAND_LIMIT:
         for case in range(cases):
-            values = search(case)
-            selected[case] = [values.at(rank) for rank in ranks[case].tolist()]
-            not_above[case] = values.count(tie[case])
-            not_below[case] = values.count(math.inf) - values.count(
-                math.nextafter(-tie[case], -math.inf)
-            )
+            _by_search(search(case), case, ranks, tie, statistics)
     elif pairs:
         step = max(1, CHUNK_PAIRS // pairs)
         for start in range(0, cases, step):
             chunk = slice(start, start + step)
-            expanded = expand(chunk)
-            expanded.sort(axis=-1)
-            selected[chunk] = pick(expanded, ranks[chunk])
-            not_above[chunk] = (expanded <= tie[chunk, None]).sum(axis=-1)
-            not_below[chunk] = (expanded >= -tie[chunk, None]).sum(axis=-1)
-    return Pairwise(selected, not_above, not_below)
+            _by_sorting(expand(chunk), chunk, ranks, tie, statistics)
+    return statistics
+
+
+def _by_search(
+    search: _Search, case: int, ranks: IntArray, tie: FloatArray, statistics: Pairwise
+) -> None:
+    """Write the statistics of one case, whose values are too many to be sorted."""
+    statistics.values[case] = list(map(search.at, ranks[case].tolist()))
+    statistics.not_above[case] = search.count(tie[case])
+    below = search.count(math.nextafter(-tie[case], -math.inf))
+    statistics.not_below[case] = search.count(math.inf) - below
+
+
+def _by_sorting(
+    expanded: FloatArray, chunk: slice, ranks: IntArray, tie: FloatArray, statistics: Pairwise
+) -> None:
+    """Write the statistics of some cases; `expanded` is sorted in place."""
+    expanded.sort(axis=-1)
+    bound = tie[chunk, None]
+    statistics.values[chunk] = pick(expanded, ranks[chunk])
+    statistics.not_above[chunk] = (expanded <= bound).sum(axis=-1)
+    statistics.not_below[chunk] = (expanded >= -bound).sum(axis=-1)
 
 
 @lru_cache(maxsize=8)

@@ -36,6 +36,10 @@ class Position:
     first: int
     last: int
 
+    def moved(self, runs: int) -> Position:
+        """Return the position among values that begin so many runs earlier."""
+        return Position(self.at + runs, self.first + runs, self.last + runs)
+
 
 @dataclass(frozen=True, slots=True)
 class LevelRatio:
@@ -50,11 +54,12 @@ def locate(values: FloatArray) -> Position:
     """Return where two levels part, shape (n,) with n >= 2; logarithms, complete."""
     n = values.size
     split = np.arange(1, n)
+    sizes = split * (n - split)
     centred = values - values.mean()
     sums = np.cumsum(centred)[:-1]
-    rest = np.sum(centred**2) - sums**2 * n / (split * (n - split))
+    rest = np.sum(centred**2) - sums**2 * n / sizes
     rest = np.maximum(rest, n * LEAST_SPREAD**2)
-    log_weight = -0.5 * np.log(split * (n - split)) - 0.5 * max(n - 2, 1) * np.log(rest)
+    log_weight = -0.5 * np.log(sizes) - 0.5 * max(n - 2, 1) * np.log(rest)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     first, last = _shortest(weight)
@@ -63,18 +68,20 @@ def locate(values: FloatArray) -> Position:
 
 def _shortest(weight: FloatArray) -> tuple[int, int]:
     """Return the ends of the stretch about the highest weight that reaches the confidence."""
-    first = last = int(weight.argmax())
-    enclosed = float(weight[first])
-    while enclosed < _CONFIDENCE and (first > 0 or last < weight.size - 1):
-        left = float(weight[first - 1]) if first > 0 else -1.0
-        right = float(weight[last + 1]) if last < weight.size - 1 else -1.0
+    # A place beyond either end has less weight than any other.
+    bordered = np.concatenate(([-1.0], weight, [-1.0]))
+    first = int(bordered.argmax())
+    last = first
+    enclosed = float(bordered[first])
+    while enclosed < _CONFIDENCE and last - first + 1 < weight.size:
+        left = float(bordered[first - 1])
+        right = float(bordered[last + 1])
         if left >= right:
             first -= 1
-            enclosed += left
         else:
             last += 1
-            enclosed += right
-    return first, last
+        enclosed += max(left, right)
+    return first - 1, last - 1
 
 
 def level_ratio(before: FloatArray, after: FloatArray, phi: float = 0.0) -> LevelRatio:
@@ -87,9 +94,14 @@ def level_ratio(before: FloatArray, after: FloatArray, phi: float = 0.0) -> Leve
     freedom = before.size + after.size - 2
     if freedom < _LEAST_FREEDOM:
         return LevelRatio(math.exp(difference), math.nan, math.nan)
-    rest = np.sum((before - before.mean()) ** 2) + np.sum((after - after.mean()) ** 2)
-    error = math.sqrt(float(rest) / freedom * (1.0 / before.size + 1.0 / after.size))
-    half = student_quantile(_TAIL, freedom) * error * math.sqrt((1.0 + phi) / (1.0 - phi))
-    return LevelRatio(
-        math.exp(difference), math.exp(difference - half), math.exp(difference + half)
-    )
+    rest = _square_about_mean(before) + _square_about_mean(after)
+    error = math.sqrt(rest / freedom * (1.0 / before.size + 1.0 / after.size))
+    widened = math.sqrt((1.0 + phi) / (1.0 - phi))
+    half = student_quantile(_TAIL, freedom) * error * widened
+    lo = math.exp(difference - half)
+    hi = math.exp(difference + half)
+    return LevelRatio(math.exp(difference), lo, hi)
+
+
+def _square_about_mean(values: FloatArray) -> float:
+    return float(np.sum((values - values.mean()) ** 2))

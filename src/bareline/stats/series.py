@@ -24,6 +24,8 @@ _FEWEST = 10
 _CRITICAL = 2.58
 #: The gap between two groups over the spread inside them, by which calm noise rarely splits.
 _APART = 6.0
+#: Values that differ by rounding are the same.
+_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +45,38 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
     """
     rows = as_launch_array(values)
     n = count_launches(rows)
-    traits = [np.zeros(n.shape, dtype=np.bool_) for _ in range(3)]
+    nothing = np.zeros(n.shape, dtype=np.bool_)
+    traits = SeriesTraits(nothing, nothing.copy(), nothing.copy())
     for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
         of_size = np.flatnonzero(n == size)
-        present = np.argsort(np.isnan(rows[of_size]), axis=-1, kind="stable")[:, :size]
-        series = np.take_along_axis(rows[of_size], present, axis=-1)
+        series = _present(rows[of_size], size)
         drifting = _drifts(series, least)
         dependent = _depends(series, least)
         if size < _FEWEST:
-            traits[1][of_size] = dependent | drifting
+            traits.dependent[of_size] = dependent | drifting
             continue
+        traits.drifting[of_size] = drifting
         # A drifting series is dependent for that reason alone.
-        seen = (drifting, ~drifting & dependent, _two_modes(series, least))
-        for whole, part in zip(traits, seen, strict=True):
-            whole[of_size] = part
-    return SeriesTraits(*traits)
+        traits.dependent[of_size] = dependent & ~drifting
+        traits.two_modes[of_size] = _two_modes(series, least)
+    return traits
+
+
+def _present(rows: FloatArray, size: int) -> FloatArray:
+    """Return the present values of rows that have `size` each, in their order."""
+    present_first = np.argsort(np.isnan(rows), axis=-1, kind="stable")
+    return np.take_along_axis(rows, present_first[:, :size], axis=-1)
+
+
+def _order(n: int) -> FloatArray:
+    """Return the numbers of n launches about their mean."""
+    return np.asarray(np.arange(n) - (n - 1) / 2, dtype=np.float64)
 
 
 def _ranks(series: FloatArray) -> FloatArray:
-    ranks = np.argsort(np.argsort(series, axis=-1, kind="stable"), axis=-1)
+    """Return the rank of each launch in its series, about their mean."""
+    order = np.argsort(series, axis=-1, kind="stable")
+    ranks = np.argsort(order, axis=-1)
     return np.asarray(ranks - (series.shape[-1] - 1) / 2)
 
 
@@ -69,19 +84,22 @@ def _drifts(series: FloatArray, least: float) -> BoolArray:
     """Return which series drift: they correlate with their order, and their end thirds differ."""
     n = series.shape[-1]
     third = n // 3
-    change = np.median(series[:, -third:], axis=-1) - np.median(series[:, :third], axis=-1)
-    return np.asarray((np.abs(change) > least) & (_trend(_ranks(series)) >= _critical(n)[0]))
+    begin = np.median(series[:, :third], axis=-1)
+    end = np.median(series[:, -third:], axis=-1)
+    correlates = _trend(_ranks(series)) >= _critical(n).trend
+    return np.asarray((np.abs(end - begin) > least) & correlates)
 
 
 def _trend(ranks: FloatArray) -> FloatArray:
     """Return Spearman's correlation with the order, either way, of ranks about their mean."""
-    order = np.arange(ranks.shape[-1]) - (ranks.shape[-1] - 1) / 2
+    order = _order(ranks.shape[-1])
     return np.asarray(np.abs(ranks @ order) / (order**2).sum())
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
     """Return which series are autocorrelated, by their ranks, which outliers cannot feign."""
-    resembling = _neighbours(_ranks(series)) >= _critical(series.shape[-1])[1]
+    critical = _critical(series.shape[-1])
+    resembling = _neighbours(_ranks(series)) >= critical.neighbours
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))
 
 
@@ -91,22 +109,33 @@ def _neighbours(ranks: FloatArray) -> FloatArray:
     return np.asarray(lagged / (ranks**2).sum(axis=-1))
 
 
+@dataclass(frozen=True, slots=True)
+class _Critical:
+    """The trend and the autocorrelation that few independent series reach."""
+
+    trend: float
+    neighbours: float
+
+
 @lru_cache(maxsize=64)
-def _critical(n: int) -> tuple[float, float]:
-    """Return the trend and the autocorrelation that few independent series reach."""
+def _critical(n: int) -> _Critical:
+    """Return the critical values of series of n launches."""
     if n >= _FEWEST:
         # Under independence the autocorrelation's mean is -1/n and its variance about 1/n.
-        return _CRITICAL / math.sqrt(n - 1), _CRITICAL / math.sqrt(n) - 1 / n
+        trend = _CRITICAL / math.sqrt(n - 1)
+        return _Critical(trend, _CRITICAL / math.sqrt(n) - 1 / n)
     orders = np.array(list(permutations(range(n)))) - (n - 1) / 2
-    trend = np.sort(_trend(orders))
-    neighbours = np.sort(_neighbours(orders))
-    return _reached_by_few(trend), _reached_by_few(neighbours)
+    return _Critical(_reached_by_few(_trend(orders)), _reached_by_few(_neighbours(orders)))
 
 
-def _reached_by_few(ordered: FloatArray) -> float:
+def _reached_by_few(values: FloatArray) -> float:
     """Return the smallest value that at most one of 200 reaches."""
-    above = ordered[ordered > ordered[-1 - ordered.size // 200] + 1e-9]
-    return float(above[0] - 1e-9) if above.size else math.inf
+    ascending = np.sort(values)
+    reached = ascending[-1 - ascending.size // 200]
+    above = ascending[ascending > reached + _SLACK]
+    if not above.size:
+        return math.inf
+    return float(above[0] - _SLACK)
 
 
 def _two_modes(series: FloatArray, least: float) -> BoolArray:
@@ -115,8 +144,10 @@ def _two_modes(series: FloatArray, least: float) -> BoolArray:
     n = ordered.shape[-1]
     fewest = math.ceil(n / 5)
     gaps = np.diff(ordered, axis=-1)[:, fewest - 1 : n - fewest]
-    split = fewest + np.argmax(gaps, axis=-1)
     gap = gaps.max(axis=-1)
-    lower = np.arange(n) < split[:, None]
-    spread = np.maximum(ordered.std(axis=-1, where=lower), ordered.std(axis=-1, where=~lower))
+    split = fewest + np.argmax(gaps, axis=-1)
+    is_lower = np.arange(n) < split[:, None]
+    lower_spread = ordered.std(axis=-1, where=is_lower)
+    upper_spread = ordered.std(axis=-1, where=~is_lower)
+    spread = np.maximum(lower_spread, upper_spread)
     return np.asarray((gap > least) & (gap > _APART * spread))

@@ -161,7 +161,7 @@ def _infer(
     middle = np.where(total > 0, total // 2 + 1, 0)
     ranks = (k, (total + 1) // 2, middle, np.where(k > 0, total + 1 - k, 0))
     statistics = pairwise(np.stack(ranks, axis=-1))
-    shifts = np.where(np.abs(statistics.at) <= tie[:, None], 0.0, statistics.at)
+    shifts = np.where(np.abs(statistics.values) <= tie[:, None], 0.0, statistics.values)
 
     p = np.full(n.shape, np.nan)
     tail = np.minimum(statistics.not_above, statistics.not_below)

@@ -45,10 +45,15 @@ def binomial_half_cdf(k: IntArray, n: int) -> FloatArray:
 def _binomial_half(n: int) -> FloatArray:
     """Return P(K <= k), k = -1 .. n; the larger half by symmetry, so that tails are not rounded."""
     k = np.arange(1, n // 2 + 1, dtype=np.float64)
-    log_ways = np.concatenate(([0.0], np.cumsum(np.log((n - k + 1) / k))))
-    lower = np.cumsum(np.exp(log_ways - n * math.log(2.0)))
-    upper = 1.0 - lower[: (n + 1) // 2][::-1]
-    return np.concatenate(([0.0], np.minimum(lower, 1.0), upper[1:], [1.0]))[: n + 2]
+    # From one k to the next, the ways to choose k of n grow by (n - k + 1)/k.
+    log_growth = np.log((n - k + 1) / k)
+    log_ways = np.concatenate(([0.0], np.cumsum(log_growth)))
+    probability = np.exp(log_ways - n * math.log(2.0))
+    lower = np.cumsum(probability)
+    mirrored = lower[: (n + 1) // 2][::-1]
+    upper = 1.0 - mirrored
+    cdf = np.concatenate(([0.0], np.minimum(lower, 1.0), upper[1:], [1.0]))
+    return cdf[: n + 2]
 
 
 def student_quantile(p: float, freedom: int) -> float:
@@ -63,7 +68,8 @@ def student_quantile(p: float, freedom: int) -> float:
         (3.0 * x**7 + 19.0 * x**5 + 17.0 * x**3 - 15.0 * x) / 384.0,
         (79.0 * x**9 + 776.0 * x**7 + 1482.0 * x**5 - 1920.0 * x**3 - 945.0 * x) / 92160.0,
     )
-    return x + math.fsum(term / freedom**power for power, term in enumerate(terms, start=1))
+    correction = math.fsum(term / freedom**power for power, term in enumerate(terms, start=1))
+    return x + correction
 
 
 def chi_square_quantile(p: FloatArray, freedom: int) -> FloatArray:
@@ -71,5 +77,6 @@ def chi_square_quantile(p: FloatArray, freedom: int) -> FloatArray:
 
     Beyond 0.05 < p < 0.95 up to 8 %, to 0.01 and 0.99 (its cube root is nearly normal).
     """
-    ninth = 2.0 / (9.0 * freedom)
-    return freedom * (1.0 - ninth + normal_quantile(p) * math.sqrt(ninth)) ** 3
+    variance = 2.0 / (9.0 * freedom)
+    root = 1.0 - variance + normal_quantile(p) * math.sqrt(variance)
+    return freedom * root**3

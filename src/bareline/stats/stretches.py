@@ -116,45 +116,41 @@ class OrderTest:
         """Test stretches of the same runs."""
         runs = group[0].runs
         drifts = group[0].drifts
-        orders = np.argsort(self._keys[:most_orders, runs], axis=1)
         rows = np.stack([self.values(stretch) for stretch in group])
         if drifts:
             rows = without_line(rows)
-        numbers = [stretch.series for stretch in group]
-        phi = self.dependence.shown[numbers]
-        possible = self.dependence.possible[numbers]
+        series = [stretch.series for stretch in group]
+        phi = self.dependence.evident[series]
+        possible = self.dependence.possible[series]
         model = best_model(drawn_in(rows, self._zone), self._zone, phi, drifts=drifts)
         scores = highest_scores(rows, self._zone, phi, drifts=drifts)
         strict_scores = highest_scores(rows, self._zone, possible, drifts=drifts)
+        orders = np.argsort(self._keys[:most_orders, runs], axis=1)
         null = self._shuffled_scores(rows, orders, drifts=drifts)
         tested = []
         for number, stretch in enumerate(group):
             begin = int(model.begin[number])
             end = int(model.end[number])
-            cuts = tuple(cut for cut in (begin, end) if cut < len(runs))
-            floor = 2.0 / math.comb(len(runs), end - begin)
             tested.append(
                 Tested(
-                    stretch,
-                    scores[:, number],
-                    strict_scores[:, number],
-                    null[:, number],
-                    cuts,
-                    floor,
+                    stretch=stretch,
+                    scores=scores[:, number],
+                    strict_scores=strict_scores[:, number],
+                    null=null[:, number],
+                    cuts=tuple(cut for cut in (begin, end) if cut < len(runs)),
+                    floor=2.0 / math.comb(len(runs), end - begin),
                 )
             )
         return tested
 
     def _shuffled_scores(self, rows: FloatArray, orders: IntArray, *, drifts: bool) -> FloatArray:
         """Return the highest scores of each row in each order, shape (2, rows, orders)."""
-        part = max(1, _AT_ONCE // rows.size)
-        return np.concatenate(
-            [
-                highest_scores(rows[:, orders[begin : begin + part]], self._zone, drifts=drifts)
-                for begin in range(0, len(orders), part)
-            ],
-            axis=2,
-        )
+        count = max(1, _AT_ONCE // rows.size)
+        parts = []
+        for begin in range(0, len(orders), count):
+            shuffled = rows[:, orders[begin : begin + count]]
+            parts.append(highest_scores(shuffled, self._zone, drifts=drifts))
+        return np.concatenate(parts, axis=2)
 
     def _find_dependence(self) -> Dependence:
         """Return the autoregression of each series."""
@@ -185,17 +181,21 @@ def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
     if not tested:
         return []
     null = np.max([result.null for result in tested], axis=0)
-    tails = [Tail.of(scores) for scores in null]
-    scores = np.array([result.strict_scores if strict else result.scores for result in tested])
+    scores = np.array([result.scores for result in tested])
+    if strict:
+        scores = np.array([result.strict_scores for result in tested])
     floors = np.array([result.floor for result in tested])
-    p = np.exp(Tail.of(_evidence(tails, null)).log_p(_evidence(tails, scores.T)))
-    return [float(value) for value in np.where(scores.any(axis=1), np.maximum(p, floors), 1.0)]
+    tails = [Tail.of(kind_scores) for kind_scores in null]
+    of_orders = Tail.of(_evidence(tails, null))
+    p = np.exp(of_orders.log_p(_evidence(tails, scores.T)))
+    has_scores = scores.any(axis=1)
+    values: list[float] = np.where(has_scores, np.maximum(p, floors), 1.0).tolist()
+    return values
 
 
 def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
     """Return the evidence of plain and robust scores, shape (2, ...): the larger weighted one."""
-    weighted = [
-        math.log(weight) - tail.log_p(kind_scores)
-        for weight, tail, kind_scores in zip(_WEIGHTS, tails, scores, strict=True)
-    ]
+    weighted = []
+    for weight, tail, kind_scores in zip(_WEIGHTS, tails, scores, strict=True):
+        weighted.append(math.log(weight) - tail.log_p(kind_scores))
     return np.asarray(np.maximum(np.max(weighted, axis=0), 0.0))

@@ -66,9 +66,9 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
     quantile = {q: _quantile(rows, n, q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
     iqr = quantile[0.75] - quantile[0.25]
     reach = TUKEY_FENCE * iqr
-    outside = (rows < (quantile[0.25] - reach)[:, None]) | (
-        rows > (quantile[0.75] + reach)[:, None]
-    )
+    lower_fence = quantile[0.25] - reach
+    upper_fence = quantile[0.75] + reach
+    outside = (rows < lower_fence[:, None]) | (rows > upper_fence[:, None])
     shape = stack.shape[:-1]
     return SampleSummary(
         n=n.reshape(shape),
@@ -114,8 +114,9 @@ def _interval(
             null = null_distribution.sign(size)
             rank[i] = null.interval_rank(confidence)
             level[i] = null.level(int(rank[i]))
-    k = rank[which]
-    ends = pick(rows, np.stack((k, np.where(k > 0, n + 1 - k, 0)), axis=-1))
+    lowest = rank[which]
+    highest = np.where(lowest > 0, n + 1 - lowest, 0)
+    ends = pick(rows, np.stack((lowest, highest), axis=-1))
     return ends[:, 0], ends[:, 1], level[which]
 
 
@@ -124,6 +125,7 @@ def _quantile(rows: FloatArray, n: IntArray, probability: float) -> FloatArray:
     position = probability * np.maximum(n - 1, 0)
     below = np.floor(position).astype(np.int64)
     ranks = np.stack((below + 1, np.minimum(below + 2, n)), axis=-1)
-    ends = pick(rows, ranks)
+    lower, upper = pick(rows, ranks).T
     fraction = position - below
-    return np.where(fraction > 0, ends[:, 0] + fraction * (ends[:, 1] - ends[:, 0]), ends[:, 0])
+    between = lower + fraction * (upper - lower)
+    return np.asarray(np.where(fraction > 0, between, lower))

@@ -17,9 +17,12 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.hosts.launchers.installation import find_mpi
 from bareline.predict.curves.costs import Costs
 from bareline.predict.replay.engine import replay
+from bareline.predict.scaling.computing import computing
 from bareline.predict.scaling.grid import Grid, parse_grid
-from bareline.predict.scaling.pattern import JobCalls, recognise
-from bareline.predict.scaling.prediction import COMPUTING, MESSAGES, Target, computing, grow
+from bareline.predict.scaling.job_calls import JobCalls
+from bareline.predict.scaling.pattern import recognise
+from bareline.predict.scaling.period_time import COMPUTING, MESSAGES
+from bareline.predict.scaling.prediction import Target, grow
 from bareline.predict.scaling.ranks import scaled
 from bareline.profile.files import read_profile
 from bareline.profile.period import calls_of, find_period, read_period, write_period

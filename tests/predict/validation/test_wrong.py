@@ -10,9 +10,9 @@ import pytest
 from planted_programs import network, profile_of, program
 
 from bareline.predict.applications import Application, ProfiledLaunch
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import ComputeFactor
 from bareline.predict.curves.costs import Costs
-from bareline.predict.prediction import PredictionCase
 from bareline.predict.replay.engine import replay
 from bareline.predict.replay.reference import ReferenceRun
 from bareline.predict.validation.wrong import wrong_term

@@ -9,10 +9,11 @@ from functools import cached_property, wraps
 from typing import Concatenate, Literal, ParamSpec, get_args
 
 import numpy as np
+import polars as pl
 
 from bareline.analysis.numbers.messages import tree_steps
 from bareline.predict.curves.curve import Curve, CurveKey
-from bareline.predict.curves.platform_curves import PlatformCurves
+from bareline.predict.curves.platform_curves import PlatformCurves, Protocol
 from bareline.predict.curves.requirements import CROSSING, FIRST_MESSAGE, INIT, RECEIVING, SENDING
 from bareline.profile.model import Profile
 
@@ -58,14 +59,14 @@ class Costs:
 
     def eager(self, nodes: int, size: int) -> bool:
         """Whether a message is sent before its receiver asks for it."""
-        return size <= self._protocols[nodes][0]
+        return size <= self._protocols[nodes].eager_bytes
 
     def fetches(self, nodes: int) -> bool:
         """Whether the receiver gets a long message without the sender's help."""
-        return self._protocols[nodes][1]
+        return self._protocols[nodes].fetches
 
     @cached_property
-    def _protocols(self) -> dict[int, tuple[int, bool]]:
+    def _protocols(self) -> dict[int, Protocol]:
         return {nodes: self.ladder.protocol(nodes) for nodes in (1, 2)}
 
     @_memo
@@ -105,7 +106,7 @@ class Costs:
         if window is None:
             return 0.5 * whole_s
         each_s = window.at(max(1.0, size))
-        rate_bps = self.ladder.wire_bps if nodes > 1 else None
+        rate_bps = self.ladder.wire_bps_between(nodes)
         if rate_bps is None:
             return min(whole_s, each_s)
         wire_s = min(8 * size / rate_bps, 0.9 * each_s)
@@ -144,8 +145,11 @@ class Costs:
         messages.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
-        taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
-        return taken if math.isfinite(taken) else 0.0
+        if curve is not None:
+            taken_s = curve.at(size)
+        else:
+            taken_s = self.ladder.tree_s(ranks, nodes, size)
+        return taken_s if math.isfinite(taken_s) else 0.0
 
 
 #: The inputs of a replay, which can be swapped from A to B one after the other.
@@ -163,25 +167,29 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
     beyond it (bandwidth). A collective is a tree of messages times a factor of its algorithm: the
     tree changes with latency and bandwidth, the factor with "collectives".
     """
-    source = {name: b if name in swapped else a for name in INPUTS}
-    curves = {
-        key: _message(curve, a, source["latency"], source["bandwidth"])
-        for key, curve in b.ladder.curves.items()
-        if key.probe in _MESSAGES
-    }
-    latency = source["latency"].ladder
+
+    def source(name: Input) -> Costs:
+        return b if name in swapped else a
+
+    messages: dict[CurveKey, Curve] = {}
+    for key, curve in b.ladder.curves.items():
+        if key.probe in _MESSAGES:
+            messages[key] = _message(curve, a, source("latency"), source("bandwidth"))
+    latency = source("latency").ladder
     ladder = replace(
         b.ladder,
-        curves=curves,
-        cores=_cores(source["cores"].ladder, b.ladder),
+        curves=messages,
+        cores=_cores(source("cores").ladder, b.ladder),
         # Ranks of one node and of several are the same where a platform has one node only.
         protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
     )
     trees = Costs(ladder)
+    curves = dict(messages)
     for key, curve in b.ladder.curves.items():
         if key.probe not in _MESSAGES:
-            curves[key] = _collective(curve, source["collectives"], trees)
-    return replace(source["compute"], ladder=ladder, io=source["io"].io)
+            curves[key] = _collective(curve, source("collectives"), trees)
+    ladder = replace(ladder, curves=curves)
+    return replace(source("compute"), ladder=ladder, io=source("io").io)
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
@@ -209,24 +217,27 @@ def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
     if measured is None:
         return curve
 
-    def tree_s(costs: Costs, size: float) -> float:
-        nodes = min(curve.key.nodes, costs.ladder.layout.nodes, curve.key.ranks, 2)
-        return tree_steps(curve.key.ranks) * costs.transfer(nodes, size)
+    key = curve.key
 
-    times_s = [
-        measured.at(size) * tree_s(trees, size) / max(tree_s(source, size), 1e-12)
-        for size in curve.sizes
-    ]
-    return Curve(curve.key, curve.sizes, np.array(times_s)[None, :])
+    def tree_s(costs: Costs, size: float) -> float:
+        nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks, 2)
+        return tree_steps(key.ranks) * costs.transfer(nodes, size)
+
+    times_s = []
+    for size in curve.sizes:
+        source_tree_s = max(tree_s(source, size), 1e-12)
+        times_s.append(measured.at(size) * tree_s(trees, size) / source_tree_s)
+    return Curve(key, curve.sizes, np.array(times_s)[None, :])
 
 
 def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
     """Return the cores of a node of `like` that ranks share as they do on `ladder`."""
     if ladder.cores is None:
         return None
-    share = ladder.layout.ranks_per_node / ladder.cores
-    cores = max(1, round(like.layout.ranks_per_node / share))
-    return cores if cores < like.layout.ranks_per_node else None
+    ranks_of_core = ladder.layout.ranks_per_node / ladder.cores
+    ranks = like.layout.ranks_per_node
+    cores = max(1, round(ranks / ranks_of_core))
+    return cores if cores < ranks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +269,9 @@ def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> flo
     """Return the additional time of a probe on B in s; None where a ladder lacks it."""
     on_a = _taken(probe, ranks, a)
     on_b = _taken(probe, ranks, b)
-    return None if on_a is None or on_b is None else on_b - on_a
+    if on_a is None or on_b is None:
+        return None
+    return on_b - on_a
 
 
 def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
@@ -272,9 +285,15 @@ def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
 
 def connections(profile: Profile) -> int:
     """Return the largest number of ranks that a rank talks to: log2(n) in a collective over n."""
-    sends = profile.send_table.filter(profile.send_table["from"] != profile.send_table["to"])
-    peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
-    sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]
-    largest = int(sizes.to_numpy().max()) if len(sizes) else 1
+    is_to_another = pl.col("from") != pl.col("to")
+    sends = profile.send_table.filter(is_to_another)
+    peers = _largest(sends.group_by("from").len()["len"], 0)
+    collectives = profile.calls.filter(pl.col("kind") == "collective")
+    largest = _largest(collectives["comm_size"], 1)
     in_collectives = tree_steps(largest) if largest > 1 else 0
     return min(profile.ranks - 1, max(peers, in_collectives))
+
+
+def _largest(column: pl.Series, least: int) -> int:
+    """Return the largest value of a column, or `least` where it is empty."""
+    return max(column.to_list(), default=least)

@@ -31,6 +31,10 @@ _APART = 2.0
 #: of disturbed launches.
 _LOST = 3.0
 _MOST_LOST = 1 / 3
+#: A message that takes less than this share of a smaller one's time was disturbed, or that was.
+_LEAST_SHARE = 0.65
+#: Messages from here on show the rate of a wire.
+_LARGE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -120,19 +124,13 @@ class Curve:
     @cached_property
     def two_speeds(self) -> tuple[float, int]:
         """How many times as long its slower launches take, and how many they are; else 1, 0."""
-        if self.launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
-            return 1.0, 0
         # A launch may have lost every size; it has no speed.
-        launches = self.launches[~np.isnan(self.launches).all(axis=1)]
+        is_lost = np.isnan(self.launches).all(axis=1)
+        launches = self.launches[~is_lost]
         if launches.shape[0] < 2 * _FEWEST_OF_A_SPEED:
             return 1.0, 0
         ratios = np.log(launches / _median(launches))
-        level = np.sort(np.nanmedian(ratios, axis=1))
-        least = _FEWEST_OF_A_SPEED
-        gaps = np.diff(level)[least - 1 : len(level) - least]
-        cut = least + int(np.argmax(gaps))
-        quick = level[:cut]
-        slow = level[cut:]
+        quick, slow = _widest_split(np.sort(np.nanmedian(ratios, axis=1)))
         within = max(float(np.ptp(quick)), float(np.ptp(slow)))
         between = float(slow[0] - quick[-1])
         times = float(np.exp(np.median(slow) - np.median(quick)))
@@ -142,23 +140,32 @@ class Curve:
 
     def faults(self, wire_bps: float | None) -> list[str]:
         """Return the faults that make the curve unfit: it falls, or beats the wire."""
-        faults: list[str] = []
+        faults = (self._fall(), self._beaten_wire(wire_bps))
+        return [fault for fault in faults if fault]
+
+    def _fall(self) -> str:
+        """Describe the deepest fall; empty where less is missing than a disturbance takes."""
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         share = self.raw / peak
         worst = int(np.argmin(share))
         # Where less is missing it is a protocol, not a disturbed curve.
-        if self.raw[worst] < 0.65 * peak[worst]:
-            faults.append(
-                f"{self.sizes[worst]:.0f} B take {share[worst]:.2f} times "
-                "what a smaller message takes"
-            )
-        if wire_bps is not None and self.key.probe in ("mpi.pingpong", "mpi.bandwidth"):
-            large = self.sizes >= 1 << 17
-            # A transfer may seem faster than its wire: bursts and rounding.
-            least = 8 * self.sizes[large] / wire_bps * 0.75
-            if np.any(self.raw[large] < least):
-                faults.append(f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s")
-        return faults
+        is_deep = self.raw[worst] < _LEAST_SHARE * peak[worst]
+        if not is_deep:
+            return ""
+        return (
+            f"{self.sizes[worst]:.0f} B take {share[worst]:.2f} times what a smaller message takes"
+        )
+
+    def _beaten_wire(self, wire_bps: float | None) -> str:
+        """Describe the wire that large messages seem to beat; empty where they do not."""
+        if wire_bps is None or self.key.probe not in ("mpi.pingpong", "mpi.bandwidth"):
+            return ""
+        large = self.sizes >= _LARGE_BYTES
+        # A transfer may seem faster than its wire: bursts and rounding.
+        least_s = 8 * self.sizes[large] / wire_bps * 0.75
+        if not np.any(self.raw[large] < least_s):
+            return ""
+        return f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s"
 
     @property
     def contradicts(self) -> bool:
@@ -214,16 +221,37 @@ def _median(launches: FloatArray) -> FloatArray:
     return np.asarray((below + above) / 2)
 
 
+def _widest_split(levels: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the launches below and above the widest gap that leaves a group on both sides.
+
+    - `levels`: of each launch, ascending.
+    """
+    least = _FEWEST_OF_A_SPEED
+    gaps = np.diff(levels)[least - 1 : len(levels) - least]
+    cut = least + int(np.argmax(gaps))
+    return levels[:cut], levels[cut:]
+
+
 def _isotonic(values: FloatArray) -> FloatArray:
     """Return values with falling neighbours pooled until none falls."""
     if np.all(values[1:] >= values[:-1]):
         return values
-    pools: list[tuple[float, int]] = []
-    for value in values:
-        pools.append((float(value), 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            right, n_right = pools.pop()
-            left, n_left = pools.pop()
-            n = n_left + n_right
-            pools.append(((left * n_left + right * n_right) / n, n))
-    return np.concatenate([np.full(n, value) for value, n in pools])
+    pools: list[_Pool] = []
+    for value in values.tolist():
+        pool = _Pool(value, 1)
+        while pools and pools[-1].mean > pool.mean:
+            pool = pools.pop().joined(pool)
+        pools.append(pool)
+    return np.concatenate([np.full(pool.n, pool.mean) for pool in pools])
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Neighbouring values that are taken together."""
+
+    mean: float
+    n: int
+
+    def joined(self, right: _Pool) -> _Pool:
+        n = self.n + right.n
+        return _Pool((self.mean * self.n + right.mean * right.n) / n, n)

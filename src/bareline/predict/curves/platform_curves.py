@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -73,14 +73,28 @@ class LadderGaps(AnalysisError):
         self.measures = [gap.measure for gap in gaps]
 
 
+class Protocol(NamedTuple):
+    """The largest eager message, and whether the receiver fetches longer ones by itself."""
+
+    eager_bytes: int
+    fetches: bool
+
+
+class AfterCalls(NamedTuple):
+    """How many times as long the code after messages takes, and its time then, in s."""
+
+    times: float
+    time_s: float
+
+
 @dataclass(frozen=True)
 class PlatformCurves:
     """The measured properties of a platform that a prediction uses.
 
     - `layout`: the layout of the application's ranks on it: nodes, and ranks per node.
     - `cores`: cores of a node that its ranks may use; None where there is one for each.
-    - `protocols`: by nodes between two ranks: the largest eager message, and whether the receiver
-      fetches long ones. A number of nodes without an entry gets one by its curves.
+    - `protocols`: by nodes between two ranks. A number of nodes without an entry gets one by its
+      curves.
     """
 
     platform: str
@@ -88,7 +102,7 @@ class PlatformCurves:
     layout: Layout
     cores: int | None
     facts: Mapping[str, Scalar] = field(default_factory=dict)
-    protocols: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+    protocols: Mapping[int, Protocol] = field(default_factory=dict)
 
     @cached_property
     def wire_bps(self) -> float | None:
@@ -96,6 +110,10 @@ class PlatformCurves:
         if self.layout.nodes < 2:
             return None
         return wire_bps(self.facts)
+
+    def wire_bps_between(self, nodes: int) -> float | None:
+        """Return the rate of the link that messages between ranks on so many nodes cross."""
+        return self.wire_bps if nodes > 1 else None
 
     @property
     def n(self) -> int:
@@ -114,29 +132,30 @@ class PlatformCurves:
         """Return a curve of two ranks, within a node or between two; None without one."""
         return self.curve(probe, 2, nodes)
 
-    def beside(self, ranks: int) -> tuple[float, float] | None:
-        """Return by how much messages slow the code after them, and its time then, in s."""
+    def beside(self, ranks: int) -> AfterCalls | None:
+        """Return by how much messages slow the code after them; None where it is not measured."""
         nodes = min(self.layout.nodes, ranks)
         between = self.curve(BETWEEN, ranks, nodes)
         alone = self.curve(ALONE, ranks, nodes)
         if between is None or alone is None:
             return None
-        return between.latency_s / alone.latency_s, between.latency_s
+        return AfterCalls(between.latency_s / alone.latency_s, between.latency_s)
 
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the ladder of launches drawn again, the same for all curves: they share blocks."""
-        return self.of_launches(rng.integers(0, max(1, self.n), max(1, self.n)))
+        launches = max(1, self.n)
+        return self.of_launches(rng.integers(0, launches, launches))
 
     def of_launches(self, chosen: npt.NDArray[np.int64]) -> PlatformCurves:
         """Return the ladder of some launches only, some of them perhaps several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
 
-    def protocol(self, nodes: int) -> tuple[int, bool]:
-        """Return the largest eager message, and whether the receiver fetches longer ones by itself.
+    def protocol(self, nodes: int) -> Protocol:
+        """Return the protocol of messages between two ranks.
 
-        Both are measured, or Open MPI's defaults. The latency then shows whether the ranks use
-        shared memory or a network.
+        It is measured, or Open MPI's default. The latency then shows whether the ranks use shared
+        memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -151,8 +170,9 @@ class PlatformCurves:
             waits = sending.raw > [way.at(size) + 20e-6 for size in sending.sizes]
             if waits[-1]:
                 # One size alone may have been disturbed: the last that goes at once counts.
-                limit = round(float(sending.sizes[~waits].max(initial=0.0)))
-        return limit, is_shared
+                at_once = sending.sizes[~waits]
+                limit = round(float(at_once.max(initial=0.0)))
+        return Protocol(limit, is_shared)
 
     def needs(self, profile: Profile) -> list[CurveNeed]:
         """Return the curves that a profile needs, for the layout of its ranks on the platform."""
@@ -167,12 +187,8 @@ class PlatformCurves:
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
         """Return the needed curves that the ladder lacks, each with the measure that adds it."""
-        gaps: list[Gap] = []
-        for need in needs:
-            gap = None if need.optional else self._gap(need)
-            if gap is not None:
-                gaps.append(gap)
-        return gaps
+        gaps = (self._gap(need) for need in needs if not need.optional)
+        return [gap for gap in gaps if gap is not None]
 
     def _gap(self, need: CurveNeed) -> Gap | None:
         nodes = need.nodes_on(self.layout)
@@ -194,8 +210,10 @@ class PlatformCurves:
             return "is not measured"
         if not curve.covers(largest):
             return f"ends at {curve.sizes[-1]:.0f} B, the application uses {largest:.0f} B"
-        faults = curve.faults(self.wire_bps if nodes > 1 else None)
-        return f"is disturbed: {', '.join(faults)}" if faults else ""
+        faults = curve.faults(self.wire_bps_between(nodes))
+        if not faults:
+            return ""
+        return f"is disturbed: {', '.join(faults)}"
 
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a tree of messages in s, in place of a missing collective.
@@ -220,44 +238,46 @@ def read_ladder(records: Records, platform: str, layout: Layout) -> PlatformCurv
 
 
 def _curves(records: Records, platform: str) -> Iterator[Curve]:
-    probes = [name.partition(" ")[0] for name in _METRICS]
-    measured = records.trials.filter(
+    is_used = (
         (pl.col("platform") == platform)
         & (pl.col("status") == "measured")
-        & pl.col("probe").is_in(probes)
+        & pl.col("probe").is_in(list(map(_probe_of, _METRICS)))
         & ~pl.col("profile").fill_null(False)
     )
+    measured = records.trials.filter(is_used)
     joined = records.values.join(measured, on="row", how="inner", suffix="_trial")
     joined = joined.with_columns(pl.col("metric", "point").cast(pl.String))
     for name, (loop, calls) in _METRICS.items():
-        # One of two curves of a probe has a second word.
-        probe = name.partition(" ")[0]
-        rows = _means(joined.filter(pl.col("probe") == probe), loop, calls)
+        of_probe = joined.filter(pl.col("probe") == _probe_of(name))
+        rows = _means(of_probe, loop, calls)
         for (ranks, layout), group in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
             yield _curve(CurveKey(name, int(str(ranks)), nodes), group)
 
 
+def _probe_of(curve: str) -> str:
+    """Return the probe of a curve's name: one of two curves of a probe has a second word."""
+    return curve.partition(" ")[0]
+
+
+def _value_of(metric: str) -> pl.Expr:
+    return pl.col("value").filter(pl.col("metric") == metric).first()
+
+
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point: the loop's mean, near the calls' trimean."""
-
-    def value_of(metric: str) -> pl.Expr:
-        return pl.col("value").filter(pl.col("metric") == metric).first()
-
-    metrics = [loop, calls, f"{calls}_q1", f"{calls}_q3"]
-    chosen = rows.filter(pl.col("metric").is_in(metrics))
+    lower = f"{calls}_q1"
+    upper = f"{calls}_q3"
+    chosen = rows.filter(pl.col("metric").is_in([loop, calls, lower, upper]))
     others = [name for name in chosen.columns if name not in ("value", "metric", "caveats")]
-    middle = value_of(calls)
-    q1 = value_of(f"{calls}_q1")
-    q3 = value_of(f"{calls}_q3")
-    trimean = (q1 + 2 * middle + q3) / 4
-    means = chosen.group_by(others, maintain_order=True).agg(
-        loop=value_of(loop), calls=pl.coalesce(trimean, middle)
-    )
-    bound = pl.col("calls") * _LOOP_SLACK
-    within = pl.min_horizontal("loop", bound)
+    middle = _value_of(calls)
+    trimean = (_value_of(lower) + 2 * middle + _value_of(upper)) / 4
+    grouped = chosen.group_by(others, maintain_order=True)
+    means = grouped.agg(loop=_value_of(loop), calls=pl.coalesce(trimean, middle))
     if calls == "bandwidth":
         within = pl.max_horizontal("loop", pl.col("calls") / _LOOP_SLACK)
+    else:
+        within = pl.min_horizontal("loop", pl.col("calls") * _LOOP_SLACK)
     is_simulated = pl.col("clock") == "simulated"
     is_alone = pl.col("loop").is_null() | pl.col("calls").is_null() | is_simulated
     value = pl.when(is_alone).then(pl.coalesce("loop", "calls")).otherwise(within)
@@ -271,15 +291,11 @@ def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
         rows = rows.with_columns(value=pl.col("size") / pl.col("value"))
     # Several measures may have the same size: each launch counts once, by the quicker, since
     # disturbances only add time.
-    table = (
-        rows.group_by("run", "block", "size")
-        .agg(pl.col("value").min())
-        .pivot("size", index=["run", "block"], values="value")
-        .sort("run", "block")
-    )
+    quickest = rows.group_by("run", "block", "size").agg(pl.col("value").min())
+    table = quickest.pivot("size", index=["run", "block"], values="value").sort("run", "block")
     names = sorted((name for name in table.columns if name not in ("run", "block")), key=float)
-    sizes = np.array([float(name) for name in names])
-    return Curve(key, sizes, without_disturbed(table.select(names).to_numpy().astype(float)))
+    launches = table.select(names).to_numpy().astype(float)
+    return Curve(key, np.array(list(map(float, names))), without_disturbed(launches))
 
 
 def _cores(records: Records, platform: str, layout: Layout) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from bareline.profile.model import Profile
@@ -235,14 +235,18 @@ def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
     """Yield the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
-    needs = merged(need for profile in profiles for need in required_curves(profile))
+    needs = merged(chain.from_iterable(map(required_curves, profiles)))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
         # Two ranks on a node each have no messages within a node.
         if not need.between and not several:
             continue
-        where = "" if need.between else ", within a node"
-        for block in need.measures(None if need.between else 1):
+        where = ""
+        nodes = None
+        if not need.between:
+            where = ", within a node"
+            nodes = 1
+        for block in need.measures(nodes):
             yield f"# {need.share:.1%} of the profiled time{where}\n{block}"
 
 

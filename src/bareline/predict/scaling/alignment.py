@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bareline.predict.scaling.pattern import JobCalls, Step
+from bareline.predict.scaling.job_calls import JobCalls, Step
 from bareline.profile.period import ProgramPeriod, is_closed
 from bareline.profile.trace import CallStream
 
@@ -41,16 +41,16 @@ def _comparable(job: JobCalls) -> tuple[Step, ...]:
 
 def _cuts(job: JobCalls) -> Iterator[list[int]]:
     """Yield, for each collective of all ranks in turn, the number of the call behind it by rank."""
-    behind = [
-        [
-            number + 1
-            for number, step in enumerate(calls.steps)
-            if _is_of_all(job, rank, number, step)
-        ]
-        for rank, calls in enumerate(job.ranks)
-    ]
+    behind = [list(_behind_collectives(job, rank)) for rank in range(len(job.ranks))]
     if len({len(numbers) for numbers in behind}) == 1:
-        yield from (list(cut) for cut in zip(*behind, strict=True))
+        yield from map(list, zip(*behind, strict=True))
+
+
+def _behind_collectives(job: JobCalls, rank: int) -> Iterator[int]:
+    """Yield the numbers of the calls of a rank that are behind a collective of all ranks."""
+    for number, step in enumerate(job.ranks[rank].steps):
+        if _is_of_all(job, rank, number, step):
+            yield number + 1
 
 
 def _is_of_all(job: JobCalls, rank: int, number: int, step: Step) -> bool:

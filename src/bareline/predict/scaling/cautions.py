@@ -65,7 +65,7 @@ def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution 
 
     Steps that differ by a multiple of all lengths lead to the same partner on every profile.
     """
-    lengths = sorted({profile_grid.sides[side] for profile_grid, _ in pattern.counts})
+    lengths = sorted({profiled.sides[side] for profiled in pattern.grids})
     same_after = math.lcm(*lengths)
     if same_after >= grid.sides[side]:
         return None
@@ -126,9 +126,10 @@ def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
 
 
 def _longer_sides(pattern: Pattern, grid: Grid) -> Sequence[int]:
-    profiled = zip(*(profile_grid.sides for profile_grid, _ in pattern.counts), strict=True)
-    longest = [max(lengths) for lengths in profiled]
-    return [side for side, length in enumerate(grid.sides) if length > longest[side]]
+    lengths = zip(*(profiled.sides for profiled in pattern.grids), strict=True)
+    longest = map(max, lengths)
+    pairs = zip(grid.sides, longest, strict=True)
+    return [side for side, (length, most) in enumerate(pairs) if length > most]
 
 
 def _more_than_inside(

@@ -1,14 +1,13 @@
-"""Calls that may share laws, and the ranks that they concern."""
+"""Profiled calls, and the calls that may share laws."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bareline.predict.scaling.grid import Place
-from bareline.predict.scaling.members import MembersRule
-from bareline.predict.scaling.pattern import Step
-from bareline.predict.scaling.relations import End, Relation
+from bareline.predict.scaling.job_calls import Step
+from bareline.predict.scaling.relations import Relation
 from bareline.profile.records import Shape
 
 
@@ -28,8 +27,11 @@ class Key(NamedTuple):
     def along(self) -> int | None:
         """The one side that a message crosses; None for several sides, or without a message."""
         way = self.to or self.from_ or ()
-        sides = [side for side, relation in enumerate(way) if relation != Relation("shift", 0)]
-        return sides[0] if len(sides) == 1 and len(way) > 1 else None
+        stay = Relation("shift", 0)
+        crossed = [side for side, relation in enumerate(way) if relation != stay]
+        if len(crossed) != 1 or len(way) == 1:
+            return None
+        return crossed[0]
 
 
 class ProfiledCall(NamedTuple):
@@ -47,30 +49,17 @@ class ProfiledCall(NamedTuple):
 
     def moved(self, index: int) -> int:
         """Return the size, the bytes sent, or the bytes received."""
-        return (self.shape.size, self.shape.sent, self.shape.received)[index]
+        amounts = (self.shape.size, self.shape.sent, self.shape.received)
+        return amounts[index]
 
+    def partner(self, *, sends: bool) -> int:
+        """Return the rank that it sends to, or receives from."""
+        return self.shape.to if sends else self.shape.from_
 
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """The ranks that a call concerns; None where it has no such end, or no communicator."""
+    def tag(self, *, sends: bool) -> int:
+        """Return the tag that it sends with, or receives with."""
+        return self.shape.send_tag if sends else self.shape.receive_tag
 
-    to: End | None
-    from_: End | None
-    root: End | None
-    comm: tuple[MembersRule, ...] | None
-
-    def also(self, other: Concern) -> Concern:
-        """Return the relations and rules that the calls of two places share."""
-        comm = self.comm
-        if comm is not None and other.comm is not None:
-            comm = tuple(rule for rule in comm if rule in other.comm)
-        return Concern(
-            _both(self.to, other.to),
-            _both(self.from_, other.from_),
-            _both(self.root, other.root),
-            comm,
-        )
-
-
-def _both(end: End | None, other: End | None) -> End | None:
-    return end.also(other) if end is not None and other is not None else None
+    def is_at(self, place: Place, sides: Sequence[int]) -> bool:
+        """Whether its rank is at a place along some sides."""
+        return all(self.place[side] == place[side] for side in sides)

@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
 
 from bareline.profile.period import calls_of
 from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import Trace
+from bareline.profile.trace import CallStream, Trace
 
 _COLLECTIVE = ("collective", "communicator")
+_SAME_SIZE_NAMES = (
+    "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter", "allgather", "alltoall",
+)  # fmt: skip
 #: Collectives to which all members bring the same number of bytes.
 _SAME_SIZE = frozenset(
-    f"MPI_{way}"
-    for name in (
-        "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter", "allgather",
-        "alltoall",
-    )
-    for way in (name.capitalize(), f"I{name}")
-)  # fmt: skip
+    [f"MPI_{name.capitalize()}" for name in _SAME_SIZE_NAMES]
+    + [f"MPI_I{name}" for name in _SAME_SIZE_NAMES]
+)
 _ANY_TAG = -1
 
 
@@ -44,16 +45,37 @@ class Fault:
         return f"call {self.number} of rank {self.rank}, {self.call}, {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call of a rank; `at` is its number in the rank's period, from 0."""
+class _Spot(NamedTuple):
+    """A rank, and the number of a call in its period, from 0."""
 
     rank: int
-    at: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a rank; `number` is its number in the rank's period, from 0."""
+
+    rank: int
+    number: int
     shape: Shape
 
+    @property
+    def spot(self) -> _Spot:
+        return _Spot(self.rank, self.number)
+
+    @property
+    def is_collective(self) -> bool:
+        """Whether several ranks have to make it together."""
+        return self.shape.kind in _COLLECTIVE and self.shape.comm_size > 1
+
     def fault(self, why: str) -> Fault:
-        return Fault(self.rank, self.at + 1, self.shape.call, why)
+        return Fault(self.rank, self.number + 1, self.shape.call, why)
+
+
+#: The calls of a rank, and those of each rank.
+_RankCalls = Sequence[_Call]
+_AllCalls = Sequence[_RankCalls]
 
 
 def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
@@ -61,19 +83,34 @@ def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
 
     - `exact`: sizes follow laws exactly; else the sizes at a message's two ends may differ.
     """
-    calls = [
-        [_Call(stream.rank, number, shape) for number, shape in enumerate(calls_of(stream))]
-        for stream in trace.streams
-    ]
+    calls = list(map(_calls_of_rank, trace.streams))
     messages = _Messages(exact=exact)
-    faults = [messages.fault(calls), _collective_fault(calls)]
-    actual = [fault for fault in faults if fault is not None]
-    if actual:
-        return min(actual, key=lambda fault: (fault.number, fault.rank))
+    fault = _first([messages.fault(calls), _collective_fault(calls)])
+    if fault is not None:
+        return fault
     return _Run(calls, messages.sent_for).fault()
 
 
+def _calls_of_rank(stream: CallStream) -> list[_Call]:
+    shapes = enumerate(calls_of(stream))
+    return [_Call(stream.rank, number, shape) for number, shape in shapes]
+
+
+def _first(faults: Iterable[Fault | None]) -> Fault | None:
+    """Return the fault that comes first; None without one."""
+    actual = (fault for fault in faults if fault is not None)
+    return min(actual, key=lambda fault: (fault.number, fault.rank), default=None)
+
+
 # Messages -----------------------------------------------------------------------------------------
+
+
+class _Channel(NamedTuple):
+    """A way of messages: from one rank to another over one communicator."""
+
+    sender: int
+    receiver: int
+    comm: int
 
 
 @dataclass
@@ -81,99 +118,115 @@ class _Messages:
     """The pairs of sends and receives, in MPI's order; `sent_for` has the send of each receive."""
 
     exact: bool
-    sent_for: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    sent_for: dict[_Spot, _Spot] = field(default_factory=dict)
 
-    def fault(self, calls: Sequence[Sequence[_Call]]) -> Fault | None:
+    def fault(self, calls: _AllCalls) -> Fault | None:
         """Return the first send or receive without its partner, or receive with too little room."""
-        sends: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
-        receives: dict[tuple[int, int, int], list[_Call]] = defaultdict(list)
-        for call in (each for rank_calls in calls for each in rank_calls):
+        sends: dict[_Channel, list[_Call]] = defaultdict(list)
+        receives: dict[_Channel, list[_Call]] = defaultdict(list)
+        for call in chain.from_iterable(calls):
             shape = call.shape
             if shape.kind not in POINT_TO_POINT:
                 continue
             if shape.to != NOBODY:
-                sends[call.rank, shape.to, shape.comm].append(call)
+                sends[_Channel(call.rank, shape.to, shape.comm)].append(call)
             if shape.from_ != NOBODY:
-                receives[shape.from_, call.rank, shape.comm].append(call)
-        faults = []
-        for channel in sends.keys() | receives.keys():
-            fault = self._channel_fault(sends[channel], receives[channel])
-            if fault is not None:
-                faults.append(fault)
-        return min(faults, key=lambda fault: (fault.number, fault.rank), default=None)
+                receives[_Channel(shape.from_, call.rank, shape.comm)].append(call)
+        channels = sends.keys() | receives.keys()
+        return _first(
+            self._channel_fault(sends[channel], receives[channel]) for channel in channels
+        )
 
-    def _channel_fault(self, sends: Sequence[_Call], receives: Sequence[_Call]) -> Fault | None:
-        """Pair the messages from one rank to another over one communicator; return a fault."""
+    def _channel_fault(self, sends: _RankCalls, receives: _RankCalls) -> Fault | None:
+        """Pair the messages of a channel; return a fault."""
         waiting: dict[int, deque[_Call]] = defaultdict(deque)
         for send in sends:
             waiting[send.shape.send_tag].append(send)
         for receive in receives:
             sent = _next_send(waiting, receive.shape.receive_tag)
             if sent is None:
-                shape = receive.shape
-                tag = "any tag" if shape.receive_tag == _ANY_TAG else f"tag {shape.receive_tag}"
-                return receive.fault(f"receives from rank {shape.from_}, which sends no {tag}")
-            self.sent_for[receive.rank, receive.at] = (sent.rank, sent.at)
+                return _unsent(receive)
+            self.sent_for[receive.spot] = sent.spot
             room = receive.shape.size
-            if self.exact and receive.shape.kind == "receive" and room < sent.shape.sent:
-                return receive.fault(
-                    f"has room for {room} B, and rank {sent.rank} sends {sent.shape.sent} B"
-                )
-        left = [send for queue in waiting.values() for send in queue]
-        if not left:
-            return None
-        first = min(left, key=lambda send: send.at)
-        shape = first.shape
-        return first.fault(f"sends tag {shape.send_tag} to rank {shape.to}, which receives none")
+            size = sent.shape.sent
+            if self.exact and receive.shape.kind == "receive" and room < size:
+                return receive.fault(f"has room for {room} B, and rank {sent.rank} sends {size} B")
+        return _unreceived(list(chain.from_iterable(waiting.values())))
+
+
+def _unsent(receive: _Call) -> Fault:
+    """Return the fault of a receive without a send."""
+    shape = receive.shape
+    tag = "any tag" if shape.receive_tag == _ANY_TAG else f"tag {shape.receive_tag}"
+    return receive.fault(f"receives from rank {shape.from_}, which sends no {tag}")
+
+
+def _unreceived(sends: _RankCalls) -> Fault | None:
+    """Return the fault of the first of the sends that no receive takes."""
+    if not sends:
+        return None
+    first = min(sends, key=lambda send: send.number)
+    shape = first.shape
+    return first.fault(f"sends tag {shape.send_tag} to rank {shape.to}, which receives none")
 
 
 def _next_send(waiting: dict[int, deque[_Call]], tag: int) -> _Call | None:
-    queues: Iterable[deque[_Call]] = waiting.values() if tag == _ANY_TAG else [waiting[tag]]
-    heads = [queue for queue in queues if queue]
-    if not heads:
+    queues = list(waiting.values()) if tag == _ANY_TAG else [waiting[tag]]
+    filled = [queue for queue in queues if queue]
+    if not filled:
         return None
-    return min(heads, key=lambda queue: queue[0].at).popleft()
+    return min(filled, key=lambda queue: queue[0].number).popleft()
 
 
 # Collectives --------------------------------------------------------------------------------------
 
 
-def _collective_fault(calls: Sequence[Sequence[_Call]]) -> Fault | None:
+def _collective_fault(calls: _AllCalls) -> Fault | None:
     """Return the first collective that members of a communicator call differently."""
-    ordered: dict[int, dict[int, list[_Call]]] = defaultdict(lambda: defaultdict(list))
-    for call in (each for rank_calls in calls for each in rank_calls):
-        if call.shape.kind in _COLLECTIVE and call.shape.comm_size > 1:
-            ordered[call.shape.comm][call.rank].append(call)
-    for members in ordered.values():
-        first = members[min(members)]
-        size = first[0].shape.comm_size
-        if len(members) != size:
-            return first[0].fault(f"is of {size} ranks, and {len(members)} call it")
-        for member_calls in members.values():
-            fault = _unlike(first, member_calls)
+    for by_rank in _collectives(calls).values():
+        model = by_rank[min(by_rank)]
+        size = model[0].shape.comm_size
+        if len(by_rank) != size:
+            return model[0].fault(f"is of {size} ranks, and {len(by_rank)} call it")
+        for member_calls in by_rank.values():
+            fault = _unlike(model, member_calls)
             if fault is not None:
                 return fault
     return None
 
 
-def _unlike(model: Sequence[_Call], calls: Sequence[_Call]) -> Fault | None:
+def _collectives(calls: _AllCalls) -> dict[int, dict[int, list[_Call]]]:
+    """Return the collectives of each communicator, by rank."""
+    collectives: dict[int, dict[int, list[_Call]]] = {}
+    for call in chain.from_iterable(calls):
+        if call.is_collective:
+            by_rank = collectives.setdefault(call.shape.comm, {})
+            by_rank.setdefault(call.rank, []).append(call)
+    return collectives
+
+
+def _unlike(model: _RankCalls, calls: _RankCalls) -> Fault | None:
     """Return the first collective in which two members of a communicator differ."""
-    for expected, other in zip(model, calls, strict=False):
-        a = expected.shape
-        b = other.shape
-        where = f"where rank {expected.rank} calls"
-        if a.call != b.call:
-            return other.fault(f"stands {where} {a.call}")
-        if a.root != b.root:
-            return other.fault(f"has root {b.root} {where} it with root {a.root}")
-        if a.call in _SAME_SIZE and a.size != b.size:
-            return other.fault(f"moves {b.size} B {where} it with {a.size} B")
+    for expected, call in zip(model, calls, strict=False):
+        why = _difference(expected.shape, call.shape, f"where rank {expected.rank} calls")
+        if why:
+            return call.fault(why)
     if len(model) == len(calls):
         return None
-    longer = max(model, calls, key=len)
-    other_rank = min(model, calls, key=len)[0].rank
-    extra = longer[min(len(model), len(calls))]
-    return extra.fault(f"is one collective more than rank {other_rank} calls")
+    shorter, longer = sorted((model, calls), key=len)
+    extra = longer[len(shorter)]
+    return extra.fault(f"is one collective more than rank {shorter[0].rank} calls")
+
+
+def _difference(expected: Shape, shape: Shape, where: str) -> str:
+    """Describe how two ranks differ in a collective; empty where they do not."""
+    if expected.call != shape.call:
+        return f"stands {where} {expected.call}"
+    if expected.root != shape.root:
+        return f"has root {shape.root} {where} it with root {expected.root}"
+    if shape.call in _SAME_SIZE and expected.size != shape.size:
+        return f"moves {shape.size} B {where} it with {expected.size} B"
+    return ""
 
 
 # To its end ---------------------------------------------------------------------------------------
@@ -182,13 +235,11 @@ def _unlike(model: Sequence[_Call], calls: Sequence[_Call]) -> Fault | None:
 class _Run:
     """A run through the calls of all ranks: sends pass at once, other calls wait for partners."""
 
-    def __init__(
-        self, calls: Sequence[Sequence[_Call]], sent_for: dict[tuple[int, int], tuple[int, int]]
-    ) -> None:
+    def __init__(self, calls: _AllCalls, sent_for: dict[_Spot, _Spot]) -> None:
         self._calls = calls
         self._sent_for = sent_for
         self._next = [0 for _ in calls]
-        self._posts: list[list[int]] = [[] for _ in calls]
+        self._posts: list[list[_Spot]] = [[] for _ in calls]
         self._arrived: dict[tuple[int, int], set[int]] = defaultdict(set)
         self._passed: dict[tuple[int, int], int] = defaultdict(int)
 
@@ -203,46 +254,58 @@ class _Run:
         stopped = [calls[number] for calls, number in pairs if number < len(calls)]
         if not stopped:
             return None
-        first = min(stopped, key=lambda call: (call.at, call.rank))
+        first = min(stopped, key=lambda call: (call.number, call.rank))
         return first.fault("waits for ranks that wait for it")
 
     def _advance(self, rank: int) -> bool:
+        """Let a rank pass as many calls as it can; return whether it passed one."""
         calls = self._calls[rank]
-        moved = False
+        begin = self._next[rank]
         while self._next[rank] < len(calls) and self._may_pass(calls[self._next[rank]]):
             self._next[rank] += 1
-            moved = True
-        return moved
+        return self._next[rank] > begin
 
     def _may_pass(self, call: _Call) -> bool:
         shape = call.shape
         if shape.kind == "done":
             posts = self._posts[call.rank]
-            return shape.to < len(posts) and self._is_sent(call.rank, posts[-1 - shape.to])
+            return shape.to < len(posts) and self._is_sent(posts[-1 - shape.to])
         if shape.posts:
-            self._posts[call.rank].append(call.at)
+            self._posts[call.rank].append(call.spot)
             return True
+        if shape.kind == "send-receive":
+            return self._swap_may_pass(call)
         if shape.kind in POINT_TO_POINT:
-            if shape.kind == "send-receive":
-                return self._swap_may_pass(call)
-            return self._is_sent(call.rank, call.at)
-        if shape.kind in _COLLECTIVE and shape.comm_size > 1:
-            turn = (shape.comm, self._passed[call.rank, shape.comm])
-            self._arrived[turn].add(call.rank)
-            if len(self._arrived[turn]) < shape.comm_size:
-                return False
-            self._passed[call.rank, shape.comm] += 1
+            return self._is_sent(call.spot)
+        if call.is_collective:
+            return self._have_all_come(call)
+        return True
+
+    def _have_all_come(self, call: _Call) -> bool:
+        """Whether all members have come to a rank's next collective over a communicator."""
+        shape = call.shape
+        member = (call.rank, shape.comm)
+        arrived = self._arrived[shape.comm, self._passed[member]]
+        arrived.add(call.rank)
+        if len(arrived) < shape.comm_size:
+            return False
+        self._passed[member] += 1
         return True
 
     def _swap_may_pass(self, call: _Call) -> bool:
-        send = self._sent_for.get((call.rank, call.at))
+        send = self._sent_for.get(call.spot)
         # Its own half is sent while it waits: the other rank need only have come to its call.
-        return send is None or self._next[send[0]] >= send[1]
+        return send is None or self._next[send.rank] >= send.number
 
-    def _is_sent(self, rank: int, number: int) -> bool:
-        send = self._sent_for.get((rank, number))
-        return send is None or self._next[send[0]] > send[1] or self._stands_at_swap(*send)
+    def _is_sent(self, receive: _Spot) -> bool:
+        """Whether the message of a receive has been sent, or the call receives none."""
+        send = self._sent_for.get(receive)
+        if send is None or self._next[send.rank] > send.number:
+            return True
+        return self._stands_at_swap(send)
 
-    def _stands_at_swap(self, rank: int, number: int) -> bool:
+    def _stands_at_swap(self, send: _Spot) -> bool:
         """Whether a rank has come to this call, and the call sends as it receives."""
-        return self._next[rank] == number and self._calls[rank][number].shape.kind == "send-receive"
+        if self._next[send.rank] != send.number:
+            return False
+        return self._calls[send.rank][send.number].shape.kind == "send-receive"

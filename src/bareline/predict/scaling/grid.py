@@ -42,10 +42,10 @@ class Grid:
             coordinates.append(here)
         return tuple(coordinates)
 
-    def rank(self, at: Sequence[int]) -> int:
+    def rank(self, coordinates: Sequence[int]) -> int:
         """Return the rank at coordinates; beyond an end they go on at the other end."""
         rank = 0
-        for here, side in zip(reversed(at), reversed(self.sides), strict=True):
+        for here, side in zip(reversed(coordinates), reversed(self.sides), strict=True):
             rank = rank * side + here % side
         return rank
 
@@ -83,61 +83,83 @@ def place_words(place: Place) -> str:
 # The grid of more ranks ---------------------------------------------------------------------------
 
 
-def grids_by_rule(known: Sequence[Grid], ranks: int) -> list[Grid]:
-    """Return the grids of `ranks` ranks by each rule that gives all known grids.
+@dataclass(frozen=True, slots=True)
+class _GridRule:
+    """A rule for the grid of a number of ranks.
+
+    - `fixed`: the sides that keep their lengths; `order`: of the other sides, by length.
+    """
+
+    fixed: tuple[int, ...]
+    order: tuple[int, ...]
+
+    def grid(self, model: Grid, ranks: int) -> Grid | None:
+        """Return a grid with the fixed sides of a model, and the rest of the least sum.
+
+        None where the number of ranks does not divide so.
+        """
+        fixed_ranks = math.prod(model.sides[side] for side in self.fixed)
+        if ranks % fixed_ranks:
+            return None
+        lengths = _most_even(ranks // fixed_ranks, len(self.order))
+        if lengths is None:
+            return None
+        sides = list(model.sides)
+        free = [side for side in range(len(sides)) if side not in self.fixed]
+        for side, number in zip(free, self.order, strict=True):
+            sides[side] = lengths[number]
+        return Grid(tuple(sides))
+
+    def gives(self, grid: Grid) -> bool:
+        """Whether a grid follows the rule."""
+        return self.grid(grid, grid.ranks) == grid
+
+
+def _most_even(ranks: int, count: int) -> list[int] | None:
+    """Return the lengths of `count` sides with the least sum, ascending; None without a grid."""
+    even = min(grids(ranks, count), key=lambda grid: (sum(grid.sides), grid), default=None)
+    return sorted(even.sides) if even is not None else None
+
+
+def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
+    """Return the grids of `ranks` ranks by each rule that gives all profiled grids.
 
     A rule keeps some sides as they are, and cuts the rest into the sides of the least sum, in one
     order. The first grid follows the rule that keeps fewest sides.
     """
-    count = len(known[0].sides)
     ruled: list[Grid] = []
-    for fixed in _constant_sides(known):
-        for order in permutations(range(count - len(fixed))):
-            if any(
-                _ruled(known_grid, known_grid.ranks, fixed, order) != known_grid
-                for known_grid in known
-            ):
-                continue
-            grid = _ruled(known[0], ranks, fixed, order)
-            if grid is not None and grid not in ruled:
-                ruled.append(grid)
+    for rule in _rules(profiled):
+        if not all(map(rule.gives, profiled)):
+            continue
+        grid = rule.grid(profiled[0], ranks)
+        if grid is not None and grid not in ruled:
+            ruled.append(grid)
     return ruled
+
+
+def _rules(profiled: Sequence[Grid]) -> Iterator[_GridRule]:
+    """Yield the rules that may give the profiled grids; rules with fewest fixed sides first."""
+    for fixed in _constant_sides(profiled):
+        free = len(profiled[0].sides) - len(fixed)
+        for order in permutations(range(free)):
+            yield _GridRule(fixed, order)
 
 
 def _constant_sides(profiled: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
     """Yield the sets of sides, not all, that have one length on all known grids."""
-    sides = range(len(profiled[0].sides))
-    constant = [side for side in sides if len({grid.sides[side] for grid in profiled}) == 1]
-    for count in range(min(len(constant) + 1, len(sides))):
+    by_side = list(zip(*(grid.sides for grid in profiled), strict=True))
+    constant = [side for side, lengths in enumerate(by_side) if len(set(lengths)) == 1]
+    for count in range(min(len(constant) + 1, len(by_side))):
         yield from combinations(constant, count)
 
 
-def _ruled(model: Grid, ranks: int, fixed: Sequence[int], order: Sequence[int]) -> Grid | None:
-    """Return a grid with some sides of a model, and the rest of the least sum in an order.
-
-    None where the number of ranks does not divide so.
-    """
-    rest, left = divmod(ranks, math.prod(model.sides[side] for side in fixed))
-    if left:
-        return None
-    even = min(grids(rest, len(order)), key=lambda grid: (sum(grid.sides), grid), default=None)
-    if even is None:
-        return None
-    rising = sorted(even.sides)
-    others = iter([rising[number] for number in order])
-    sides = [
-        model.sides[side] if side in fixed else next(others) for side in range(len(model.sides))
-    ]
-    return Grid(tuple(sides))
-
-
-def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
-    """Return the one grid of `ranks` ranks that follows the rule of the known grids.
+def grid_by_rule(profiled: Sequence[Grid], ranks: int) -> Grid:
+    """Return the one grid of `ranks` ranks that follows the rule of the profiled grids.
 
     Raises AnalysisError: they follow no rule, or several rules with different grids of these ranks.
     """
-    candidates = grids_by_rule(known, ranks)
-    listed = ", ".join(map(str, known))
+    candidates = grids_by_rule(profiled, ranks)
+    listed = ", ".join(map(str, profiled))
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
@@ -153,47 +175,49 @@ def grid_by_rule(known: Sequence[Grid], ranks: int) -> Grid:
 
 
 def counts_that_check(
-    known: Sequence[Grid], most: int, given: Collection[int] = ()
+    profiled: Sequence[Grid], most: int, given: Collection[int] = ()
 ) -> tuple[int, ...]:
     """Return the fewest more ranks after which each side has been cut into four or more.
 
     A side of three has one rank inside, which fits every rule. Empty where all sides have been, or
-    where no count up to `most` cuts them so by the rule of the known grids.
+    where no count up to `most` cuts them so by the rule of the profiled grids.
 
-    - `given`: counts that were profiled, also those that do not fit the known grids.
+    - `given`: counts that were profiled, also those that do not fit these grids.
     """
-    if is_checked(known):
+    if is_checked(profiled):
         return ()
-    taken = {*given, *(grid.ranks for grid in known)}
+    taken = {*given, *(grid.ranks for grid in profiled)}
     tried: list[Grid] = []
     for ranks in range(4, most + 1):
         if ranks in taken:
             continue
-        grids_there = grids_by_rule(known, ranks)
+        grids_there = grids_by_rule(profiled, ranks)
         if len(grids_there) != 1:
             continue
-        if is_checked([*known, grids_there[0]]):
+        if is_checked([*profiled, grids_there[0]]):
             return (ranks,)
         tried.append(grids_there[0])
     for first, second in combinations(tried[:40], 2):
-        if is_checked([*known, first, second]):
+        if is_checked([*profiled, first, second]):
             return (first.ranks, second.ranks)
     return ()
 
 
-def is_checked(known: Sequence[Grid]) -> bool:
+def is_checked(profiled: Sequence[Grid]) -> bool:
     """Whether each side had two ranks inside."""
-    lengths = zip(*(grid.sides for grid in known), strict=True)
+    lengths = zip(*(grid.sides for grid in profiled), strict=True)
     return all(max(side_lengths) >= BOTH_ENDS + 2 for side_lengths in lengths)
 
 
 def parse_grid(text: str) -> Grid:
     """Parse ``4x4x8``; raises UsageError where it is not a grid of one to three sides."""
     parts = text.lower().split("x")
-    if not 1 <= len(parts) <= MOST_SIDES or not all(
-        part.isdecimal() and 2 <= int(part) <= MOST_RANKS for part in parts
-    ):
+    if not 1 <= len(parts) <= MOST_SIDES or not all(map(_is_length, parts)):
         raise UsageError(
             f"'{text[:40]}' is no grid", hint="write its sides, the fastest first: --grid 4x4x8"
         )
     return Grid(tuple(map(int, parts)))
+
+
+def _is_length(text: str) -> bool:
+    return text.isdecimal() and 2 <= int(text) <= MOST_RANKS

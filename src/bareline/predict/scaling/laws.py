@@ -3,90 +3,111 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
+from functools import cached_property
+from itertools import chain, combinations
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from bareline.predict.scaling.cells import Cut, share
 from bareline.predict.scaling.grid import Grid
 
-_Floats = npt.NDArray[np.floating[Any]]
+Floats = npt.NDArray[np.floating[Any]]
+Flags = npt.NDArray[np.bool_]
+#: A number of ranks, the terms' values of one of them, and its size or bytes.
+SizeSample = tuple[int, tuple[float, ...], float]
+_Item = TypeVar("_Item")
 #: Sizes are whole numbers: exact laws have no larger residual, as a share.
-_EXACT = 1e-9
-
-#: The cells of a part, from all cells, the number of parts and the part's number; takes arrays.
-Rule = Callable[[Any, Any, Any], Any]
-#: The number of cells along a side, and the rule by which its parts get them.
-Cells = tuple[int, Rule]
+EXACT = 1e-9
 
 
-def _first_have_more(cells: Any, side: Any, coordinate: Any) -> Any:
-    return cells // side + (coordinate < cells % side)
+# Terms --------------------------------------------------------------------------------------------
 
 
-def _rounded(cells: Any, side: Any, coordinate: Any) -> Any:
-    return cells * (coordinate + 1) // side - cells * coordinate // side
-
-
-def _last_have_more(cells: Any, side: Any, coordinate: Any) -> Any:
-    return cells // side + (coordinate >= side - cells % side)
-
-
-def _last_has_rest(cells: Any, side: Any, coordinate: Any) -> Any:
-    block = -(-cells // side)
-    return np.minimum(block, cells - coordinate * block)
-
-
-#: Of each count, pairs of a rank and its size.
-Amounts = Sequence[Sequence[tuple[int, int]]]
-_WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_has_rest)
-
-
-def _trimmed(rule: Rule) -> Rule:
-    """Return a rule by which the parts at both ends have one cell fewer, their boundary."""
-
-    def inner(cells: Any, side: Any, coordinate: Any) -> Any:
-        return rule(cells, side, coordinate) - (coordinate == 0) - (coordinate == side - 1)
-
-    return inner
-
-
-#: Rules of two kinds: of all cells, and of the cells without the boundary.
-RULES: tuple[tuple[Rule, ...], ...] = (_WHOLE, tuple(map(_trimmed, _WHOLE)))
-_MOST_CELLS = 4096
+def _subsets(items: Sequence[_Item]) -> list[tuple[_Item, ...]]:
+    """Return all sets of items but the empty one, the smallest first."""
+    by_size = (combinations(items, size) for size in range(1, len(items) + 1))
+    return list(chain.from_iterable(by_size))
 
 
 def products(sides: int) -> list[tuple[int, ...]]:
     """Return all sets of sides, in the order of the terms that are their products."""
-    return [chosen for count in range(1, sides + 1) for chosen in combinations(range(sides), count)]
+    return _subsets(range(sides))
 
 
-def terms_at(grid: Grid, rank: int, cells: Sequence[Cells | None]) -> npt.NDArray[np.float64]:
+def terms_at(grid: Grid, rank: int, cut: Cut) -> Floats:
     """Return the terms' values for a rank: 1, products of its shares along sides, and of sides."""
-    local = [
-        1 / side if cut is None else cut[1](cut[0], side, coordinate) / cut[0]
-        for side, coordinate, cut in zip(grid.sides, grid.at(rank), cells, strict=True)
-    ]
-    some = products(len(local))
-    shares = (math.prod(local[side] for side in chosen) for chosen in some)
-    return np.array([1.0, *shares, *(math.prod(grid.sides[s] for s in chosen) for chosen in some)])
+    shares = list(map(share, cut, grid.sides, grid.at(rank)))
+    of_shares = map(math.prod, _subsets(shares))
+    of_sides = map(math.prod, _subsets(grid.sides))
+    return np.array([1.0, *of_shares, *of_sides])
 
 
-def _families(count: int, along: int | None) -> Iterator[Sequence[tuple[int, ...]]]:
-    """Yield sets of terms, the simplest first: one term before two, shares before growing terms.
+@dataclass(frozen=True, slots=True)
+class LawTerms:
+    """The terms on which a size may depend, by their numbers in `terms_at`; 0 is constant.
 
-    - `along`: the side that a message crosses, on which its size does not depend.
+    - `sides`: the number of sides of the grid.
+    - `along`: the side that a message crosses, on which its size does not depend; None without.
     """
-    some = enumerate(products(count), start=1)
-    shares = [term for term, sides in some if along is None or along not in sides]
-    growing = range(2**count, 2 ** (count + 1) - 1)
-    yield [(0,), *((term,) for term in shares)]
-    yield [(term,) for term in growing]
-    yield [*((0, term) for term in shares), *combinations(shares, 2)]
-    yield [(0, term) for term in growing]
+
+    sides: int
+    along: int | None
+
+    @property
+    def first_growing(self) -> int:
+        """The first of the terms that grow with the sides; shares of the problem come before."""
+        return int(2**self.sides)
+
+    @property
+    def shares(self) -> list[int]:
+        """The terms that are shares of the problem."""
+        numbered = enumerate(products(self.sides), start=1)
+        return [term for term, sides in numbered if self.along not in sides]
+
+    def families(self) -> Iterator[Sequence[tuple[int, ...]]]:
+        """Yield sets of terms, the simplest first: one term before two, shares before growing."""
+        shares = self.shares
+        growing = range(self.first_growing, 2 * self.first_growing - 1)
+        yield [(0,), *((term,) for term in shares)]
+        yield [(term,) for term in growing]
+        yield [*((0, term) for term in shares), *combinations(shares, 2)]
+        yield [(0, term) for term in growing]
+
+
+# Laws ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SizeTable:
+    """The sizes of a call, or its bytes, with an entry for each rank of each count.
+
+    - `counts`: the number of ranks; `rows`: the terms' values, shape (entries, terms).
+    - `values`: sizes or bytes.
+    """
+
+    counts: Floats
+    rows: Floats
+    values: Floats
+
+    @classmethod
+    def of(cls, samples: Iterable[SizeSample]) -> SizeTable:
+        """Return the table of some samples."""
+        counts, rows, values = (np.array(column, float) for column in zip(*samples, strict=True))
+        return cls(counts, rows, values)
+
+    @cached_property
+    def by_count(self) -> list[Flags]:
+        """Which entries are of a count, for each count, the smallest first."""
+        return [self.counts == count for count in sorted(set(self.counts.tolist()))]
+
+    @cached_property
+    def largest_residual(self) -> float:
+        """The largest residual of an exact law."""
+        return EXACT * max(1.0, float(np.abs(self.values).max()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +123,7 @@ class Law:
     """
 
     terms: tuple[int, ...]
-    factors: npt.NDArray[np.floating[Any]]
+    factors: Floats
     checked: bool
     off: float | None = None
     cut: int = 0
@@ -114,259 +135,142 @@ class Law:
         """Whether it has as many terms as there are values, so that it fits any sizes."""
         return 1 < len(self.terms) >= self.rows
 
-    def is_form_shown(self, rows: npt.NDArray[np.float64], sides: int) -> bool:
+    def is_form_shown(self, rows: Floats, first_growing: int) -> bool:
         """Whether the profiles show that sizes grow so, and not in another way.
 
         Two values, such as sides of 2 and 4, are met by every sum of two terms; few values may be
         met by a logarithm. That sizes shrink as parts of the problem do needs no third value.
 
-        - `rows`: the values of all terms.
+        - `rows`: the values of all terms; `first_growing`: as of `LawTerms`.
         """
-        terms = np.array(self.terms)
-        first_growing = 2**sides
-        if terms.max() < first_growing:
+        if max(self.terms) < first_growing:
             # A share that is subtracted makes sizes grow with the sides.
-            return not (self.is_through_points and (self.factors[terms > 0] < 0).any())
+            is_subtracted = (self.factors[np.array(self.terms) > 0] < 0).any()
+            return not (self.is_through_points and is_subtracted)
         if self.is_through_points:
             return False
-        return not _follow_logarithm(
-            rows[:, terms[-1]], rows[:, first_growing:], also_constant=len(terms) > 1
-        )
+        values = rows[:, self.terms[-1]]
+        growing = rows[:, first_growing:]
+        return not _follow_logarithm(values, growing, also_constant=len(self.terms) > 1)
 
-    def at(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def at(self, rows: Floats) -> Floats:
         """Return the sizes where the terms have these values; shape (..., terms)."""
-        sizes: npt.NDArray[np.float64] = rows[..., list(self.terms)] @ self.factors
+        sizes: Floats = rows[..., list(self.terms)] @ self.factors
         if not self.block:
             return sizes
-        return self.block * np.ceil(sizes / self.block - _EXACT)
+        return in_blocks(sizes, self.block)
 
 
-def _follow_logarithm(values: _Floats, growing: _Floats, *, also_constant: bool) -> bool:
+def in_blocks(sizes: Floats, block: int) -> Floats:
+    """Return sizes rounded up to whole blocks, in bytes."""
+    return block * np.ceil(sizes / block - EXACT)
+
+
+def _least_squares(columns: Floats, values: Floats) -> Floats:
+    return np.linalg.lstsq(columns, values, rcond=None)[0]
+
+
+def _follow_logarithm(values: Floats, growing: Floats, *, also_constant: bool) -> bool:
     """Whether values are a multiple of the whole logarithm, base 2, of a growing term.
 
     - `also_constant`: plus a constant.
     """
     for term in growing.T:
-        for logarithm in (np.floor(np.log2(term)), np.ceil(np.log2(term))):
-            columns = [logarithm, np.ones(len(values))] if also_constant else [logarithm]
+        exact = np.log2(term)
+        for logarithm in (np.floor(exact), np.ceil(exact)):
+            columns = [logarithm]
+            if also_constant:
+                columns.append(np.ones(len(values)))
             rows = np.column_stack(columns)
-            factors = np.linalg.lstsq(rows, values, rcond=None)[0]
-            if np.allclose(rows @ factors, values):
+            if np.allclose(rows @ _least_squares(rows, values), values):
                 return True
     return False
 
 
-def laws_of(
-    samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
-) -> list[Law]:
+def laws_of(table: SizeTable, terms: LawTerms) -> list[Law]:
     """Return the simplest exact laws; none where no sum of two terms is exact.
 
     Laws that another count checks come before simpler laws without a check. No law has a negative
     factor of a term that grows with the sides.
-
-    - `samples`: for each rank, the number of ranks, the terms' values, and its size or bytes.
-    - `along`: as for `_families`.
     """
-    counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    limit = _EXACT * max(1.0, float(np.abs(values).max()))
     simplest: list[Law] = []
-    for family in _families(sides, along):
-        laws = []
-        for terms in family:
-            columns = rows[:, terms]
-            if np.linalg.matrix_rank(columns) < len(terms):
-                continue
-            factors = np.linalg.lstsq(columns, values, rcond=None)[0]
-            grows = all(factors[np.array(terms) >= 2**sides] >= 0)
-            if grows and np.abs(columns @ factors - values).max() <= limit:
-                rest = (columns[counts != count] for count in set(counts.tolist()))
-                checked = any(np.linalg.matrix_rank(left) == len(terms) for left in rest)
-                law = Law(terms, factors, checked, rows=len(np.unique(columns, axis=0)))
-                laws.append(replace(law, checked=checked and law.is_form_shown(rows, sides)))
+    for family in terms.families():
+        fits = (_exact_law(table, chosen, terms.first_growing) for chosen in family)
+        laws = [law for law in fits if law is not None]
         if any(law.checked for law in laws):
             return laws
         simplest = simplest or laws
     return simplest
 
 
-#: The sizes of blocks to which messages are padded, in bytes: from a cache line on.
-_BLOCKS = [1 << power for power in range(6, 17)]
+def _exact_law(table: SizeTable, chosen: tuple[int, ...], first_growing: int) -> Law | None:
+    """Return the law of some terms; None where they do not give all sizes."""
+    columns = table.rows[:, chosen]
+    if not _is_determined(columns):
+        return None
+    factors = _least_squares(columns, table.values)
+    growing = np.array(chosen) >= first_growing
+    residual = np.abs(columns @ factors - table.values).max()
+    if residual > table.largest_residual or (factors[growing] < 0).any():
+        return None
+    law = Law(chosen, factors, checked=False, rows=len(np.unique(columns, axis=0)))
+    is_repeated = any(_is_determined(columns[~of_count]) for of_count in table.by_count)
+    if is_repeated and law.is_form_shown(table.rows, first_growing):
+        return replace(law, checked=True)
+    return law
 
 
-def padded_laws(
-    samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
-) -> list[Law]:
-    """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
+def _is_determined(columns: Floats) -> bool:
+    """Whether the rows determine a factor of each column."""
+    return bool(np.linalg.matrix_rank(columns) == columns.shape[1])
 
-    Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
-    the least and with the most are returned: they agree where the range determines the size.
+
+# Laws of sizes that vary --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A fit by least squares: its factors, and the errors of the counts that the rest predicts.
+
+    An error is a share of the count's mean; a count has one if the rest determines the factors.
     """
-    counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    if values.min() <= 0 or values.min() == values.max():
-        return []
-    shares = [term for (term,) in next(_families(sides, along)) if term != 0]
-    laws = []
-    for block in (block for block in _BLOCKS if not np.any(values % block)):
-        for term in shares:
-            whole = _range_of_whole(rows[:, term], values, block)
-            if whole is None:
-                continue
-            checked = _is_padding_checked(rows[:, term], values, counts, block)
-            laws += [
-                Law((term,), np.array([end]), checked, block=block) for end in sorted(set(whole))
-            ]
-    return laws
+
+    factors: Floats
+    errors: list[float]
 
 
-def _range_of_whole(shares: _Floats, values: _Floats, block: int) -> tuple[float, float] | None:
-    """Return the least and the most whole bytes of which shares are padded to these sizes."""
-    least = math.floor(float(((values - block) / shares).max()) + _EXACT) + 1.0
-    most = math.floor(float((values / shares).min()) + _EXACT)
-    return (least, float(most)) if least <= most else None
-
-
-def may_be_padding(
-    samples: Iterable[tuple[int, Iterable[float], float]],
-    there: Iterable[float],
-    sides: int,
-    along: int | None,
-) -> bool:
-    """Whether one size on all counts may be a share in whole blocks that has fewer on a new grid.
-
-    - `samples`: as for `laws_of`; `there`: the terms' values on the new grid.
-    """
-    _, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    size = values[0]
-    new = np.array(list(there))
-    if not size or (values != size).any():
-        return False
-    shares = [term for (term,) in next(_families(sides, along)) if term != 0]
-    for block in (block for block in _BLOCKS if not size % block):
-        for term in shares:
-            whole = _range_of_whole(rows[:, term], values, block)
-            varies = np.ptp(rows[:, term]) > 0
-            if varies and whole is not None and whole[0] * new[term] <= size - block:
-                return True
-    return False
-
-
-def _is_padding_checked(shares: _Floats, values: _Floats, counts: _Floats, block: int) -> bool:
-    """Whether the other counts alone give the sizes of some count."""
-    for count in set(counts.tolist()):
-        rest = counts != count
-        left = counts == count
-        whole = _range_of_whole(shares[rest], values[rest], block) if rest.any() else None
-        if whole is None:
-            continue
-        ends = [block * np.ceil(end * shares[left] / block - _EXACT) for end in whole]
-        if all((end == values[left]).all() for end in ends):
-            return True
-    return False
-
-
-def close_law(
-    samples: Iterable[tuple[int, Iterable[float], float]], sides: int, along: int | None
-) -> Law:
+def close_law(table: SizeTable, terms: LawTerms) -> Law:
     """Return the law nearest to sizes that vary between steps: one, and shares of the problem.
 
     It has all terms that the counts distinguish, and is checked where each can be left out.
     """
-    counts, rows, values = (np.array(each, float) for each in zip(*samples, strict=True))
-    terms: tuple[int, ...] = (0,)
-    for term in (
-        share_term for family in list(_families(sides, along))[:1] for (share_term,) in family[1:]
-    ):
-        if np.linalg.matrix_rank(rows[:, (*terms, term)]) > len(terms):
-            terms = (*terms, term)
-    columns = rows[:, terms]
-    factors, errors = fitted(columns, values, counts)
-    residual = float(np.abs(columns @ factors - values).mean() / max(float(values.mean()), 1.0))
-    return Law(terms, factors, len(errors) == len(set(counts.tolist())), max([residual, *errors]))
+    chosen: tuple[int, ...] = (0,)
+    for term in terms.shares:
+        wider = (*chosen, term)
+        if np.linalg.matrix_rank(table.rows[:, wider]) > len(chosen):
+            chosen = wider
+    columns = table.rows[:, chosen]
+    fit = fitted(columns, table)
+    residuals = np.abs(columns @ fit.factors - table.values)
+    residual = float(residuals.mean() / max(float(table.values.mean()), 1.0))
+    checked = len(fit.errors) == len(table.by_count)
+    return Law(chosen, fit.factors, checked, off=max([residual, *fit.errors]))
 
 
-def fitted(rows: _Floats, values: _Floats, counts: _Floats) -> tuple[_Floats, list[float]]:
-    """Return the factors of least squares, and the errors of counts that the rest predicts.
-
-    An error is a share of the count's mean; a count has one if the rest determines the factors.
-    """
+def fitted(columns: Floats, table: SizeTable) -> Fit:
+    """Return the fit of columns to the values of a table."""
     errors = []
-    for count in sorted(set(counts.tolist())):
-        rest = counts != count
-        left = counts == count
-        if np.linalg.matrix_rank(rows[rest]) == rows.shape[1]:
-            factors = np.linalg.lstsq(rows[rest], values[rest], rcond=None)[0]
-            mean = float(values[left].mean())
-            errors.append(abs(float((rows[left] @ factors).mean()) - mean) / max(mean, 1.0))
-    return np.linalg.lstsq(rows, values, rcond=None)[0], errors
+    for left in table.by_count:
+        rest = ~left
+        if _is_determined(columns[rest]):
+            factors = _least_squares(columns[rest], table.values[rest])
+            predicted = float((columns[left] @ factors).mean())
+            mean = float(table.values[left].mean())
+            errors.append(abs(predicted - mean) / max(mean, 1.0))
+    return Fit(_least_squares(columns, table.values), errors)
 
 
-def cuts(
-    grids: Sequence[Grid],
-    amounts: Amounts,
-    side: int,
-    cells: Sequence[Cells | None],
-    rules: Sequence[Rule],
-) -> Iterator[Cells]:
-    """Yield the numbers of cells along a side, with their rules, that give the sizes seen.
-
-    - `cells`: the known cells of the other sides.
-    """
-    candidates = [
-        (number, rule, is_share)
-        for rule in rules
-        for number, is_share in _alike(grids, amounts, side, rule)
-    ]
-    # Most sizes are shares of the cells. Without such a fit, sizes may have cells of neighbours.
-    shares = [(number, rule) for number, rule, is_share in candidates if is_share]
-    for number, rule in shares or [(number, rule) for number, rule, _ in candidates]:
-        tried = list(cells)
-        tried[side] = (number, rule)
-        samples = {
-            (grid.ranks, tuple(terms_at(grid, rank, tried)), size)
-            for grid, sizes in zip(grids, amounts, strict=True)
-            for rank, size in sizes
-        }
-        if laws_of(sorted(samples), len(tried), None):
-            yield number, rule
-
-
-def _alike(
-    grids: Sequence[Grid], amounts: Amounts, side: int, rule: Rule
-) -> Iterator[tuple[int, bool]]:
-    """Yield the numbers of cells whose parts differ where sizes do, and only there.
-
-    With each number: whether the sizes of each count are in the proportion of its parts.
-    """
-    numbers = np.arange(2, _MOST_CELLS)
-    fits = np.ones(len(numbers), bool)
-    shares = np.ones(len(numbers), bool)
-    for grid, sizes in zip(grids, amounts, strict=True):
-        length = grid.sides[side]
-        of_part = sorted({(size, grid.at(rank)[side]) for rank, size in sizes})
-        if not of_part:
-            continue
-        parts = rule(
-            numbers[:, None], length, np.array([coordinate for _, coordinate in of_part])[None, :]
-        )
-        fits &= parts.min(axis=1) >= 1
-        for (size, _), (next_size, _), first, second in zip(
-            of_part, of_part[1:], parts.T, parts.T[1:], strict=False
-        ):
-            fits &= (first == second) if size == next_size else (first < second)
-            shares &= first * next_size == second * size
-    return zip(numbers[fits].tolist(), shares[fits].tolist(), strict=True)
-
-
-def differ_along(side: int, grids: Sequence[Grid], amounts: Amounts) -> bool:
-    """Whether sizes differ along one side alone."""
-    differ = False
-    for grid, sizes in zip(grids, amounts, strict=True):
-        seen = {(grid.at(rank)[side], size) for rank, size in sizes}
-        if len(seen) > len({coordinate for coordinate, _ in seen}):
-            return False
-        differ = differ or len({size for _, size in seen}) > 1
-    return differ
-
+# Elements -----------------------------------------------------------------------------------------
 
 #: The most bytes of an element of a message.
 _LARGEST_ELEMENT = 8

@@ -24,15 +24,27 @@ class MembersRule:
 
     def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
         """Return the ranks in a rank's communicator; None where the ranks do not divide evenly."""
-        ranks = range(grid.ranks)
         if self.kind == "sides":
             return frozenset(_along(grid, rank, self.sides))
-        size = self.number if self.kind in ("block", "stride") else grid.ranks // self.number
-        if grid.ranks % self.number or size < 1:
+        if grid.ranks % self.number:
             return None
-        if self.kind in ("block", "blocks"):
-            return frozenset(other for other in ranks if other // size == rank // size)
-        return frozenset(range(rank % size, grid.ranks, size))
+        rest = grid.ranks // self.number
+        match self.kind:
+            case "block":
+                return _block(rank, self.number)
+            case "blocks":
+                return _block(rank, rest)
+            case "stride":
+                step = self.number
+            case _:
+                step = rest
+        return frozenset(range(rank % step, grid.ranks, step))
+
+
+def _block(rank: int, size: int) -> frozenset[int]:
+    """Return the ranks of a rank's block of neighbours."""
+    begin = rank - rank % size
+    return frozenset(range(begin, begin + size))
 
 
 def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
@@ -51,24 +63,27 @@ def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
 
 def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[MembersRule]:
     """Yield the rules that give the members of a rank's communicator, the simplest first."""
-    sides = range(len(grid.sides))
-    for count in (len(sides), *range(1, len(sides))):
-        for along in combinations(sides, count):
-            rule = MembersRule("sides", along)
-            if rule.members(grid, rank) == members:
-                yield rule
-    size = len(members)
-    if grid.ranks % size:
-        return
-    groups = grid.ranks // size
-    for kind, number in (
-        ("block", size), ("blocks", groups), ("stride", groups), ("strides", size),
-    ):  # fmt: skip
-        rule = MembersRule(kind, (), number)
+    for rule in _possible_rules(grid, len(members)):
         if rule.members(grid, rank) == members:
             yield rule
 
 
+def _possible_rules(grid: Grid, size: int) -> Iterator[MembersRule]:
+    """Yield the rules by which a communicator may have a number of ranks."""
+    sides = range(len(grid.sides))
+    for count in (len(sides), *range(1, len(sides))):
+        for along in combinations(sides, count):
+            yield MembersRule("sides", along)
+    if grid.ranks % size:
+        return
+    groups = grid.ranks // size
+    yield MembersRule("block", number=size)
+    yield MembersRule("blocks", number=groups)
+    yield MembersRule("stride", number=groups)
+    yield MembersRule("strides", number=size)
+
+
 def common(rules: Sequence[Sequence[MembersRule]]) -> tuple[MembersRule, ...]:
     """Return the rules that all sequences contain, in the order of the first."""
-    return tuple(rule for rule in rules[0] if all(rule in others for others in rules))
+    shared = set(rules[0]).intersection(*rules[1:])
+    return tuple(rule for rule in rules[0] if rule in shared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bareline.predict.scaling.pattern import program_of
@@ -81,32 +81,29 @@ def _functions(trace: Trace) -> dict[str, _Function]:
     return functions
 
 
-def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
+def message_rows(program: Scaled, grown: Grown) -> Iterator[MessageRow]:
     """Yield a row for each function of a made period, the most bytes first."""
-    made = _functions(grown.trace)
-    profiled = {period.ranks: _functions(period.trace) for _, period in own.counts}
+    profiled = {period.ranks: _functions(period.trace) for _, period in program.counts}
     ranks = grown.grid.ranks
-    assumptions = tuple(basis(own, grown))
-    for call, function in sorted(made.items(), key=lambda item: (-item[1].sent, item[0])):
+    assumptions = tuple(basis(program, grown))
+    made = _functions(grown.trace)
+    for call in sorted(made, key=lambda call: (-made[call].sent, call)):
+        function = made[call]
         calls = [function.calls.get(rank, 0) for rank in range(ranks)]
         partners = [len(function.partners.get(rank, ())) for rank in range(ranks)]
-        most = {
-            str(count): max(functions[call].calls.values()) if call in functions else 0
-            for count, functions in profiled.items()
-        }
         yield MessageRow(
-            program=program_of(own.largest),
+            program=program_of(program.largest),
             ranks=ranks,
             grid=str(grown.grid),
             call=call,
             calls=sum(calls),
             sent_bytes=function.sent,
-            sizes=(min(function.sizes), max(function.sizes)),
-            calls_of_rank=(min(calls), max(calls)),
-            calls_profiled=most,
-            partners=(min(partners), max(partners)),
+            sizes=_least_and_most(function.sizes),
+            calls_of_rank=_least_and_most(calls),
+            calls_profiled=_most_calls(profiled, call),
+            partners=_least_and_most(partners),
             communicators=tuple(sorted(function.communicators)),
-            times_largest=ranks / own.largest.ranks,
+            times_largest=ranks / program.largest.ranks,
             unchecked_share=grown.unchecked.call_share,
             unchecked_byte_share=grown.unchecked.byte_share,
             assumed_even=tuple(side + 1 for side in grown.assumed_even),
@@ -115,34 +112,51 @@ def message_rows(own: Scaled, grown: Grown) -> Iterator[MessageRow]:
         )
 
 
-def basis(own: Scaled, grown: Grown) -> Iterator[str]:
+def _least_and_most(numbers: Collection[int]) -> tuple[int, int]:
+    return min(numbers), max(numbers)
+
+
+def _most_calls(profiled: Mapping[int, Mapping[str, _Function]], call: str) -> dict[str, int]:
+    """Return how often a rank calls a function at most, by the profiled number of ranks."""
+    most: dict[str, int] = {}
+    for ranks, functions in profiled.items():
+        function = functions.get(call, _Function())
+        most[str(ranks)] = max(function.calls.values(), default=0)
+    return most
+
+
+def basis(program: Scaled, grown: Grown) -> Iterator[str]:
     """Yield the assumptions of a made period, a sentence each."""
-    ranks = ", ".join(str(grid.ranks) for grid in own.known)
-    grids = ", ".join(map(str, own.known))
+    ranks = grown.grid.ranks
+    profiled = ", ".join(str(grid.ranks) for grid in program.known)
+    grids = ", ".join(map(str, program.known))
     yield (
-        f"Iterations are taken as constant: a rank calls on {grown.grid.ranks} ranks as often as "
-        f"a rank of its place on {ranks} ({grids}), and sizes that are the same there stay so"
+        f"Iterations are taken as constant: a rank calls on {ranks} ranks as often as "
+        f"a rank of its place on {profiled} ({grids}), and sizes that are the same there stay so"
     )
-    times = grown.grid.ranks / own.largest.ranks
+    largest = program.largest.ranks
+    times = ranks / largest
     if times > FAR:
         yield (
-            f"{grown.grid.ranks} ranks are {times:g} times the {own.largest.ranks} of the largest "
-            f"profile: an effect that starts beyond {own.largest.ranks} ranks is not seen"
+            f"{ranks} ranks are {times:g} times the {largest} of the largest "
+            f"profile: an effect that starts beyond {largest} ranks is not seen"
         )
     for side in grown.assumed_even:
-        lengths = sorted({grid.sides[side] for grid in own.known})
+        lengths = sorted({grid.sides[side] for grid in program.known})
+        listed = ", ".join(map(str, lengths))
         yield (
             f"Side {side + 1} is taken as cut evenly into {grown.grid.sides[side]}; the profiles "
-            f"show {', '.join(map(str, lengths))} parts, so that a cut that is padded or not even "
+            f"show {listed} parts, so that a cut that is padded or not even "
             f"there has other sizes ({grown.even_share:.0%} of the bytes depend on it)"
         )
     for caution in grown.cautions:
         yield caution.text
     unchecked = grown.unchecked
     if unchecked.calls:
+        advice = program.recommended(ranks)
         yield (
             f"{unchecked.calls:,} of {unchecked.of_calls:,} calls, waits included "
             f"({unchecked.byte_share:.0%} of the bytes, {unchecked.time_share:.0%} of the time of "
             f"calls) rest on laws that no profile checks, {unchecked.first} first; "
-            f"{own.recommended(grown.grid.ranks)}"
+            f"{advice}"
         )

@@ -7,99 +7,73 @@ The ranks that a call concerns follow a relation (`relations`, `members`) that i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bareline.predict.scaling.grid import BOTH_ENDS, MOST_SIDES, Grid, Place, grids
-from bareline.predict.scaling.members import MembersRule, common, rules_of
-from bareline.predict.scaling.relations import End, OtherEnds
-from bareline.profile.period import ProgramPeriod, calls_of
-from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import CallStream
+from bareline.predict.scaling.job_calls import (
+    EndName,
+    JobCalls,
+    ProfiledCount,
+    RankOfCount,
+    Step,
+)
+from bareline.predict.scaling.members import MembersRule, common
+from bareline.predict.scaling.relations import End, OtherEnds, Relation
+from bareline.profile.period import ProgramPeriod
+from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.errors import AnalysisError, one_line
 
-_Numbers = npt.NDArray[np.integer[Any]]
 
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """The ranks that a call concerns; None where it has no such end, or no communicator."""
 
-class Step(NamedTuple):
-    """The kind of a call, without the ranks that it concerns and its sizes; `ago`: see `Shape`."""
+    to: End | None = None
+    from_: End | None = None
+    root: End | None = None
+    comm: tuple[MembersRule, ...] | None = None
 
-    call: str
-    kind: str
-    posts: bool
-    sends: bool
-    receives: bool
-    rooted: bool
-    shared: bool
-    ago: int
+    def end(self, name: EndName) -> End | None:
+        """Return an end."""
+        end: End | None = getattr(self, name)
+        return end
 
+    @property
+    def ends(self) -> tuple[End | None, ...]:
+        """All ends."""
+        return (self.to, self.from_, self.root)
 
-def _step(shape: Shape) -> Step:
-    if shape.kind == "done":
-        return Step("done", "done", False, False, False, False, False, shape.to)
-    ends = (shape.to != NOBODY, shape.from_ != NOBODY, shape.root != NOBODY)
-    return Step(shape.call, shape.kind, shape.posts, *ends, shape.comm_size > 1, 0)
-
-
-@dataclass(frozen=True)
-class RankCalls:
-    """A rank's calls as columns."""
-
-    steps: tuple[Step, ...]
-    to: _Numbers
-    from_: _Numbers
-    root: _Numbers
-    comm: _Numbers
-
-    @classmethod
-    def of(cls, stream: CallStream) -> RankCalls:
-        """Return the calls of a stream."""
-        shape_steps = [_step(shape) for shape in stream.shapes]
-        steps = tuple(shape_steps[number] for number in stream.shape.tolist())
-        columns = (
-            np.array([getattr(shape, name) for shape in stream.shapes], np.int64)[stream.shape]
-            for name in ("to", "from_", "root", "comm")
+    def also(self, other: Concern) -> Concern:
+        """Return the relations and rules that the calls of two places share."""
+        comm = self.comm
+        if comm is not None and other.comm is not None:
+            comm = tuple(rule for rule in comm if rule in other.comm)
+        return Concern(
+            _both(self.to, other.to),
+            _both(self.from_, other.from_),
+            _both(self.root, other.root),
+            comm,
         )
-        return cls(steps, *columns)
 
 
-@dataclass(frozen=True)
-class JobCalls:
-    """A period's calls of all ranks, and the members of its communicators."""
-
-    period: ProgramPeriod
-    ranks: tuple[RankCalls, ...]
-    members: Mapping[int, frozenset[int]]
-
-    @classmethod
-    def of(cls, period: ProgramPeriod) -> JobCalls:
-        """Return the calls of a period."""
-        members: dict[int, set[int]] = {}
-        for stream in period.trace.streams:
-            for shape in stream.shapes:
-                if shape.comm_size > 1:
-                    members.setdefault(shape.comm, set()).add(stream.rank)
-        streams = tuple(RankCalls.of(stream) for stream in period.trace.streams)
-        return cls(period, streams, {comm: frozenset(ranks) for comm, ranks in members.items()})
+def _both(end: End | None, other: End | None) -> End | None:
+    return end.also(other) if end is not None and other is not None else None
 
 
 @dataclass(frozen=True)
 class Template:
-    """The calls of the ranks of a place; an end or communicator is None where a call has none.
+    """The calls of the ranks of a place, with the ranks that each concerns.
 
     - `longest`: the longest sides on which they were seen; `counts`: on how many counts.
     """
 
     steps: tuple[Step, ...]
-    to: tuple[End | None, ...]
-    from_: tuple[End | None, ...]
-    root: tuple[End | None, ...]
-    comm: tuple[tuple[MembersRule, ...] | None, ...]
+    concerns: tuple[Concern, ...]
     longest: tuple[int, ...]
     counts: int
 
@@ -115,18 +89,23 @@ class Template:
 class Pattern:
     """The calls of the ranks of each place, on several counts; the largest count is the last."""
 
-    counts: tuple[tuple[Grid, JobCalls], ...]
+    counts: tuple[ProfiledCount, ...]
     templates: Mapping[Place, Template]
+
+    @property
+    def grids(self) -> list[Grid]:
+        """The grids of the counts."""
+        return [count.grid for count in self.counts]
 
     @property
     def grid(self) -> Grid:
         """The grid of the largest count."""
-        return self.counts[-1][0]
+        return self.counts[-1].grid
 
     @property
     def period(self) -> ProgramPeriod:
         """The period of the largest count."""
-        return self.counts[-1][1].period
+        return self.counts[-1].job.period
 
     def is_checked(self, place: Place) -> bool:
         """Whether more than one rank shows the calls of a place."""
@@ -135,10 +114,12 @@ class Pattern:
     @property
     def ways(self) -> int:
         """The number of different relations that its messages follow."""
-        ends = (
-            end for template in self.templates.values() for end in (*template.to, *template.from_)
-        )
-        return len({end.chosen for end in ends if end is not None})
+        ways: set[tuple[Relation, ...]] = set()
+        for template in self.templates.values():
+            for concern in template.concerns:
+                ends = (concern.to, concern.from_)
+                ways.update(end.chosen for end in ends if end is not None)
+        return len(ways)
 
 
 def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
@@ -148,28 +129,40 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     that does not fit.
     """
     period = largest.period
-    if not any(
-        shape.kind in POINT_TO_POINT for stream in period.trace.streams for shape in stream.shapes
-    ):
+    if not _has_messages(period):
         raise _refused(period, "no rank sends to another alone, so that nothing shows a grid")
     patterns: list[Pattern] = []
-    odd = ""
-    for sides in range(1, MOST_SIDES + 1):
-        for grid in grids(period.ranks, sides):
-            templates = _templates(((grid, largest),))
-            if isinstance(templates, str):
-                odd = odd if odd and not templates else templates or odd
-            else:
-                patterns.append(Pattern(((grid, largest),), templates))
+    misfit = ""
+    for grid in _possible_grids(period.ranks):
+        counts = (ProfiledCount(grid, largest),)
+        try:
+            patterns.append(Pattern(counts, _templates(counts)))
+        except _Misfit as odd:
+            misfit = odd.call or misfit
     # A grid whose sides have ends alone and no inside fits any calls.
     if all(_ends(pattern) == len(pattern.grid.sides) for pattern in patterns):
         share = share_of(period, (*POINT_TO_POINT, "wait"))
-        traffic = f"what it sends ({share:.0%} of a period's time; {odd} differs first)"
+        traffic = f"what it sends ({share:.0%} of a period's time; {misfit} differs first)"
         raise _refused(period, f"{traffic} does not go along the sides of a grid")
     patterns.sort(key=lambda pattern: (_ends(pattern), pattern.ways, len(pattern.grid.sides)))
-    wider = (_with_others(pattern, others) for pattern in patterns)
-    best = next((pattern for pattern in wider if len(pattern.counts) > 1), None)
-    return best or patterns[0]
+    for pattern in patterns:
+        wider = _with_others(pattern, others)
+        if len(wider.counts) > 1:
+            return wider
+    return patterns[0]
+
+
+def _has_messages(period: ProgramPeriod) -> bool:
+    """Whether a rank sends to another rank alone."""
+    for stream in period.trace.streams:
+        if any(shape.kind in POINT_TO_POINT for shape in stream.shapes):
+            return True
+    return False
+
+
+def _possible_grids(ranks: int) -> Iterator[Grid]:
+    for sides in range(1, MOST_SIDES + 1):
+        yield from grids(ranks, sides)
 
 
 def _ends(pattern: Pattern) -> int:
@@ -180,89 +173,112 @@ def _ends(pattern: Pattern) -> int:
 def _with_others(pattern: Pattern, others: Sequence[JobCalls]) -> Pattern:
     """Return a pattern with the other counts that fit it, each on the first grid that fits."""
     for job in sorted(others, key=lambda other: -other.period.ranks):
-        for grid in grids(job.period.ranks, len(pattern.grid.sides)):
-            counts = ((grid, job), *pattern.counts)
-            templates = _templates(counts)
-            if not isinstance(templates, str):
-                pattern = Pattern(counts, templates)
-                break
+        pattern = _with_count(pattern, job)
     return pattern
 
 
-def _templates(counts: Sequence[tuple[Grid, JobCalls]]) -> dict[Place, Template] | str:
-    """Return the calls of each place, or the name of the call that does not fit."""
-    rows: dict[Place, list[tuple[Grid, JobCalls, int]]] = {}
-    for grid, job in counts:
-        for rank, calls in enumerate(job.ranks):
-            of_place = rows.setdefault(grid.place(rank), [])
-            of_place.append((grid, job, rank))
-            first = of_place[0]
-            model = first[1].ranks[first[2]].steps
-            if calls.steps != model:
-                return first_other(model, calls.steps)
-    templates = {}
-    for place, place_rows in rows.items():
-        template = _template(place_rows)
-        if isinstance(template, str):
-            return template
-        templates[place] = template
-    return templates
+def _with_count(pattern: Pattern, job: JobCalls) -> Pattern:
+    """Return a pattern with a further count on the first grid that fits, or as it is."""
+    for grid in grids(job.period.ranks, len(pattern.grid.sides)):
+        counts = (ProfiledCount(grid, job), *pattern.counts)
+        with suppress(_Misfit):
+            return Pattern(counts, _templates(counts))
+    return pattern
 
 
-def _template(rows: Sequence[tuple[Grid, JobCalls, int]]) -> Template | str:
-    _, job, first = rows[0]
-    steps = job.ranks[first].steps
-    ends: dict[str, tuple[End | None, ...]] = {}
-    for name, has in (("to", "sends"), ("from_", "receives"), ("root", "rooted")):
-        columns = [position for position, step in enumerate(steps) if getattr(step, has)]
-        made: list[End | None] = [None] * len(steps)
-        for position, end in zip(columns, _ends_of(rows, name, columns), strict=True):
-            if not end:
-                return steps[position].call
-            made[position] = end
-        ends[name] = tuple(made)
-    comms: list[tuple[MembersRule, ...] | None] = [None] * len(steps)
-    by_numbers: dict[tuple[int, ...], tuple[MembersRule, ...]] = {}
-    for position, step in enumerate(steps):
+# Templates ----------------------------------------------------------------------------------------
+
+
+class _Misfit(Exception):
+    """Ranks of a place make different calls, or calls that follow no relation."""
+
+    def __init__(self, call: str) -> None:
+        super().__init__(call)
+        self.call = call
+
+    @classmethod
+    def of_communicator(cls, call: str) -> _Misfit:
+        """Return the misfit of a call's communicator."""
+        return cls(f"the communicator of {call}")
+
+
+def _templates(counts: Sequence[ProfiledCount]) -> dict[Place, Template]:
+    """Return the calls of each place; raises _Misfit: a call does not fit."""
+    by_place: dict[Place, list[RankOfCount]] = {}
+    for count in counts:
+        for rank in count.ranks():
+            of_place = by_place.setdefault(rank.place, [])
+            of_place.append(rank)
+            model = of_place[0].calls.steps
+            if rank.calls.steps != model:
+                raise _Misfit(first_other(model, rank.calls.steps))
+    return {place: _template(ranks) for place, ranks in by_place.items()}
+
+
+def _template(ranks: Sequence[RankOfCount]) -> Template:
+    """Return the calls of the ranks of a place, which all make the same steps."""
+    steps = ranks[0].calls.steps
+    to = _ends_of_calls(ranks, "to", lambda step: step.sends)
+    from_ = _ends_of_calls(ranks, "from_", lambda step: step.receives)
+    root = _ends_of_calls(ranks, "root", lambda step: step.rooted)
+    comm = _communicators(ranks)
+    concerns = tuple(
+        Concern(to.get(number), from_.get(number), root.get(number), comm.get(number))
+        for number in range(len(steps))
+    )
+    lengths = zip(*(rank.grid.sides for rank in ranks), strict=True)
+    longest = tuple(map(max, lengths))
+    jobs = {rank.job.period.ranks for rank in ranks}
+    return Template(steps, concerns, longest, len(jobs))
+
+
+def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule, ...]]:
+    """Return, for each call over several ranks, the rules of its communicator."""
+    rules: dict[int, tuple[MembersRule, ...]] = {}
+    by_comms: dict[tuple[int, ...], tuple[MembersRule, ...]] = {}
+    for number, step in enumerate(ranks[0].calls.steps):
         if not step.shared:
             continue
-        numbers = tuple(int(job.ranks[rank].comm[position]) for _, job, rank in rows)
-        if numbers not in by_numbers:
-            by_numbers[numbers] = common(
-                [
-                    list(rules_of(grid, rank, job.members[number]))
-                    for (grid, job, rank), number in zip(rows, numbers, strict=True)
-                ]
-            )
-        if not by_numbers[numbers]:
-            return f"the communicator of {step.call}"
-        comms[position] = by_numbers[numbers]
-    longest = tuple(map(max, zip(*(grid.sides for grid, _, _ in rows), strict=True)))
-    jobs = {job.period.ranks for _, job, _ in rows}
-    return Template(
-        steps, ends["to"], ends["from_"], ends["root"], tuple(comms), longest, len(jobs)
-    )
+        comms = tuple(rank.comm(number) for rank in ranks)
+        if comms not in by_comms:
+            by_comms[comms] = common(list(map(RankOfCount.rules, ranks, comms)))
+        if not by_comms[comms]:
+            raise _Misfit.of_communicator(step.call)
+        rules[number] = by_comms[comms]
+    return rules
 
 
-def _ends_of(
-    rows: Sequence[tuple[Grid, JobCalls, int]], name: str, columns: Sequence[int]
-) -> list[End]:
-    if not columns:
-        return []
-    others = np.stack([getattr(job.ranks[rank], name)[columns] for _, job, rank in rows])
-    coordinates = np.array([grid.at(rank) for grid, _, rank in rows])
-    sides = np.array([grid.sides for grid, _, _ in rows])
+def _ends_of_calls(
+    ranks: Sequence[RankOfCount], name: EndName, has_end: Callable[[Step], bool]
+) -> dict[int, End]:
+    """Return one end of each call that has it, by the call's number."""
+    steps = ranks[0].calls.steps
+    numbers = [number for number, step in enumerate(steps) if has_end(step)]
+    if not numbers:
+        return {}
+    others = np.stack([rank.calls.ends(name)[numbers] for rank in ranks])
+    coordinates = np.array([rank.grid.at(rank.rank) for rank in ranks])
+    sides = np.array([rank.grid.sides for rank in ranks])
     # Calls that concern the same ranks on all counts follow the same relations.
     unique, which = np.unique(others, axis=1, return_inverse=True)
-    ends = OtherEnds(coordinates, sides, sides.prod(axis=1), unique).ends()
-    return [ends[number] for number in which.reshape(-1).tolist()]
+    fitting = OtherEnds(coordinates, sides, sides.prod(axis=1), unique).ends()
+    ends: dict[int, End] = {}
+    for number, end_number in zip(numbers, which.reshape(-1).tolist(), strict=True):
+        end = fitting[end_number]
+        if not end:
+            raise _Misfit(steps[number].call)
+        ends[number] = end
+    return ends
 
 
-def first_other(one: Sequence[Step], other: Sequence[Step]) -> str:
+def first_other(steps: Sequence[Step], others: Sequence[Step]) -> str:
     """Name the first call that two ranks do not share, or both where each makes another one."""
-    for a, b in zip_longest(one, other):
-        calls = {step.call for step in (a, b) if step is not None and step.kind != "done"}
-        if a != b and calls:
+    for step, other in zip_longest(steps, others):
+        if step == other:
+            continue
+        both = (made for made in (step, other) if made is not None)
+        calls = {made.call for made in both if made.kind != "done"}
+        if calls:
             return " or ".join(sorted(calls))
     return "MPI_Wait"
 
@@ -294,8 +310,3 @@ def share_of(period: ProgramPeriod, kinds: Sequence[str]) -> float:
         spent += float(stream.spent_s[chosen].sum())
         whole += float(stream.spent_s.sum() + stream.compute_s.sum())
     return spent / (whole or 1.0)
-
-
-def shapes_of(job: JobCalls, rank: int) -> list[Shape]:
-    """Return the calls of a rank, one after the other."""
-    return list(calls_of(job.period.trace.streams[rank]))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from bareline.predict.scaling.concern import Key
 from bareline.predict.scaling.laws import Law
-from bareline.predict.scaling.members import MembersRule
-from bareline.predict.scaling.relations import End
+from bareline.predict.scaling.pattern import Concern
 from bareline.predict.scaling.tags import TagLaw
 
 
@@ -16,21 +15,18 @@ from bareline.predict.scaling.tags import TagLaw
 class PlaceCall:
     """A call of a place, with its laws, and the counts of calls made from it.
 
-    - `at`: its number in the period; `sizes`: by root or not, of the size, sent, received.
+    - `number`: its number in the period; `sizes`: by root or not, of the size, sent, received.
     - `times`: how often its place makes it, in `spent_s` altogether.
     - `likely`: its size is that of a face, where several laws fit; `why`: why it is unchecked.
     - `alone`: its communicator has its own rank alone; `padded`: see `may_be_padding`.
     """
 
-    at: int
+    number: int
     key: Key
-    to: End | None
-    from_: End | None
-    root: End | None
-    comm: tuple[MembersRule, ...] | None
-    send_tag: tuple[TagLaw, ...] = ()
-    receive_tag: tuple[TagLaw, ...] = ()
-    sizes: Mapping[bool, tuple[Sequence[Law], ...]] = field(default_factory=dict)
+    concern: Concern
+    send_tag: Sequence[TagLaw] = ()
+    receive_tag: Sequence[TagLaw] = ()
+    sizes: Mapping[bool, Sequence[Sequence[Law]]] = field(default_factory=dict)
     spent_s: float = 0.0
     times: int = 1
     likely: bool = False
@@ -42,8 +38,29 @@ class PlaceCall:
     why: str = ""
 
     @property
+    def is_completion(self) -> bool:
+        """Whether it is not a call, but the completion of a request."""
+        return self.key.step.kind == "done"
+
+    @property
     def laws(self) -> tuple[object, ...]:
         """The properties that distinguish it from other calls of its place."""
         sizes = tuple((role, *map(id, laws)) for role, laws in sorted(self.sizes.items()))
-        tags = (self.send_tag, self.receive_tag)
-        return (self.key.step, self.to, self.from_, self.root, self.comm, *tags, sizes)
+        return (self.key.step, self.concern, self.send_tag, self.receive_tag, sizes)
+
+    def add_to(self, other: PlaceCall) -> None:
+        """Count it as one more of another call that follows the same laws."""
+        other.times += 1
+        other.spent_s += self.spent_s
+
+    def why_unchecked_tags_or_sizes(self, laws: Sequence[Sequence[Law]]) -> str:
+        """Return why a law of its sizes or tags is not checked; empty where all are."""
+        if self.likely:
+            return "its size is taken as that of a face"
+        # A law that is only near has the error of its counts as its band.
+        for alternatives in laws:
+            if not any(law.checked or law.off is not None for law in alternatives):
+                return "no further count checks its size"
+        if not all(law.checked for law in (*self.send_tag, *self.receive_tag)):
+            return "no further rank checks its tag"
+        return ""

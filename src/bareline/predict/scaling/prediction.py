@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bareline.predict.scaling.computing import Computing, computing
 from bareline.predict.scaling.grid import Grid
-from bareline.predict.scaling.laws import fitted
 from bareline.predict.scaling.messages import basis
 from bareline.predict.scaling.pattern import program_of
+from bareline.predict.scaling.period_time import PeriodTime, resized, time_of_period
 from bareline.predict.scaling.ranks import MOST_UNCHECKED, Grown, Scaled
 from bareline.profile.period import ProgramPeriod
-from bareline.profile.records import NOBODY, POINT_TO_POINT, Shape
-from bareline.profile.trace import CallStream, Trace
+from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
 
@@ -39,52 +39,16 @@ class Target:
     simulated: bool = True
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def clock(self) -> Literal["simulated", "replayed"]:
+        """The clock of its times."""
+        return "simulated" if self.simulated else "replayed"
 
-COMPUTING = "computing"
-MESSAGES = "messages between two ranks"
-#: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
-_PERIODS = 3
-#: Programs that compute nothing are divided by this.
-_LEAST_S = 1e-12
+
 #: Shares below this are rounding.
 _EXACT = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Computing:
-    """The computing of a rank in a period, by the number of ranks p: a/p, or a + b/p.
-
-    - `error`: the largest error, as a share, of a count predicted from the other counts; None where
-      a law rests on as many counts as it has terms.
-    """
-
-    fixed_s: float
-    shared_s: float
-    source: str
-    error: float | None
-
-    def at(self, ranks: int) -> float:
-        """Return the computing of a rank where there are `ranks` ranks, in s."""
-        return max(0.0, self.fixed_s + self.shared_s / ranks)
-
-
-def computing(periods: Sequence[ProgramPeriod]) -> Computing:
-    """Fit computing to the profiles whose ranks had a core each, or to all if there is none."""
-    chosen = [period for period in periods if not period.shared] or list(periods)
-    ranks = np.array([period.ranks for period in chosen], float)
-    times = np.maximum([period.compute_s for period in chosen], _LEAST_S)
-    names = ", ".join(str(period.ranks) for period in chosen)
-    source = f"computing as profiled on {names} ranks, a core each"
-    if chosen[0].shared:
-        source = f"computing as profiled on {names} ranks that shared cores, which it is not to be"
-    # Weighted by the times, so that errors are shares.
-    columns = np.stack([1 / ranks, np.ones(len(chosen))], axis=1) / times[:, None]
-    terms = 2 if len(chosen) > 2 else 1
-    factors, errors = fitted(columns[:, :terms], np.ones(len(chosen)), ranks)
-    if factors.min() < 0:  # neither part takes less than no time
-        factors, errors = fitted(columns[:, :1], np.ones(len(chosen)), ranks)
-    fixed_s = float(factors[1]) if len(factors) > 1 else 0.0
-    return Computing(fixed_s, float(factors[0]), source, max(errors, default=None))
+#: Twice the ranks have to shorten a period by this factor at least.
+_LEAST_GAIN = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +106,7 @@ class ScalingPrediction:
     - `grown`: the period of most ranks; `skipped`: counts that could not be made, and why.
     """
 
-    own: Scaled
+    program: Scaled
     target: Target
     points: tuple[GrownRanks, ...]
     computing: Computing
@@ -155,7 +119,7 @@ class ScalingPrediction:
 
 
 def grown_period(
-    own: Scaled, ranks: int, grid: Grid | None, most_unchecked: float = MOST_UNCHECKED
+    program: Scaled, ranks: int, grid: Grid | None, most_unchecked: float = MOST_UNCHECKED
 ) -> Grown:
     """Return a program's period on more ranks.
 
@@ -166,11 +130,11 @@ def grown_period(
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
-    return own.grown(grid or own.grid(ranks), most_unchecked)
+    return program.grown(grid or program.grid(ranks), most_unchecked)
 
 
 def grow(
-    own: Scaled,
+    program: Scaled,
     ranks: int,
     grid: Grid | None,
     target: Target,
@@ -180,27 +144,21 @@ def grow(
 
     Parameters and errors are as for `grown_period`.
     """
-    furthest = grown_period(own, ranks, grid, most_unchecked)
-    law = computing(own.periods)
-    last_grid = furthest.grid
-    made = {
-        profile_grid.ranks: profile_grid
-        for profile_grid, _ in own.counts
-        if profile_grid.ranks < ranks
-    } | {ranks: last_grid}
-    points: list[GrownRanks] = []
+    furthest = grown_period(program, ranks, grid, most_unchecked)
+    law = computing(program.periods)
+    growth = _Growth(program, target, law)
+    made = {profiled.ranks: profiled for profiled in program.known if profiled.ranks < ranks}
     skipped = []
-    for count in sorted({*made, *_doubled(own.largest.ranks, ranks)}):
+    for count in sorted({*made, *_doubled(program.largest.ranks, ranks)}):
         try:
-            sides = made[count] if count in made else own.grid(count)
-            grown = furthest if count == ranks else own.grown(sides, most_unchecked)
+            grid_there = made[count] if count in made else program.grid(count)
+            grown = program.grown(grid_there, most_unchecked)
         except AnalysisError as error:
             skipped.append(f"{count} ranks: {error.what}")
-            continue
-        points.append(_point(own, grown, law, target, points[0] if points else None))
-    ends, by = _end(points)
-    complete = tuple(replace(point, scaling_ends=ends, ended_by=by) for point in points)
-    return ScalingPrediction(own, target, complete, law, tuple(skipped), furthest)
+        else:
+            growth.add(grown)
+    growth.add(furthest)
+    return ScalingPrediction(program, target, growth.complete(), law, tuple(skipped), furthest)
 
 
 def _doubled(ranks: int, most: int) -> Iterator[int]:
@@ -208,55 +166,97 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
         yield ranks
 
 
-def _with_computing(grown: Grown, law: Computing) -> Trace:
-    """Return the made period in which each rank computes as long as the law says.
+@dataclass
+class _Growth:
+    """The points of a program on a platform, from few ranks to many."""
 
-    The time is spread over its calls as on the largest profile.
-    """
-    mean_s = float(np.mean([stream.compute_s.sum() for stream in grown.trace.streams])) or 1.0
-    return _resized(grown.trace, law.at(grown.grid.ranks) / mean_s, 1.0)
+    program: Scaled
+    target: Target
+    law: Computing
+    points: list[GrownRanks] = field(default_factory=list)
 
+    def add(self, grown: Grown) -> None:
+        """Replay a made period, and add its point."""
+        trace = self._with_computing(grown)
+        replayed = PeriodTime.of(trace, self.target.run)
+        band = self._band_s(trace, replayed, grown)
+        self.points.append(self._point(grown, replayed, band))
 
-def _point(
-    program: Scaled, grown: Grown, law: Computing, on: Target, first: GrownRanks | None
-) -> GrownRanks:
-    trace = _with_computing(grown, law)
-    period_s, parts = _replayed(trace, on.run)
-    speed = first.period_s * first.ranks / (period_s * grown.grid.ranks) if first else 1.0
-    largest = program.largest
-    unchecked = grown.unchecked
-    lo_s, hi_s = _band_s(trace, period_s, parts[COMPUTING], grown, law, on.run)
-    return GrownRanks(
-        program=program_of(largest),
-        platform=on.name,
-        clock="simulated" if on.simulated else "replayed",
-        ranks=grown.grid.ranks,
-        grid=str(grown.grid),
-        profiled=program.profiled_on(grown.grid) is not None,
-        periods=largest.repeats,
-        period_s=period_s,
-        period_lo_s=lo_s,
-        period_hi_s=hi_s,
-        period_measured_s=_measured_s(program.profiled_on(grown.grid)),
-        time_s=period_s * largest.repeats,
-        efficiency=speed,
-        shares={name: part / period_s for name, part in parts.items()},
-        scaling_ends=None,
-        ended_by=None,
-        computing_from=law.source,
-        computing_error=law.error,
-        times_largest=grown.grid.ranks / largest.ranks,
-        unchecked_calls=unchecked.calls,
-        unchecked_call_share=unchecked.call_share,
-        unchecked_byte_share=unchecked.byte_share,
-        unchecked_time_share=unchecked.time_share,
-        assumed_even=tuple(side + 1 for side in grown.assumed_even),
-        assumed_even_share=grown.even_share,
-        assumptions=tuple(basis(program, grown)),
-        sizes_off=grown.off,
-        calls_beside=largest.beside,
-        notes=on.notes,
-    )
+    def _point(self, grown: Grown, replayed: PeriodTime, band_s: tuple[float, float]) -> GrownRanks:
+        ranks = grown.grid.ranks
+        largest = self.program.largest
+        profiled = self.program.profiled_on(grown.grid)
+        unchecked = grown.unchecked
+        return GrownRanks(
+            program=program_of(largest),
+            platform=self.target.name,
+            clock=self.target.clock,
+            ranks=ranks,
+            grid=str(grown.grid),
+            profiled=profiled is not None,
+            periods=largest.repeats,
+            period_s=replayed.period_s,
+            period_lo_s=band_s[0],
+            period_hi_s=band_s[1],
+            period_measured_s=_measured_s(profiled),
+            time_s=replayed.period_s * largest.repeats,
+            efficiency=self._efficiency(ranks, replayed.period_s),
+            shares=replayed.shares(),
+            scaling_ends=None,
+            ended_by=None,
+            computing_from=self.law.source,
+            computing_error=self.law.error,
+            times_largest=ranks / largest.ranks,
+            unchecked_calls=unchecked.calls,
+            unchecked_call_share=unchecked.call_share,
+            unchecked_byte_share=unchecked.byte_share,
+            unchecked_time_share=unchecked.time_share,
+            assumed_even=tuple(side + 1 for side in grown.assumed_even),
+            assumed_even_share=grown.even_share,
+            assumptions=tuple(basis(self.program, grown)),
+            sizes_off=grown.off,
+            calls_beside=largest.beside,
+            notes=self.target.notes,
+        )
+
+    def _efficiency(self, ranks: int, period_s: float) -> float:
+        """Return the speed of each rank over that of the smallest count's."""
+        if not self.points:
+            return 1.0
+        first = self.points[0]
+        return first.period_s * first.ranks / (period_s * ranks)
+
+    def _with_computing(self, grown: Grown) -> Trace:
+        """Return the made period in which each rank computes as long as the law says.
+
+        The time is spread over its calls as on the largest profile.
+        """
+        made_s = [stream.compute_s.sum() for stream in grown.trace.streams]
+        mean_s = float(np.mean(made_s)) or 1.0
+        return resized(grown.trace, computing=self.law.at(grown.grid.ranks) / mean_s)
+
+    def _band_s(self, trace: Trace, replayed: PeriodTime, grown: Grown) -> tuple[float, float]:
+        """Return the shortest and longest period, as computing, sizes and unchecked calls allow."""
+        period_s = replayed.period_s
+        ends_s = [period_s]
+        error = self.law.error or 0.0
+        if error > _EXACT or grown.off > _EXACT:
+            ends_s = []
+            for way in (-1, 1):
+                computing = max(0.0, 1 + way * error)
+                sizes = max(0.0, 1 + way * grown.off)
+                other = resized(trace, computing=computing, sizes=sizes)
+                ends_s.append(time_of_period(other, self.target.run))
+        # Calls that are not checked may cost nothing, or twice as much.
+        waits = 0.0
+        if period_s:
+            waits = grown.unchecked.time_share * (1 - replayed.computing_s / period_s)
+        return min(ends_s) * (1 - waits), max(ends_s) * (1 + waits)
+
+    def complete(self) -> tuple[GrownRanks, ...]:
+        """Return the points, each with the count where scaling ends, and the part that ends it."""
+        ends, part = _end(self.points)
+        return tuple(replace(point, scaling_ends=ends, ended_by=part) for point in self.points)
 
 
 def _measured_s(profiled: ProgramPeriod | None) -> float | None:
@@ -266,105 +266,6 @@ def _measured_s(profiled: ProgramPeriod | None) -> float | None:
     return profiled.time_s
 
 
-def _band_s(
-    trace: Trace,
-    period_s: float,
-    computing_s: float,
-    grown: Grown,
-    law: Computing,
-    run: Callable[[Trace], float],
-) -> tuple[float, float]:
-    """Return the shortest and longest period that computing, sizes and unchecked calls allow."""
-    ends = [period_s]
-    error = law.error or 0.0
-    if error > _EXACT or grown.off > _EXACT:
-        off = [(max(0.0, 1 + way * error), max(0.0, 1 + way * grown.off)) for way in (-1, 1)]
-        ends = [_period_s(_resized(trace, *each), run) for each in off]
-    # Calls that are not checked may cost nothing, or twice as much.
-    waits = grown.unchecked.time_share * (1 - computing_s / period_s) if period_s else 0.0
-    return min(ends) * (1 - waits), max(ends) * (1 + waits)
-
-
-def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
-    return replace(trace, streams=tuple(map(change, trace.streams)))
-
-
-def _resized(trace: Trace, computing: float, sizes: float) -> Trace:
-    """Return a trace with computing, and sizes of messages between two ranks, multiplied."""
-
-    def sized(shape: Shape) -> Shape:
-        if sizes == 1 or shape.kind not in POINT_TO_POINT:
-            return shape
-        size, sent, received = (round(sizes * n) for n in (shape.size, shape.sent, shape.received))
-        return replace(shape, size=size, sent=sent, received=received)
-
-    def resized(stream: CallStream) -> CallStream:
-        shapes = tuple(map(sized, stream.shapes))
-        return replace(stream, compute_s=stream.compute_s * computing, shapes=shapes)
-
-    return _each(trace, resized)
-
-
-def _replayed(trace: Trace, run: Callable[[Trace], float]) -> tuple[float, dict[str, float]]:
-    """Return a period's time and its parts.
-
-    Computing is the period without any call. The rest is divided among functions in proportion to
-    the time saved without each: without one function, another may wait longer.
-    """
-    period_s = _period_s(trace, run)
-
-    def taken_s(chosen: Callable[[Shape], bool]) -> float:
-        return _period_s(_of_calls(trace, chosen), run)
-
-    parts = {COMPUTING: min(taken_s(lambda _: False), period_s)}
-    shapes = {shape for stream in trace.streams for shape in stream.shapes}
-    calls = sorted(
-        {shape.call for shape in shapes if shape.kind == "collective" and not shape.posts}
-    )
-    saved = {
-        call: period_s - taken_s(lambda shape, call=call: shape.call != call)  # type: ignore[misc]
-        for call in calls
-    }
-    if any(shape.kind in POINT_TO_POINT for shape in shapes):
-        messages = (*POINT_TO_POINT, "done", "wait")
-        saved[MESSAGES] = period_s - taken_s(lambda shape: shape.kind not in messages)
-    saved = {name: max(0.0, time_s) for name, time_s in saved.items()}
-    whole = sum(saved.values()) or 1.0
-    left_s = period_s - parts[COMPUTING]
-    return period_s, parts | {name: left_s * time_s / whole for name, time_s in saved.items()}
-
-
-def _period_s(trace: Trace, run: Callable[[Trace], float]) -> float:
-    def again(stream: CallStream) -> CallStream:
-        compute_s, spent_s = (
-            np.tile(each, _PERIODS) for each in (stream.compute_s, stream.spent_s)
-        )
-        numbers = np.tile(stream.shape, _PERIODS)
-        return replace(stream, shape=numbers, compute_s=compute_s, spent_s=spent_s)
-
-    return (run(_each(trace, again)) - run(trace)) / (_PERIODS - 1)
-
-
-_REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0, 0, 0, 0)
-
-
-def _of_calls(trace: Trace, chosen: Callable[[Shape], bool]) -> Trace:
-    """Return a trace of some calls; the computing between the removed calls stays."""
-
-    def reduced(stream: CallStream) -> CallStream:
-        mask = np.array(list(map(chosen, stream.shapes)))[stream.shape]
-        ends = np.append(np.cumsum(stream.compute_s)[mask], stream.compute_s.sum())
-        return replace(
-            stream,
-            shapes=(*stream.shapes, _REST),
-            shape=np.append(stream.shape[mask], np.int32(len(stream.shapes))),
-            compute_s=np.diff(ends, prepend=0.0),
-            spent_s=np.append(stream.spent_s[mask], 0.0),
-        )
-
-    return _each(trace, reduced)
-
-
 def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
     """Return the count from which on twice the ranks bring less than 5 %, and the part that grows.
 
@@ -372,10 +273,15 @@ def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
     """
     for smaller, larger in pairwise(points):
         doublings = np.log2(larger.ranks / smaller.ranks)
-        if smaller.period_s / larger.period_s < 1.05**doublings:
-            more = {
-                name: share * larger.period_s - smaller.shares.get(name, 0.0) * smaller.period_s
-                for name, share in larger.shares.items()
-            }
-            return smaller.ranks, max(more, key=lambda name: more[name])
+        if smaller.period_s / larger.period_s < _LEAST_GAIN**doublings:
+            return smaller.ranks, _grown_part(smaller, larger)
     return None, None
+
+
+def _grown_part(smaller: GrownRanks, larger: GrownRanks) -> str:
+    """Return the part of a period that takes most more time on more ranks."""
+    more_s: dict[str, float] = {}
+    for name, share in larger.shares.items():
+        before_s = smaller.shares.get(name, 0.0) * smaller.period_s
+        more_s[name] = share * larger.period_s - before_s
+    return max(more_s, key=lambda name: more_s[name])

@@ -14,9 +14,9 @@ from bareline.predict.scaling.alignment import aligned
 from bareline.predict.scaling.cautions import Caution, cautions_of, padding_caution
 from bareline.predict.scaling.consistency import first_fault
 from bareline.predict.scaling.grid import Grid, counts_that_check, grid_by_rule, grids, is_checked
+from bareline.predict.scaling.job_calls import JobCalls
 from bareline.predict.scaling.maker import Maker
 from bareline.predict.scaling.pattern import (
-    JobCalls,
     Pattern,
     collectives_of,
     first_other,
@@ -67,16 +67,16 @@ class Scaled:
     @property
     def counts(self) -> tuple[tuple[Grid, ProgramPeriod], ...]:
         """The counts whose ranks call the same, with their grids."""
-        return tuple((grid, job.period) for grid, job in self.pattern.counts)
+        return tuple((count.grid, count.job.period) for count in self.pattern.counts)
 
     @property
     def known(self) -> list[Grid]:
         """The grids of those counts."""
-        return [grid for grid, _ in self.pattern.counts]
+        return self.pattern.grids
 
     def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
         """Return the period that was profiled on a grid."""
-        return next((period for profile_grid, period in self.counts if profile_grid == grid), None)
+        return dict(self.counts).get(grid)
 
     @property
     def largest(self) -> ProgramPeriod:
@@ -133,9 +133,12 @@ class Scaled:
         self._check_share(unchecked, grid, most_unchecked)
         off = maker.off / max(1, maker.bytes)
         even_share = maker.even_bytes / max(1, maker.bytes)
+        cautions = list(cautions_of(self.pattern, grid, trace))
         padding = padding_caution(maker.padded_calls)
-        cautions = (*cautions_of(self.pattern, grid, trace), *([padding] if padding else ()))
-        return Grown(grid, trace, unchecked, off, maker.assumed_even(), even_share, cautions)
+        if padding is not None:
+            cautions.append(padding)
+        sides = maker.assumed_even()
+        return Grown(grid, trace, unchecked, off, sides, even_share, tuple(cautions))
 
     def _check_reach(self, grid: Grid) -> None:
         most = FURTHEST * self.largest.ranks
@@ -255,7 +258,7 @@ def _first_unlike(job: JobCalls, other: JobCalls) -> str:
 
 def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
     """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
-    model = pattern.counts[-1][1]
+    model = pattern.counts[-1].job
     collectives = collectives_of(model)
     others = collectives_of(job)
     unlike = sorted(
@@ -277,7 +280,7 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
 
     There a neighbour may be on both sides of a rank, and programs send to it once.
     """
-    model = pattern.counts[-1][1]
+    model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
         raise AnalysisError(
             f"the calls on {job.period.ranks} ranks differ from the calls on {model.period.ranks} "

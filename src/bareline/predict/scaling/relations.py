@@ -31,10 +31,10 @@ class Relation:
     kind: str
     by: int = 0
 
-    def coordinate(self, at: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
+    def coordinate(self, origin: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
         """Return the coordinate, None where the grid has no such rank."""
         length = sides[side]
-        here = at[side]
+        here = origin[side]
         match self.kind:
             case "shift":
                 return (here + self.by) % length
@@ -43,14 +43,14 @@ class Relation:
             case "half":
                 return (here + length // 2) % length
             case "copy":
-                other = at[self.by] if sides[self.by] == length else length
+                return origin[self.by] if sides[self.by] == length else None
             case "middle":
-                other = length // 2
+                return length // 2
             case "low":
-                other = self.by
+                there = self.by
             case _:
-                other = length - 1 - self.by
-        return other if 0 <= other < length else None
+                there = length - 1 - self.by
+        return there if 0 <= there < length else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,41 +79,45 @@ class End:
 
     def also(self, other: End) -> End:
         """Return the relations that also fit calls of another place with the same `chosen`."""
-        sides = tuple(
-            tuple(relation for relation in relations if relation in others)
-            for relations, others in zip(self.sides, other.sides, strict=False)
-        )
-        return End(
-            sides,
-            self.rank if self.rank == other.rank else None,
-            self.from_last if self.from_last == other.from_last else None,
-        )
+        pairs = zip(self.sides, other.sides, strict=False)
+        sides = tuple(_in_both(relations, others) for relations, others in pairs)
+        rank = self.rank if self.rank == other.rank else None
+        from_last = self.from_last if self.from_last == other.from_last else None
+        return End(sides, rank, from_last)
+
+    def _fixed_ranks(self, grid: Grid) -> list[int]:
+        """Return the ranks that its numbers from the first and from the last rank give."""
+        ranks = []
+        if self.rank is not None:
+            ranks.append(self.rank)
+        if self.from_last is not None:
+            ranks.append(grid.ranks - 1 - self.from_last)
+        return ranks
 
     def rank_on(self, grid: Grid, rank: int) -> int | None:
         """Return a rank's partner by the simplest relation of each side, None if it has none."""
         if not self.sides:
-            other = self.rank if self.rank is not None else grid.ranks - 1 - (self.from_last or 0)
-            return other if 0 <= other < grid.ranks else None
+            partner = self._fixed_ranks(grid)[0]
+            return partner if 0 <= partner < grid.ranks else None
         origin = grid.at(rank)
         coordinates = []
         for side, relations in enumerate(self.sides):
-            there = relations[0].coordinate(origin, side, grid.sides)
-            if there is None:
+            coordinate = relations[0].coordinate(origin, side, grid.sides)
+            if coordinate is None:
                 return None
-            coordinates.append(there)
+            coordinates.append(coordinate)
         return grid.rank(coordinates)
 
     def is_checked_on(self, grid: Grid, rank: int) -> bool:
         """Whether all fitting relations lead to the same rank."""
         chosen = self.rank_on(grid, rank)
-        if self.rank is not None and 0 <= self.rank < grid.ranks and self.rank != chosen:
-            return False
-        if self.from_last is not None and 0 <= grid.ranks - 1 - self.from_last != chosen:
-            return False
-        coordinates = grid.at(rank)
+        for partner in self._fixed_ranks(grid):
+            if 0 <= partner < grid.ranks and partner != chosen:
+                return False
+        origin = grid.at(rank)
         for side, relations in enumerate(self.sides):
-            there = (relation.coordinate(coordinates, side, grid.sides) for relation in relations)
-            if len({coordinate for coordinate in there if coordinate is not None}) > 1:
+            there = {relation.coordinate(origin, side, grid.sides) for relation in relations}
+            if len(there - {None}) > 1:
                 return False
         return True
 
@@ -125,6 +129,10 @@ class End:
                 names = [_relation_words(relation) for relation in relations]
                 parts.append(f"along side {side} {' or '.join(names)}")
         return "; ".join(parts) or "rank by number"
+
+
+def _in_both(relations: tuple[Relation, ...], others: tuple[Relation, ...]) -> tuple[Relation, ...]:
+    return tuple(relation for relation in relations if relation in others)
 
 
 def _relation_words(relation: Relation) -> str:
@@ -149,38 +157,31 @@ def _relation_words(relation: Relation) -> str:
 class OtherEnds:
     """The other ends of the calls that ranks of one place make, on all counts.
 
-    - `at`, `sides`: coordinates and grid of each rank, a row each.
+    - `coordinates`, `sides`: place and grid of each rank, a row each.
     - `others`: of each rank and each of its calls, the other end's rank.
     - `ranks`: how many ranks the job of each row has.
     """
 
-    at: _Numbers
+    coordinates: _Numbers
     sides: _Numbers
     ranks: _Numbers
     others: _Numbers
 
     def ends(self) -> list[End]:
         """Return the relations that fit each call; an end that is false where none fits."""
-        count = self.at.shape[1]
-        by_side = [self._relations(side) for side in range(count)]
-        first = self.others[0]
-        last = self.ranks[0] - 1 - self.others[0]
-        fixed = (self.others == first).all(axis=0)
-        from_last = (self.ranks[:, None] - 1 - self.others == last).all(axis=0)
+        by_side = [self._relations(side) for side in range(self.coordinates.shape[1])]
         # Only several counts distinguish a fixed rank from a neighbour.
+        ranks = _fixed(self.others)
+        from_last = _fixed(self.ranks[:, None] - 1 - self.others)
         ends = []
-        for call in range(self.others.shape[1]):
-            relations = tuple(tuple(side[call]) for side in by_side)
-            ends.append(
-                End(
-                    relations if all(relations) else (),
-                    int(first[call]) if fixed[call] else None,
-                    int(last[call]) if from_last[call] else None,
-                )
-            )
+        for call, side_relations in enumerate(zip(*by_side, strict=True)):
+            relations = tuple(map(tuple, side_relations))
+            fitting = relations if all(relations) else ()
+            ends.append(End(fitting, ranks[call], from_last[call]))
         return ends
 
     def _there(self, side: int) -> _Numbers:
+        """Return the coordinates of the other ends along a side."""
         below = self.sides[:, :side].prod(axis=1)
         there: _Numbers = (self.others // below[:, None]) % self.sides[:, side, None]
         return there
@@ -188,33 +189,49 @@ class OtherEnds:
     def _relations(self, side: int) -> list[list[Relation]]:
         """Return, for each call, the relations of one side that fit."""
         there = self._there(side)
-        here = self.at[:, side, None]
+        here = self.coordinates[:, side, None]
         length = self.sides[:, side, None]
-        fitting: list[list[Relation]] = [[] for _ in range(there.shape[1])]
-
-        def add(holds: npt.NDArray[np.bool_], kind: str, by: _Numbers | int = 0) -> None:
-            numbers = np.broadcast_to(by, holds.shape)
-            for call in np.flatnonzero(holds).tolist():
-                fitting[call].append(Relation(kind, int(numbers[call])))
-
+        fitting = _Fitting([[] for _ in range(there.shape[1])])
         # The longest side distinguishes steps best.
         base = int(np.argmax(length))
         forth = (there[base] - here[base]) % length[base]
         back = forth - length[base]
         near = np.where(-back < forth, back, forth)
         far = np.where(-back < forth, forth, back)
-        steps = there - here
-        add(((steps - near) % length == 0).all(axis=0), "shift", near)
+        is_near = ((there - here - near) % length == 0).all(axis=0)
+        is_far = ((there - here - far) % length == 0).all(axis=0)
+        fitting.add(is_near, "shift", near)
         # Half-way round both ways are as long; else the shorter one is meant.
-        add(((steps - far) % length == 0).all(axis=0) & (forth == -back), "shift", far)
-        add((there == length - 1 - here).all(axis=0), "mirror")
-        add((there == (here + length // 2) % length).all(axis=0), "half")
-        for other in range(self.at.shape[1]):
+        fitting.add(is_far & (forth == -back), "shift", far)
+        fitting.add((there == length - 1 - here).all(axis=0), "mirror")
+        fitting.add((there == (here + length // 2) % length).all(axis=0), "half")
+        for other in range(self.coordinates.shape[1]):
             if other != side and (self.sides[:, other, None] == length).all():
-                add((there == self.at[:, other, None]).all(axis=0), "copy", other)
-        low = there[base]
-        high = length[base] - 1 - there[base]
-        add((there == low).all(axis=0), "low", low)
-        add((length - 1 - there == high).all(axis=0), "high", high)
-        add((there == length // 2).all(axis=0), "middle")
-        return fitting
+                fitting.add((there == self.coordinates[:, other, None]).all(axis=0), "copy", other)
+        from_end = length - 1 - there
+        fitting.add((there == there[base]).all(axis=0), "low", there[base])
+        fitting.add((from_end == from_end[base]).all(axis=0), "high", from_end[base])
+        fitting.add((there == length // 2).all(axis=0), "middle")
+        return fitting.relations
+
+
+def _fixed(numbers: _Numbers) -> list[int | None]:
+    """Return the number of each column that has one only; None for a column with several."""
+    fixed: list[int | None] = [None] * numbers.shape[1]
+    is_fixed = (numbers == numbers[0]).all(axis=0)
+    for column in np.flatnonzero(is_fixed).tolist():
+        fixed[column] = int(numbers[0, column])
+    return fixed
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """The relations of one side that fit each call."""
+
+    relations: list[list[Relation]]
+
+    def add(self, fits: npt.NDArray[np.bool_], kind: str, by: _Numbers | int = 0) -> None:
+        """Add a relation to the calls that it fits; its number may differ between them."""
+        numbers = np.broadcast_to(by, fits.shape)
+        for call in np.flatnonzero(fits).tolist():
+            self.relations[call].append(Relation(kind, int(numbers[call])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -14,6 +14,7 @@ from bareline.predict.curves.costs import Costs
 from bareline.predict.curves.curve import Curve, CurveKey
 from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
 from bareline.predict.replay.engine import is_local, nodes_of_communicators, replay
+from bareline.predict.scaling.period_time import shapes_of
 from bareline.predict.scaling.prediction import Target
 from bareline.profile.records import POINT_TO_POINT
 from bareline.profile.trace import Trace
@@ -35,38 +36,74 @@ def scaling_target(
     - `per_node`: the most ranks of a node; None: as many as the run had (on its one node).
     Raises AnalysisError: the run has no such platform, or its ladder lacks curves for the traces.
     """
-    layouts = [
-        Layout.parse(text)
-        for text in records.trials.filter(pl.col("platform") == name)["layout"].drop_nulls()
-    ]
-    several = any(layout.nodes > 1 for layout in layouts)
-    most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
-    ladders: dict[int, PlatformCurves] = {}
-    factor = 1.0
-    notes = ["processors are assumed to be the same as in the profiles"]
-    if base is not None:
-        a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
-        estimate = factor_between(a, b, records, calibration)
-        if estimate.value is None:
-            raise AnalysisError(
-                f"for {name} only bounds of the computing speed are known: {estimate.source}",
-                hint="measure one rank of the program on both platforms: --calibrate RUN",
-            )
-        factor = estimate.value
-        notes = [f"computing takes {estimate.value:.3g} times: {estimate.source}"]
+    factor = _compute_factor(records, name, base, calibration)
+    ladders = _Ladders(records, name, per_node)
+    notes = [_factor_note(factor)]
 
     def run(trace: Trace) -> float:
-        if trace.ranks not in ladders:
-            spread = several or per_node
-            layout = Layout.spread(trace.ranks, most) if spread else Layout(1, trace.ranks)
-            made = ladders[trace.ranks] = read_ladder(records, name, layout)
-            if made.cores is not None:
-                _note(notes, f"{layout.ranks_per_node} ranks of a node share {made.cores} cores")
-        ladder = ladders[trace.ranks]
+        ladder = ladders.of(trace.ranks)
+        if ladder.cores is not None:
+            ranks = ladder.layout.ranks_per_node
+            _note(notes, f"{ranks} ranks of a node share {ladder.cores} cores")
         _check_messages(ladder, trace)
-        return replay(trace, Costs(_reaching(ladder, trace, notes), compute=factor)).time_s
+        compute = 1.0 if factor is None else factor.value
+        costs = Costs(_reaching(ladder, trace, notes), compute=compute)
+        return replay(trace, costs).time_s
 
     return Target(name, run, simulated=False, notes=notes)
+
+
+def _compute_factor(
+    records: Records, name: str, base: str | None, calibration: Records | None
+) -> _Factor | None:
+    """Return by how much longer computing takes than in the profiles; None: it is assumed equal."""
+    if base is None:
+        return None
+    a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
+    estimate = factor_between(a, b, records, calibration)
+    if estimate.value is None:
+        raise AnalysisError(
+            f"for {name} only bounds of the computing speed are known: {estimate.source}",
+            hint="measure one rank of the program on both platforms: --calibrate RUN",
+        )
+    return _Factor(estimate.value, estimate.source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """How many times longer computing takes than in the profiles."""
+
+    value: float
+    source: str
+
+
+def _factor_note(factor: _Factor | None) -> str:
+    if factor is None:
+        return "processors are assumed to be the same as in the profiles"
+    return f"computing takes {factor.value:.3g} times: {factor.source}"
+
+
+class _Ladders:
+    """The ladder of a platform by the number of ranks, each laid out as the platform's nodes allow.
+
+    - `per_node`: the most ranks of a node; None: as many as the run had.
+    """
+
+    def __init__(self, records: Records, platform: str, per_node: int | None) -> None:
+        self._records = records
+        self._platform = platform
+        of_platform = records.trials.filter(pl.col("platform") == platform)
+        layouts = [Layout.parse(text) for text in of_platform["layout"].drop_nulls()]
+        self._most = per_node or max((layout.ranks_per_node for layout in layouts), default=1)
+        self._spread = bool(per_node) or any(layout.nodes > 1 for layout in layouts)
+        self._ladders: dict[int, PlatformCurves] = {}
+
+    def of(self, ranks: int) -> PlatformCurves:
+        """Return the ladder for a number of ranks."""
+        if ranks not in self._ladders:
+            layout = Layout.spread(ranks, self._most) if self._spread else Layout(1, ranks)
+            self._ladders[ranks] = read_ladder(self._records, self._platform, layout)
+        return self._ladders[ranks]
 
 
 def _note(notes: list[str], note: str) -> None:
@@ -75,31 +112,44 @@ def _note(notes: list[str], note: str) -> None:
 
 
 def _check_messages(ladder: PlatformCurves, trace: Trace) -> None:
-    layout = ladder.layout
-    largest = {1: 0, 2: 0}
-    for stream in trace.streams:
-        for shape in stream.shapes:
-            if shape.kind in POINT_TO_POINT and shape.to >= 0:
-                nodes = 1 if ladder.host(stream.rank) == ladder.host(shape.to) else 2
-                largest[nodes] = max(largest[nodes], shape.size)
-    for nodes, size in largest.items():
-        where = "within a node" if nodes == 1 else "between two nodes"
-        curve = ladder.message("mpi.pingpong", nodes)
-        why = ""
-        if curve is None:
-            why = f"has no messages {where}" if size or layout.nodes >= nodes > 1 else ""
-        elif not curve.covers(size):
-            why = f"ends at {curve.sizes[-1]:.0f} B {where}, the program sends {size:.0f} B"
-        elif faults := curve.faults(ladder.wire_bps if nodes > 1 else None):
-            why = f"is disturbed {where}: " + ", ".join(faults)
-        elif size and curve.contradicts:
-            why = f"has launches {where} that contradict each other"
+    """Raise AnalysisError where the curves of messages do not carry those of a trace."""
+    for nodes, size in _largest_messages(ladder, trace).items():
+        why = _why_not_carried(ladder, nodes, size)
         if why:
             raise AnalysisError(
                 f"the ladder of {ladder.platform} {why}",
                 hint="measure mpi.pingpong and mpi.overhead there up to that size, or change "
                 "--per-node",
             )
+
+
+def _largest_messages(ladder: PlatformCurves, trace: Trace) -> dict[int, int]:
+    """Return the largest size of messages within a node (1) and between two (2)."""
+    largest = {1: 0, 2: 0}
+    for stream in trace.streams:
+        host = ladder.host(stream.rank)
+        for shape in stream.shapes:
+            if shape.kind in POINT_TO_POINT and shape.to >= 0:
+                nodes = 1 if host == ladder.host(shape.to) else 2
+                largest[nodes] = max(largest[nodes], shape.size)
+    return largest
+
+
+def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
+    """Describe why a ladder does not carry messages up to a size; empty where it does."""
+    where = "within a node" if nodes == 1 else "between two nodes"
+    curve = ladder.message("mpi.pingpong", nodes)
+    if curve is None:
+        is_needed = size > 0 or ladder.layout.nodes >= nodes > 1
+        return f"has no messages {where}" if is_needed else ""
+    if not curve.covers(size):
+        return f"ends at {curve.sizes[-1]:.0f} B {where}, the program sends {size:.0f} B"
+    faults = curve.faults(ladder.wire_bps_between(nodes))
+    if faults:
+        return f"is disturbed {where}: " + ", ".join(faults)
+    if size and curve.contradicts:
+        return f"has launches {where} that contradict each other"
+    return ""
 
 
 def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> PlatformCurves:
@@ -110,29 +160,38 @@ def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> Platfor
     """
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)
-    for shape in {shape for stream in trace.streams for shape in stream.shapes}:
+    for shape in shapes_of(trace):
         collective = collective_of(shape.call)
         if shape.kind != "collective" or collective is None or is_local(shape):
             continue
         key = CurveKey(collective.probe, shape.comm_size, nodes_of[shape.comm])
         if key in curves:
             continue
-        alike = (key.probe, key.nodes > 1)
-        candidates = [
-            curve_key
-            for curve_key in ladder.curves
-            if (curve_key.probe, curve_key.nodes > 1) == alike and curve_key.ranks > 1
-        ]
-        if not candidates:
+        near = _nearest(ladder, key)
+        if near is None:
             _note(notes, f"{shape.call} is not on the ladder: a tree of messages replaces it")
             continue
-        near = min(
-            candidates,
-            key=lambda curve_key: (abs(math.log(curve_key.ranks / key.ranks)), curve_key.nodes),
-        )
         curves[key] = _grown(ladder.curves[near], key)
         _note(notes, f"{shape.call} of more ranks is that of {near.ranks}, grown as a tree")
     return replace(ladder, curves=curves)
+
+
+def _nearest(ladder: PlatformCurves, key: CurveKey) -> CurveKey | None:
+    """Return the curve of the same collective with the nearest number of ranks; None without one.
+
+    It is also within a node, or also between nodes.
+    """
+
+    def distance(candidate: CurveKey) -> tuple[float, int]:
+        return abs(math.log(candidate.ranks / key.ranks)), candidate.nodes
+
+    same_probe = [candidate for candidate in ladder.curves if candidate.probe == key.probe]
+    candidates = [
+        candidate
+        for candidate in same_probe
+        if (candidate.nodes > 1) == (key.nodes > 1) and candidate.ranks > 1
+    ]
+    return min(candidates, key=distance, default=None)
 
 
 _BLOCKS = ("mpi.alltoall", "mpi.allgather", "mpi.gather", "mpi.scatter")
@@ -141,4 +200,5 @@ _BLOCKS = ("mpi.alltoall", "mpi.allgather", "mpi.gather", "mpi.scatter")
 def _grown(curve: Curve, key: CurveKey) -> Curve:
     tree = tree_steps(key.ranks) / tree_steps(curve.key.ranks)
     blocks = (key.ranks - 1) / (curve.key.ranks - 1)
-    return replace(curve.scaled(tree, blocks if key.probe in _BLOCKS else tree), key=key)
+    bandwidth = blocks if key.probe in _BLOCKS else tree
+    return replace(curve.scaled(tree, bandwidth), key=key)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+#: The number of ranks, the own rank, the partner's rank, the tag.
+TagSample = tuple[int, int, int, int]
+_Floats = NDArray[np.float64]
 #: Terms of a tag: one, the number of ranks, the own rank, the partner's; the simplest sets first.
 _TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2, 3)))
 
@@ -22,17 +25,14 @@ class TagLaw:
     factors: tuple[int, int, int, int]
     checked: bool
 
-    def at(self, ranks: int, own: int, partner: int) -> int:
+    def at(self, ranks: int, rank: int, partner: int) -> int:
         """Return the tag."""
-        values = (1, ranks, own, partner)
-        return sum(factor * value for factor, value in zip(self.factors, values, strict=True))
+        constant, of_ranks, of_rank, of_partner = self.factors
+        return constant + of_ranks * ranks + of_rank * rank + of_partner * partner
 
 
-def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
-    """Return the simplest laws that give all tags; none where no law does.
-
-    - `samples`: the number of ranks, the own rank, the partner's rank, the tag.
-    """
+def tag_laws(samples: Iterable[TagSample]) -> list[TagLaw]:
+    """Return the simplest laws that give all tags; none where no law does."""
     table = np.array(sorted(set(samples)), float)
     tags = table[:, 3]
     rows = np.column_stack([np.ones(len(table)), table[:, :3]])
@@ -44,19 +44,18 @@ def tag_laws(samples: Iterable[tuple[int, int, int, int]]) -> list[TagLaw]:
     return []
 
 
-def _fitted(
-    terms: Sequence[int], rows: NDArray[np.float64], tags: NDArray[np.float64]
-) -> TagLaw | None:
+def _fitted(terms: Sequence[int], rows: _Floats, tags: _Floats) -> TagLaw | None:
     """Return the law of some terms that gives all tags; None where there is none."""
     columns = rows[:, terms]
     if np.linalg.matrix_rank(columns) < len(terms):
         return None
-    factors = np.round(np.linalg.lstsq(columns, tags, rcond=None)[0]).astype(int)
+    exact = np.linalg.lstsq(columns, tags, rcond=None)[0]
+    factors = np.round(exact).astype(int)
     if not (columns @ factors == tags).all():
         return None
-    whole = [0, 0, 0, 0]
-    for term, factor in zip(terms, factors.tolist(), strict=True):
-        whole[term] = factor
-    different = {tuple(row) for row in columns.tolist()}
+    by_term = np.zeros(4, int)
+    by_term[list(terms)] = factors
+    constant, of_ranks, of_rank, of_partner = by_term.tolist()
+    different = np.unique(columns, axis=0)
     is_checked = len(different) > len(terms) or len(terms) == 1
-    return TagLaw((whole[0], whole[1], whole[2], whole[3]), is_checked)
+    return TagLaw((constant, of_ranks, of_rank, of_partner), is_checked)

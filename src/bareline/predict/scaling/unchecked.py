@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from bareline.predict.scaling.place_call import PlaceCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,23 @@ class Unchecked:
     byte_share: float
     time_share: float
     first: str
+
+    @classmethod
+    def of(cls, calls: Iterable[PlaceCall], whole_bytes: int) -> Unchecked:
+        """Return the counts of the calls that were made, which moved `whole_bytes`."""
+        made = list(calls)
+        whole_s = sum(call.spent_s * call.made / call.times for call in made)
+        loose = [call for call in made if call.unchecked]
+        loose_bytes = sum(call.unchecked_bytes for call in loose)
+        loose_s = sum(call.spent_s * call.unchecked / call.times for call in loose)
+        first = f"{loose[0].key.step.call} ({loose[0].why})" if loose else ""
+        return cls(
+            calls=sum(call.unchecked for call in loose),
+            of_calls=sum(call.made for call in made),
+            byte_share=loose_bytes / max(1, whole_bytes),
+            time_share=loose_s / (whole_s or 1.0),
+            first=first,
+        )
 
     @property
     def call_share(self) -> float:

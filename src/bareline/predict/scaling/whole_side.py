@@ -7,17 +7,26 @@ is true of its ends as well, or the ranks inside follow another rule.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from bareline.predict.scaling.grid import Place
-from bareline.predict.scaling.pattern import Pattern, Step
+from bareline.predict.scaling.job_calls import END_NAMES, EndName, Step
+from bareline.predict.scaling.pattern import Pattern, Template
 from bareline.predict.scaling.relations import Relation
 
 _WHOLE_SIDE = frozenset({"mirror", "half", "copy"})
-_ENDS = ("to", "from_", "root")
 _LOW = 0
 _INSIDE = 1
 _HIGH = 2
+
+
+class _Target(NamedTuple):
+    """An end of the same step, along one side."""
+
+    name: EndName
+    step: Step
+    side: int
 
 
 class WholeSideRelations:
@@ -25,34 +34,37 @@ class WholeSideRelations:
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
-        self._fitting: dict[tuple[Place, str, Step, int], set[Relation]] = defaultdict(set)
+        self._fitting: dict[tuple[Place, _Target], set[Relation]] = defaultdict(set)
         for place, template in pattern.templates.items():
-            for name in _ENDS:
-                for step, end in zip(template.steps, getattr(template, name), strict=True):
-                    for side, relations in enumerate(end.sides if end is not None else ()):
-                        self._fitting[place, name, step, side].update(relations)
+            for number in range(len(template.steps)):
+                for target, relations in _relations(template, number):
+                    self._fitting[place, target].update(relations)
 
-    def why_unchecked(self, place: Place, at: int) -> str:
+    def why_unchecked(self, place: Place, number: int) -> str:
         """Return why a relation of a call inside a side is not checked; empty if its ends fit."""
-        template = self._pattern.templates[place]
-        for name in _ENDS:
-            end = getattr(template, name)[at]
-            for side, relations in enumerate(end.sides if end is not None else ()):
-                if place[side] != _INSIDE or any(
-                    relation.kind not in _WHOLE_SIDE for relation in relations
-                ):
-                    continue
-                if not self._are_at_ends(place, name, template.steps[at], side, relations):
-                    return f"ranks at the ends of side {side + 1} have partners of another kind"
+        for target, relations in _relations(self._pattern.templates[place], number):
+            kinds = {relation.kind for relation in relations}
+            is_whole_side = place[target.side] == _INSIDE and kinds <= _WHOLE_SIDE
+            if is_whole_side and not self._are_at_ends(place, target, relations):
+                return f"ranks at the ends of side {target.side + 1} have partners of another kind"
         return ""
 
-    def _are_at_ends(
-        self, place: Place, name: str, step: Step, side: int, relations: Sequence[Relation]
-    ) -> bool:
+    def _are_at_ends(self, place: Place, target: _Target, relations: Sequence[Relation]) -> bool:
         """Whether a relation fits a call of the same step at both ends, where they were seen."""
+        side = target.side
         shared = set(relations)
         for coordinate in (_LOW, _HIGH):
             at_end = (*place[:side], coordinate, *place[side + 1 :])
             if at_end in self._pattern.templates:
-                shared &= self._fitting.get((at_end, name, step, side), set())
+                shared &= self._fitting.get((at_end, target), set())
         return bool(shared)
+
+
+def _relations(template: Template, number: int) -> Iterator[tuple[_Target, tuple[Relation, ...]]]:
+    """Yield the relations of each end of a call along each side."""
+    for name in END_NAMES:
+        end = template.concerns[number].end(name)
+        if end is None:
+            continue
+        for side, relations in enumerate(end.sides):
+            yield _Target(name, template.steps[number], side), relations

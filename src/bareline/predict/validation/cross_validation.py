@@ -20,9 +20,10 @@ import polars as pl
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
+from bareline.predict.case import Form, PredictionCase
 from bareline.predict.curves.compute import factor_between, same_processor
 from bareline.predict.curves.platform_curves import PlatformCurves, read_ladder
-from bareline.predict.prediction import SHORT_S, Form, Model, PredictionCase, predict
+from bareline.predict.prediction import SHORT_S, Model, predict
 from bareline.predict.replay.reference import ReferenceRun, base_time_s
 from bareline.predict.validation.scores import AGAIN, Lacking, Trial, Validation
 from bareline.predict.validation.wrong import wrong_term

@@ -17,10 +17,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from bareline.analysis.numbers.records import Records
 from bareline.predict.applications import Application, applications
+from bareline.predict.case import PredictionCase
 from bareline.predict.curves.compute import AS_IT_IS
 from bareline.predict.curves.coverage import CurveCoverage, strips
 from bareline.predict.curves.platform_curves import read_ladder
-from bareline.predict.prediction import PredictionCase
 from bareline.predict.questions import UPGRADES, Upgrade, upgrades
 from bareline.predict.shares import TITLES, LossSplit, explain_application
 from bareline.predict.validation.cross_validation import Note
@@ -125,7 +125,7 @@ def _losses(
     for platform in sorted(slower, key=lambda platform: -times_s[platform]):
         # An error means that the loss is within noise, or that the replay does not reproduce it.
         with suppress(BarelineError):
-            loss = explain_application(records, name, records.baseline, platform, found=by_name)
+            loss = explain_application(records, name, records.baseline, platform, by_name=by_name)
             yield ApplicationLoss(name, loss)
 
 

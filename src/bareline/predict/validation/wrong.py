@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bareline.predict.applications import Application
-from bareline.predict.prediction import PredictionCase
+from bareline.predict.case import PredictionCase
 from bareline.profile.records import NO_CALLS, POINT_TO_POINT, Shape
 from bareline.profile.trace import Trace
 from bareline.vocabulary.units import format_value

@@ -63,7 +63,7 @@ def _share_words(name: str, point: GrownRanks) -> str:
 
 def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
     """Yield the data that a prediction rests on, its assumptions, and all that it leaves out."""
-    scaled = prediction.own
+    scaled = prediction.program
     is_simulated = prediction.target.simulated
     method = "simulated" if is_simulated else "replayed on the measured ladder"
     yield Remark(f"* made anew by laws in the grid's sides; all times are {method}.", "muted")

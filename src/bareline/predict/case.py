@@ -1,0 +1,153 @@
+"""The case of a prediction: one application between two platforms, by single and drawn launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from bareline.predict.curves.compute import ComputeFactor
+from bareline.predict.curves.costs import INPUTS, Costs, mixed
+from bareline.predict.curves.platform_curves import PlatformCurves
+from bareline.predict.interval import UNREPEATED, half_width
+from bareline.predict.replay.delta import delta
+from bareline.predict.replay.engine import Replayed, replay
+from bareline.predict.replay.reference import ReferenceRun
+
+#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
+#: difference to slower platforms and as a ratio to faster ones. The time that a replay lacks on the
+#: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
+Form = Literal["carried", "difference", "ratio"]
+
+_DRAWS = 100
+#: Launches of an application from which on they show how well it repeats itself.
+REPEATED = 3
+
+
+@dataclass(frozen=True)
+class PredictionCase:
+    """One application between two platforms; `compute` is computing's factor from A to B."""
+
+    base: ReferenceRun
+    b: PlatformCurves
+    compute: ComputeFactor
+    io: float = 1.0
+    _replayed: dict[float, Replayed] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def a(self) -> PlatformCurves:
+        """The ladder of the base."""
+        return self.base.ladder
+
+    def replayed(self, factor: float) -> Replayed:
+        """Replay the trace on B with this factor of computing, once."""
+        assert self.base.trace is not None
+        if factor not in self._replayed:
+            self._replayed[factor] = replay(self.base.trace, self.costs(factor)[1])
+        return self._replayed[factor]
+
+    @cached_property
+    def drawn(self) -> float:
+        """Half-width that drawing the ladders' launches again adds, in ln.
+
+        It is by the difference model, which is about as sensitive as a replay and costs a
+        thousandth.
+        """
+        if min(self.a.n, self.b.n) < 2:
+            return 0.0
+        rng = np.random.default_rng(1)
+        return _log_width(drawn_case(self, rng) for _ in range(_DRAWS))
+
+    @cached_property
+    def speeds(self) -> float:
+        """Half-width, in ln, of predictions from single launches of the ladders, as runs meet them.
+
+        TCP between hosts has two speeds, by launch: a run meets one of them, and more launches of
+        the ladder do not make that surer. A block that is slow on both sides cancels.
+        """
+        launches = min(self.a.n, self.b.n, _DRAWS)
+        if launches < 2:
+            return 0.0
+        return _log_width(self._of_launch(launch) for launch in range(launches))
+
+    def _of_launch(self, launch: int) -> PredictionCase:
+        """Return the case by a single launch of both ladders."""
+        chosen = np.array([launch])
+        return self.between(self.a.of_launches(chosen), self.b.of_launches(chosen))
+
+    @cached_property
+    def change(self) -> float:
+        """The changes of all inputs together, gains included, in ln of the time."""
+        a, b = self.costs(self.compute.hi)
+        changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
+        return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
+
+    @property
+    def repeats(self) -> float | None:
+        """Half-width, in ln, of the application's launches on the base; None below three."""
+        times_s = self.base.launches_s
+        if len(times_s) < REPEATED:
+            return None
+        return half_width(np.log(times_s))
+
+    @property
+    def launches(self) -> float:
+        """Half-width, in ln, of single launches: of the application's, or of the ladders'.
+
+        It is the larger of both: the base may have one speed where the other platform has two.
+        Where too few launches show the application's, it is that of other programs.
+        """
+        repeats = UNREPEATED if self.repeats is None else self.repeats
+        return max(self.speeds, repeats)
+
+    def between(self, a: PlatformCurves, b: PlatformCurves) -> PredictionCase:
+        """Return the case with other ladders of the same platforms."""
+        return replace(self, base=replace(self.base, ladder=a), b=b)
+
+    def costs(self, factor: float) -> tuple[Costs, Costs]:
+        """Return the costs on both platforms."""
+        ranks = self.base.profile.ranks
+        before = self.a.beside(ranks)
+        after = self.b.beside(ranks)
+        b = Costs(self.b, factor, self.io)
+        if before is not None and after is not None:
+            # The stretches of computing are those that A traced.
+            b = replace(b, beside=after.times / before.times - 1, beside_s=before.time_s)
+        return Costs(self.a), b
+
+
+def _log_width(drawn: Iterable[PredictionCase]) -> float:
+    """Return the half-width of the predictions from drawn ladders, in ln."""
+    times = (time_by(case, "delta", "ratio", case.compute.middle) for case in drawn)
+    return half_width([math.log(time_s) for time_s in times])
+
+
+def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
+    """Draw launches again, the same blocks on both sides: the noise that they share cancels."""
+    seed = int(rng.integers(2**63))
+    a = case.a.resampled(np.random.default_rng(seed))
+    b = case.b.resampled(np.random.default_rng(seed))
+    return case.between(a, b)
+
+
+def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
+    """Return the time on B by a model, in s.
+
+    - `form`: of a replay; `factor`: of computing.
+    """
+    base = case.base
+    if model == "delta":
+        time_s = base.wall_s + delta(base.profile, *case.costs(factor))
+        return base.on_clock(max(time_s, 0.01 * base.wall_s), factor)
+    on_a = base.timed_s(base.replayed)
+    on_b = base.timed_s(case.replayed(factor))
+    if form == "ratio" or (form == "carried" and on_b < on_a):
+        return base.time_s * on_b / on_a
+    launch_s = base.launch_s
+    return base.time_s * max(launch_s + on_b - on_a, 0.01 * launch_s) / launch_s

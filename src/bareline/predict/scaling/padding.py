@@ -1,0 +1,99 @@
+"""Laws of messages that are padded to whole blocks: each is a share of the problem, rounded up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline.predict.scaling.laws import EXACT, Floats, Law, LawTerms, SizeTable, in_blocks
+
+#: The sizes of blocks to which messages are padded, in bytes: from a cache line on.
+_BLOCKS = [1 << power for power in range(6, 17)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """The least and the most bytes of the whole of which shares are padded to some sizes."""
+
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, shares: Floats, values: Floats, block: int) -> _Whole | None:
+        """Return the range that shares and their sizes leave; None where no whole fits."""
+        least = math.floor(float(((values - block) / shares).max()) + EXACT) + 1.0
+        most = float(math.floor(float((values / shares).min()) + EXACT))
+        return cls(least, most) if least <= most else None
+
+    @property
+    def ends(self) -> list[float]:
+        """Both ends of the range, or its only value."""
+        return sorted({self.least, self.most})
+
+
+def padded_laws(table: SizeTable, terms: LawTerms) -> list[Law]:
+    """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
+
+    Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
+    the least and with the most are returned: they agree where the range determines the size.
+    """
+    if table.values.min() <= 0 or table.values.min() == table.values.max():
+        return []
+    laws: list[Law] = []
+    for block in _blocks_of(table.values):
+        for term in terms.shares:
+            laws += _laws_of_block(table, term, block)
+    return laws
+
+
+def _blocks_of(sizes: Floats) -> Iterator[int]:
+    """Yield the blocks of which all sizes are multiples."""
+    for block in _BLOCKS:
+        if not np.any(sizes % block):
+            yield block
+
+
+def _laws_of_block(table: SizeTable, term: int, block: int) -> list[Law]:
+    whole = _Whole.of(table.rows[:, term], table.values, block)
+    if whole is None:
+        return []
+    checked = _is_padding_checked(table, term, block)
+    return [Law((term,), np.array([end]), checked, block=block) for end in whole.ends]
+
+
+def _is_padding_checked(table: SizeTable, term: int, block: int) -> bool:
+    """Whether the other counts alone give the sizes of some count."""
+    shares = table.rows[:, term]
+    for left in table.by_count:
+        rest = ~left
+        if not rest.any():
+            continue
+        whole = _Whole.of(shares[rest], table.values[rest], block)
+        if whole is None:
+            continue
+        expected = [in_blocks(end * shares[left], block) for end in whole.ends]
+        if all((sizes == table.values[left]).all() for sizes in expected):
+            return True
+    return False
+
+
+def may_be_padding(table: SizeTable, there: Floats, terms: LawTerms) -> bool:
+    """Whether one size on all counts may be a share in whole blocks that has fewer on a new grid.
+
+    - `there`: the terms' values on the new grid.
+    """
+    size = table.values[0]
+    if not size or (table.values != size).any():
+        return False
+    for block in _blocks_of(table.values):
+        for term in terms.shares:
+            shares = table.rows[:, term]
+            whole = _Whole.of(shares, table.values, block)
+            if whole is None or np.ptp(shares) == 0:
+                continue
+            if whole.least * there[term] <= size - block:
+                return True
+    return False
