@@ -174,13 +174,13 @@ def grade_of(run):
 def test_nothing_is_certain_before_the_first_planned_look(looked_at):
     grade, promise = grade_of(looked_at(7, 3.0))
     assert grade == "likely"
-    assert "After 7 complete ones none was reached, so nothing is certain yet" in promise
+    assert "7 complete blocks reach none of them, so nothing is certain yet" in promise
 
 
 def test_a_row_is_certain_at_a_planned_look(looked_at):
     grade, promise = grade_of(looked_at(8, 1.5))
     assert grade == "certain"
-    assert "Looks were planned after 8, 10 and 12 blocks, at 2, 1.5 and 1.5 % of error" in promise
+    assert "were planned after 8, 10 and 12 blocks, with 2, 1.5 and 1.5 % error" in promise
 
 
 def without(run, block, keep):
@@ -197,7 +197,7 @@ def test_a_look_in_whose_last_block_trials_are_missing_is_not_reached(looked_at,
     run = without(looked_at(8, 3.0), 7, keep)
     grade, promise = grade_of(run)
     assert grade == "likely"
-    assert "After 7 complete ones none was reached" in promise
+    assert "7 complete blocks reach none of them" in promise
     assert [look["reached"] for look in status_of(run)["looks"]] == [False, False, False]
 
 
@@ -211,7 +211,7 @@ def test_a_block_after_the_look_may_be_incomplete(looked_at):
 
 def test_blocks_after_a_look_make_rows_likely_at_most(looked_at):
     _, promise = grade_of(looked_at(9, 1.5))
-    assert "Blocks after the look at 8 make rows likely at most" in promise
+    assert "Blocks after the look at 8 can make a difference likely, not certain" in promise
 
 
 def test_the_plan_of_looks_is_told(null_platforms):
