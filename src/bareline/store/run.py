@@ -165,10 +165,8 @@ class Run(RunFiles):
             os.close(descriptor)
 
     def _in_use(self, file: Path) -> StoreError:
-        problem, step = (
-            "another bareline is writing to this run",
-            "wait until the other bareline ends, or end it",
-        )
+        problem = "another bareline is writing to this run"
+        step = "wait until the other bareline ends, or end it"
         if holder := holder_of(file):
             lease = shlex.quote(str(lease_of(file)))
             problem += f": {holder}"
@@ -221,7 +219,8 @@ class Run(RunFiles):
 
         Raises StoreError: a line other than a torn last one is damaged.
         """
-        probes, platforms = self.header.probes, self.header.platforms
+        probes = self.header.probes
+        platforms = self.header.platforms
         return whole_lines(
             self.path,
             self._records_file().name,
@@ -238,7 +237,8 @@ class Run(RunFiles):
 
         Raises StoreError: a line other than a torn last one is damaged before its samples.
         """
-        probes, platforms = self.header.probes, self.header.platforms
+        probes = self.header.probes
+        platforms = self.header.platforms
         lines = whole_lines(
             self.path,
             self._records_file().name,
