@@ -7,6 +7,7 @@ platform's number.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -134,14 +135,17 @@ class Sweep:
                 check(ranks)
                 yield ranks
             return
-        fitting = (
-            capacity.ranks(
-                self.threads, nodes or (1 if self.placement is Placement.PACK else capacity.nodes)
-            )
-            for capacity in self._with_cores(room)
-            if capacity.nodes >= (nodes or 1)
-        )
-        yield from _powers(nodes or 1, max(fitting, default=0), check)
+        least = nodes or 1
+        most = 0
+        for capacity in self._with_cores(room):
+            if capacity.nodes >= least:
+                used = nodes or self._nodes_used(capacity)
+                most = max(most, capacity.ranks(self.threads, used))
+        yield from _powers(least, most, check)
+
+    def _nodes_used(self, capacity: Capacity) -> int:
+        """Return the nodes of a platform that the placement uses where the study names none."""
+        return 1 if self.placement is Placement.PACK else capacity.nodes
 
     def _full_nodes(self, check: Callable[[int], None]) -> Iterator[Shape]:
         """Let the nodes follow from the ranks."""
@@ -172,9 +176,11 @@ class Sweep:
                 where=self.where,
                 hint="remove one of the three",
             )
-        each, numbers = self._each(room), self._nodes(room)
+        each = self._each(room)
+        numbers = self._nodes(room)
         any_fits = False
-        for ranks, nodes in ((count * nodes, nodes) for count in each for nodes in numbers):
+        for count, nodes in itertools.product(each, numbers):
+            ranks = count * nodes
             try:
                 check(ranks)
             except ProbeError:
