@@ -108,9 +108,7 @@ def json_decoder(
 def _check_digits(digits: str, text: str, bounds: DocumentLimits) -> None:
     if len(digits) > bounds.digits:
         place = f"line {_line_of(text, text.find(digits))}: " if text else ""
-        raise DocumentError(
-            f"{place}a number has {len(digits):,} digits, more than {bounds.digits:,}"
-        )
+        raise DocumentError(f"{place}a number of {len(digits):,} digits, more than {bounds.digits}")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -138,9 +136,7 @@ def _check_structure(text: str, bounds: DocumentLimits) -> None:
         else:
             if len(word) - 2 > bounds.text_chars:
                 line = _line_of(text, token.start())
-                raise DocumentError(
-                    f"line {line}: a text is too long ({len(word) - 2:,} characters)"
-                )
+                raise DocumentError(f"line {line}: a text is too long ({len(word) - 2:,})")
             values -= word.count(",") + word.count("[") + word.count("{")
     if values > bounds.values:
         raise DocumentError(f"it has {values:,} values, more than {bounds.values:,}")
@@ -294,9 +290,7 @@ def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
     if ":" in node.value:  # YAML 1.1 reads 1:30 as 90
         node.tag = _TEXT
     elif len(node.value) > bounds.digits:
-        raise _refused(
-            node, f"a number has {len(node.value):,} digits, more than {bounds.digits:,}"
-        )
+        raise _refused(node, f"a number has {len(node.value):,} digits, too many")
 
 
 def _refused(place: Any, reason: str) -> DocumentError:
@@ -340,9 +334,7 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
         raise DocumentError(f"it has {len(lines):,} lines, more than {bounds.values:,}")
     for number, line in enumerate(lines, 1):
         if len(line) > bounds.text_chars:
-            raise DocumentError(
-                f"line {number} has {len(line):,} characters, more than {bounds.text_chars:,}"
-            )
+            raise DocumentError(f"line {number} has {len(line):,} characters, too many")
     return lines
 
 
