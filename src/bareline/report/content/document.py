@@ -132,7 +132,7 @@ class Document:
 
     @cached_property
     def history(self) -> Trend:
-        """Its runs over time; of one run, the runs of its study in the same folder."""
+        """The history of the compared runs; of one run, the study's runs in the same folder."""
         runs = self.history_runs or history_of(self.records.runs)
         return trend_of(runs, self.comparison.margin)
 
