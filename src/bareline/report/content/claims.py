@@ -93,7 +93,7 @@ def claims_of(comparison: Comparison) -> Claims:
 
 
 def _share_rows(comparison: Comparison) -> Sequence[Row]:
-    """Return the rows of measured shares of a peak, including those of the baseline."""
+    """Return the rows of measured shares of a peak, including the baseline's."""
     names = sorted({share.metric for share in SHARES})
     return read_rows(comparison.summary.filter(pl.col("metric").is_in(names)), None)
 

@@ -87,7 +87,7 @@ class Document:
 
     @cached_property
     def glance(self) -> VerdictMatrix | None:
-        """The verdict in one line and as a matrix; None for a single platform."""
+        """The worst verdicts by layer and platform, as words and matrix; None for one platform."""
         return None if self.comparison.alone else self.comparison.glance
 
     @cached_property
@@ -217,7 +217,7 @@ _MOST = 4
 
 
 def glosses(document: Document) -> Mapping[str, str]:
-    """Return a description of each platform: its title, that of its role, or its differing facts.
+    """Return a description of each platform: its title, its role's title, or its differing facts.
 
     Empty if no platform has a description.
     """

@@ -227,7 +227,10 @@ def facts_table(
 
 
 def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
-    """Return the facts of each platform; of a run on several machines, those of each machine."""
+    """Return the facts of each platform.
+
+    A run on several machines has the facts of each machine separately.
+    """
     machines = sorted({session.machine for session in run.sessions().values()})
     if len(machines) < 2:
         return run.facts()

@@ -79,9 +79,9 @@ def value_words(cell: Row, scale: Scale) -> str:
 
 
 def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
-    """Describe the contents of several groups, e.g. ``2 ranks: a 3 and b 4.
+    """Describe the contents of several groups, at most `most` of them.
 
-    4 ranks: a 5. And 2 more.``.
+    Example: ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``
     """
     groups: list[str] = []
     for label, contents in texts.items():
@@ -121,7 +121,7 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name a function, with its direction (read or write) if it can have several."""
+    """Name a function, with the kind of its request (e.g. send) if the function has several."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
