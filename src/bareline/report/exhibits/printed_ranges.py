@@ -116,7 +116,7 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Return the range that counts as inside; an end is None where a bound leaves it open."""
+    """Return the ends of the range that counts as inside; a bound has None at its open end."""
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high
