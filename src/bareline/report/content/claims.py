@@ -1,7 +1,6 @@
 """The claims of a publication next to the results of a run, with the verdict on each claim.
 
-Two kinds of statements have a row: the claims that the publication makes in words, and each ratio
-that it prints. Both kinds are judged in the same way.
+A claim in words and a printed ratio both have a row, and are judged in the same way.
 """
 
 from __future__ import annotations
@@ -71,10 +70,7 @@ _EQUAL = Decimal("1.1")
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Return a row for each claim of the publications that the study repeats.
-
-    Without such publications there are no rows.
-    """
+    """Return a row for each claim of the publications that the study repeats, if any."""
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
@@ -186,10 +182,7 @@ class _Judge:
             yield replace(base, printed="1", results=(result.id,))
 
     def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:
-        """Return the row of a printed ratio.
-
-        If the ratio is printed for several probes, the row is about the first one that is measured.
-        """
+        """Return the row of a printed ratio, or of its first printing that is measured."""
         subject = [ratio.benchmark, ratio.metric.replace("_", " ")]
         place = conditions(ratio.conditions)
         if place:
@@ -307,10 +300,7 @@ class _Tried:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
-    """Return the first attempt that is measured.
-
-    If none is, return the first attempt that compares two platforms, or else the first attempt.
-    """
+    """Return the first measured attempt; if none is, one that compares two platforms, if any."""
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
             return attempt
