@@ -244,8 +244,7 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
 
 
 class _Replacement(NamedTuple):
-    """A run whose cases replace the cases of earlier runs, with an old and a new case as example.
-    """
+    """A run whose cases replace earlier cases, with an old and a new case as example."""
 
     run: int
     before: Place
