@@ -2,9 +2,9 @@
 
 Measurements in common blocks are tested by exchanging the platforms' names in whole boots, for all
 points and means at once. Launches of separate runs are first paired by their order; a difference
-that noise may explain is then not certain. A launch is lost if it exceeded a time limit. The
-platforms' numbers of lost launches are tested in the same family. The probability that any claim of
-the family is false is at most 5 %.
+that noise may explain is then not certain. A launch is lost if it exceeded a time limit; the
+numbers of lost launches are tested in the same family. The probability that any claim of the family
+is false is at most 5 %.
 """
 
 from __future__ import annotations
@@ -33,14 +33,12 @@ class Family:
     """The results of testing points, and means over several points, as one family.
 
     - `points`: for each pair the p-value of each point, NaN for a point that was not tested.
-    - `by_loss`: for each pair and point 1 or -1 if the lost launches alone make it worse or better,
-      else 0.
-    - `means`: for each pair and group its mean; None if fewer than two points have a ratio, or if
-      there are few launches.
-    - `exchanged`: the smallest number of blocks, boots or pairs of launches exchanged in any test.
+    - `by_loss`: 1 or -1 if lost launches alone make a point worse or better, else 0.
+    - `means`: for each pair and group its mean; None below two points with a ratio, or with few
+      launches.
+    - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
     - `short`: the platforms with too few possible exchanges for any certain row.
-    - `needed`: the number of blocks, boots or pairs of launches that the platforms in `short` need;
-      0 if `short` is empty.
+    - `needed`: the number of blocks, boots or pairs of launches that these platforms need; else 0.
     """
 
     points: list[FloatCube]
@@ -157,10 +155,7 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return the p-values of one of several families, corrected for the number of families.
-
-    - `alpha`: the error that the interim analysis (look) spends.
-    """
+    """Return the p-values of a family, corrected for all families; a look spends `alpha`."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
@@ -223,10 +218,7 @@ class Discoveries(NamedTuple):
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> Discoveries:
-    """Return q-values (false discovery rate) of the points, and the sides that lost more launches.
-
-    The two lists have the form of `Family.points` and `Family.by_loss`.
-    """
+    """Return q-values (false discovery rate), as `Family.points` and `Family.by_loss`."""
     members = []
     for pair, mask in zip(pairs, tested, strict=True):
         members.append(Members(pair, mask, (), np.ones(mask.shape)))
@@ -251,10 +243,7 @@ def discoveries(
 
 
 def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
-    """Return the q-values of the tests of lost launches.
-
-    A test whose smallest possible p-value (`least`) is not significant is left out.
-    """
+    """Return the q-values of lost launches; tests that cannot be significant are left out."""
     could_be_certain = least <= stats.LOST_ALPHA
     testable = np.where(could_be_certain, p, np.nan)
     return stats.false_discovery(testable)

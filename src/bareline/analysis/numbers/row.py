@@ -73,11 +73,7 @@ class Estimate:
         return self.lo, self.hi
 
     def over(self, below: Estimate) -> Estimate:
-        """Return this ratio divided by the ratio `below`.
-
-        The half-widths are added, so that the interval is valid even if the two ratios are not
-        independent.
-        """
+        """Return this ratio over `below`; half-widths add, which is valid for dependent ratios."""
         lo = None
         if self.lo is not None and below.hi:
             lo = self.lo / below.hi
@@ -149,13 +145,11 @@ class LostLaunches:
     """The numbers of launches that exceeded a time limit or crashed, of a case on two platforms.
 
     - `lost`, `base_lost`: launches of the platform and of the baseline that exceeded a time limit.
-    - `tried`, `base_tried`: all launches that did not crash.
-    - `crashed`, `base_crashed`: launches that crashed.
+    - `tried`, `base_tried`: all launches that did not crash; `crashed`, `base_crashed`: the rest.
     - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
     - `by_points`: `limit_s` limits each point, so that some points were left out, not the launch.
     - `took_s`: the median duration of a launch on the other platform; None if no launch ended.
-    - `at_least`: the known bound of an open ratio: a lower bound if it is 1 or more, an upper bound
-      if it is below 1; None without a bound.
+    - `at_least`: the known bound of an open ratio: an upper bound if below 1, else a lower bound.
     - `by_loss`: 1 or -1 if the number of lost launches alone makes the row worse or better, else 0.
     """
 
@@ -190,8 +184,8 @@ class Row:
     - `n_failed`, `n_failed_baseline`: the numbers of failed trials of the case.
     - `value`, `base`: medians over launches, in the metric's unit; None without a value.
     - `ratio`: times worse than the baseline; None without a ratio.
-    - `difference`: the difference in the metric's unit, above 0 is worse; for values that are not
-      positive, which have no ratio.
+    - `difference`: in the metric's unit, above 0 is worse; for values without a ratio because they
+      are not positive.
     - `verdict`: worse or better only if that is certain or likely; None if nothing is compared.
     - `grade`: how certain the comparison is; None if nothing is compared.
     - `rule`: the rule of `bareline.analysis.judgements.decide` that set `verdict` and `grade`.
@@ -278,10 +272,7 @@ class Row:
 
 
 def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Row, ...]:
-    """Read the rows of a summary, of a comparison, or of both joined.
-
-    Rows of the baseline come from the summary only.
-    """
+    """Read the rows of a summary, of a comparison, or of both joined."""
     rows = []
     if comparison is not None:
         rows = list(comparison.iter_rows(named=True))
@@ -366,10 +357,7 @@ def _key(row: _Fields) -> tuple[Any, ...]:
 
 
 def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
-    """Read a value with its interval; None if the value is not finite.
-
-    A bound that is not finite is open.
-    """
+    """Read a value with its interval; None for a value that is not finite."""
     figure = finite(row.get(value))
     if figure is None:
         return None
