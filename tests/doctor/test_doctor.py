@@ -242,7 +242,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (modules / "kvm_pvm").mkdir(parents=True)
     (found,) = kvm()
     assert found.status is Health.WARN
-    assert "kvm_pvm, which interprets kernels" in found.detail
+    assert "kvm_pvm, on which ordinary guest kernels" in found.detail
     assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
     with raises(PlatformError, "BL-PLATFORMS-589", "kvm_pvm"):

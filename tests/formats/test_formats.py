@@ -266,7 +266,9 @@ def test_imb_without_sections_has_failed():
     assert "Benchmarking" not in whole
     (found,) = read_text(whole, Path("empty"))
     assert isinstance(found.imported.outcome, Failed)
-    assert found.imported.outcome.reason == "Bcast was to run, but the output has no section of it"
+    assert (
+        found.imported.outcome.reason == "Bcast was requested, but the output has no section of it"
+    )
     with raises(ImportRefused, "BL-FORMATS-617"):
         read_text(whole.replace("# Bcast\n", ""), Path("nameless"))
 

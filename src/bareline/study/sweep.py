@@ -100,7 +100,7 @@ class Sweep:
         if self._open_nodes:
             return False
         raise StudyError(
-            f"it measures between {self.ends} nodes: on {nodes} some would be idle",
+            f"it measures between {self.ends} nodes: with {nodes} nodes, some would be idle",
             where=self.where,
             hint=f"write nodes = {self.ends}, or nodes = 1 for both ends on one node",
         )
@@ -110,9 +110,10 @@ class Sweep:
     ) -> Iterator[Shape]:
         if self._open_nodes and self.ranks is None and self.ends is None:
             raise StudyError(
-                f'nodes = "{self.nodes}" asks for several nodes, and one rank is on one of them',
+                f'nodes = "{self.nodes}" asks for several nodes, but the case has only '
+                "one rank, which uses one node",
                 where=self.where,
-                hint="add ranks_per_node = 1, or the number of `ranks`",
+                hint="add ranks_per_node = 1, or set `ranks` to the number of ranks",
             )
         numbers: Sequence[int | None] = self._nodes(room) if self.nodes is not None else [None]
         for nodes in numbers:
@@ -151,9 +152,10 @@ class Sweep:
         each = self.ranks_per_node
         if not isinstance(each, int) or self.ranks == POWERS:
             raise StudyError(
-                "neither 'ranks' nor 'nodes' is a number: how many nodes are meant is open",
+                "the number of nodes is not defined because neither 'ranks' nor 'nodes' "
+                "is a number",
                 where=self.where,
-                hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and no `ranks`',
+                hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and remove `ranks`',
             )
         for ranks in _listed(self.ranks or (each * self.ends if self.ends else 1)):
             check(ranks)

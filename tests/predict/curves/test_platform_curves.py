@@ -139,7 +139,7 @@ def test_a_median_of_no_launch_is_never_asked_for():
     ("arguments", "words"),
     [
         ([], "no profile is given"),
-        (["PROFILE"], "needs two ladders"),
+        (["PROFILE"], "needs the MPI benchmarks (the ladder) of two platforms"),
         (["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"], "no model 'magic'"),
         (["PROFILE", "--from", "RUN", "--to", "b"], "RUN"),
         (["--validate", "RUN"], "RUN"),

@@ -130,9 +130,9 @@ def _content_of(run: Run) -> _Content:
     Raises AnalysisError: the run is incomplete, or has no values that could be compared.
     """
     if run.is_being_written():
-        raise AnalysisError("it is being measured now")
+        raise AnalysisError("the run is being measured now")
     if _is_torn(run.path / RECORDS_FILE):
-        raise AnalysisError("its last record is torn: it was killed")
+        raise AnalysisError("its last record is incomplete because bareline was killed")
     records = read_runs([run])
     table = summarize(records)
     simulated = set()

@@ -55,9 +55,9 @@ class ReferenceValue(BaseModel):
     @model_validator(mode="after")
     def _has_a_bound(self) -> ReferenceValue:
         if self.lower is None and self.upper is None:
-            raise ValueError("has neither lower nor upper: nothing can lie outside")
+            raise ValueError("has neither lower nor upper: so that no value can be outside")
         if any(end is not None and math.isinf(end) for end in self.ends):
-            raise ValueError("has a bound beyond the largest number")
+            raise ValueError("has a bound that is too large for a number")
         return self
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bareline.vocabulary.errors import ReportError
 
-_LIFT = "see `ulimit -v`, and run it where that is unlimited"
+_LIFT = "see `ulimit -v`, and run the command where `ulimit -v` is unlimited"
 
 
 @dataclass(frozen=True, slots=True)
