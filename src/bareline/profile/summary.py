@@ -135,7 +135,7 @@ class Imbalance:
 def time_split(profile: Profile) -> list[TimeShare]:
     """Return the parts of the ranks' time between ``MPI_Init`` and ``MPI_Finalize``.
 
-    The times of computing, waiting, file calls and MPI calls are those of the main threads;
+    The times of computing, waiting, file calls and MPI calls are times of the main threads;
     together they are the wall time. The time of MPI calls is divided in proportion to the kinds of
     calls of all threads.
     """
