@@ -24,7 +24,7 @@ _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.
 
 
 def user_namespaces(case: LossCase) -> Cause | NoCause:
-    """Judge whether each rank has its own user namespace, which prevents reading other ranks' memory.
+    """Judge whether ranks have separate user namespaces, which prevents reading other ranks' memory.
 
     A container that all ranks of a node share bounds the cost, or shows that it is 0.
     """
