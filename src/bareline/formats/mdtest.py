@@ -46,12 +46,13 @@ _LABELS = re.compile(
 def read(text: str) -> Iterable[Reading]:
     """Read a launch."""
     launched = _LAUNCHED.search(text)
+    ranks = int(launched[2]) if launched else UNKNOWN_RANKS
     made = partial(
         Reading,
         probe="mdtest.operations",
         title="operations on files and directories (mdtest)",
         layer=Layer.IO,
-        ranks=int(launched[2]) if launched else UNKNOWN_RANKS,
+        ranks=ranks,
     )
     params: dict[str, Scalar] = {}
     left_out: list[Omission] = []
@@ -74,8 +75,7 @@ def read(text: str) -> Iterable[Reading]:
     except ParseError as error:
         yield made(metrics=UNTOLD, params=params, outcome=unread(error))
         return
-    # Trees are few, and their rates say little.
-    metrics = {name: as_detail(_RATE) if name.startswith("tree") else _RATE for name in rates}
+    metrics = {name: _metric(name) for name in rates}
     samples = [Sample(name, rate) for name, rate in rates.items()]
     yield made(
         metrics=metrics,
@@ -106,6 +106,11 @@ def _options(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(options), tuple(f"{word}: a label" for word in ignored)
 
 
+def _metric(name: str) -> Metric:
+    # Trees are few, and their rates say little.
+    return as_detail(_RATE) if name.startswith("tree") else _RATE
+
+
 def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     """Return the mean rate of every operation that ran, in op/s."""
     rates: dict[str, float] = {}
@@ -124,8 +129,10 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
             rates[name] = mean
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:
-        lost = [omission for omission in left_out if omission.lost]
-        raise ParseError(str(lost[0]) if lost else "no operation was measured")
+        for omission in left_out:
+            if omission.lost:
+                raise ParseError(str(omission))
+        raise ParseError("no operation was measured")
     return ran
 
 

@@ -122,12 +122,14 @@ def read(text: str) -> Iterable[Reading]:
         raise ParseError("there is no title of a perftest program")
     rate = title["kind"] == "BW"
     verb = _PROGRAMS.get(title["verb"], "atomic")
-    program = f"ib_{verb}_{'bw' if rate else 'lat'}"
+    ending = "bw" if rate else "lat"
+    quantity = "bandwidth" if rate else "latency"
+    program = f"ib_{verb}_{ending}"
     settings = _settings_of(text)
     made = partial(
         Reading,
         probe=f"perftest.{program}",
-        title=f"RDMA {'bandwidth' if rate else 'latency'} ({program})",
+        title=f"RDMA {quantity} ({program})",
         layer=Layer.NETWORK,
         params=_params(title, settings),
         ignored=_SETTINGS.ignored(settings),
