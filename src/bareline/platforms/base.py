@@ -171,7 +171,10 @@ class Platform(ABC, Generic[O_co]):
         nodes = self.spec.options.node_count
         try:
             if layout.nodes > nodes:
-                raise PlatformError(f"{layout.nodes} nodes are wanted of {count(nodes, 'node')}")
+                raise PlatformError(
+                    f"{layout.nodes} nodes are requested, but the inventory has only "
+                    f"{count(nodes, 'node')}"
+                )
             self.check(self.spec)
             yield
         except PlatformError as error:

@@ -229,7 +229,7 @@ def create_run(
 
     - `control`: which of the platforms is the baseline once more, as `with_control` added it.
 
-    Raises StudyError: nothing of the study runs on these platforms.
+    Raises StudyError: no case of the study runs on these platforms.
     Raises StoreError: the directory cannot be made.
     """
     # `ab` launches its commands for the first time before it needs these.

@@ -145,7 +145,7 @@ class Fft(Nodebench[FftParams]):
             for point in report.points
         ]
         if measured != requested:
-            raise ParseError(f"transforms {measured} instead of {requested}")
+            raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
             # The length is a parameter of the trial already.
             yield from spread_samples(
@@ -253,7 +253,7 @@ class Peak(Nodebench[PeakParams]):
                 del words[1]
             if not words or not set(words) <= _SETS:
                 raise ParseError(
-                    f"the point {dict(point.coordinates)} is of no known instruction set"
+                    f"the point {dict(point.coordinates)} has an unknown instruction set"
                 )
             widest = point.positive("rate", "median")
             yield Sample("set_rate", widest, point.coordinates)

@@ -191,7 +191,7 @@ def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: boo
         return Busy(text, retry_after_s=after_s)
     if code == 401:
         return PlatformError(
-            f"the cloud does not let you in: {text}", hint="see the login in your clouds.yaml"
+            f"the cloud rejects the login: {text}", hint="see the login in your clouds.yaml"
         )
     return PlatformError(text)
 

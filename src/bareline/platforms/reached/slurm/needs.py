@@ -20,7 +20,7 @@ _BUSY = re.compile(r"nodes are busy|[Ii]mmediate|not available now")
 def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> NodeLook:
     """Look at one node that is free now.
 
-    - `words`: how the nodes are asked for, as ``salloc`` and ``sbatch`` take it.
+    - `words`: how the nodes are requested, as ``salloc`` and ``sbatch`` take it.
     - `software`: modules and environments that are loaded there first.
 
     Raises NotNow: none is free within some seconds.
@@ -35,7 +35,7 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
         why = commands.last_line(ended.stderr) or ended.why
         if _BUSY.search(ended.stderr) or ended.timed_out:
             raise NotNow(f"no node is free within {_WAIT_S} s ({why})")
-        raise PlatformError(f"srun refuses: {why}", hint="see that `sinfo` works here")
+        raise PlatformError(f"srun refuses: {why}", hint="check that `sinfo` works here")
     return read_needs(ended.stdout)
 
 
