@@ -64,11 +64,7 @@ def read(text: str) -> Iterable[Reading]:
             raise ParseError(
                 f"mdtest {old[1]} prints another format; bareline reads mdtest 3.x and 4.x"
             )
-        check_last_line(text)
-        if _END.search(text):
-            caveats = death_caveat(text)
-        else:
-            check_whole(text)
+        caveats = _ending(text)
         if launched is None:
             raise ParseError("the output does not contain the number of tasks of mdtest")
         options, ignored = _options(text)
@@ -87,6 +83,15 @@ def read(text: str) -> Iterable[Reading]:
         ignored=ignored,
         left_out=tuple(left_out),
     )
+
+
+def _ending(text: str) -> tuple[str, ...]:
+    """Return the caveats of a complete output; raises ParseError: it is truncated."""
+    check_last_line(text)
+    if _END.search(text):
+        return death_caveat(text)
+    check_whole(text)
+    return ()
 
 
 def _options(text: str) -> tuple[str, tuple[str, ...]]:
