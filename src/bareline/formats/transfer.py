@@ -24,14 +24,14 @@ METRICS: Mapping[str, Metric] = {
 class Transfer:
     """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
 
-    `said` has the value of each metric, None where the program does not print it: only Linux counts
-    retransmissions. `params` are the request,
-    `ignored` the settings that do not belong to the case. Rates of streams are the
-    received rates, rates of intervals the client's over all streams, in bit/s.
+    `printed` has the value of each metric, None where the program does not print it: only Linux
+    counts retransmissions. `params` are the request, `ignored` the settings that do not belong to
+    the case. Rates of streams are the received rates, rates of intervals the client's over all
+    streams, in bit/s.
     """
 
     udp: bool
-    said: Mapping[str, float | None]
+    printed: Mapping[str, float | None]
     params: Mapping[str, Scalar] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     stream_rates_bps: tuple[float, ...] = ()
@@ -40,7 +40,7 @@ class Transfer:
     @property
     def values(self) -> dict[str, float]:
         """The known values, in the order of the metrics."""
-        by_metric = {name: self.said.get(name) for name in METRICS}
+        by_metric = {name: self.printed.get(name) for name in METRICS}
         return {name: value for name, value in by_metric.items() if value is not None}
 
 
@@ -55,11 +55,12 @@ def transfer_reader(
             transfer = read(text)
             outcome = Measured(tuple(Sample(*pair) for pair in transfer.values.items()))
         except ParseError as error:
-            transfer = Transfer(udp=is_udp(text), said={})
+            transfer = Transfer(udp=is_udp(text), printed={})
             outcome = unread(error)
+        protocol = "UDP" if transfer.udp else "TCP"
         yield Reading(
-            probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
-            title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",
+            probe=f"{program}.{protocol.lower()}",
+            title=f"{protocol} throughput ({program})",
             layer=Layer.NETWORK,
             metrics={name: METRICS[name] for name in transfer.values or ("rate",)},
             params=transfer.params,
