@@ -62,7 +62,7 @@ class LocalhostOptions(ContainerKeys):
 
 
 class LocalhostPlatform(Platform[O_co]):
-    """A type of platform whose nodes have this machine's MPI library, named by the option `mpi`."""
+    """A type of platform that uses this machine's MPI library, chosen by the option `mpi`."""
 
     here = True
 

@@ -150,7 +150,7 @@ def host_suite() -> str:
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
-    """Return the packages of a release; without a release, those of the host's release.
+    """Return the packages of a release; by default of the host's own release.
 
     For another release, apt asks the host's mirrors with the host's keys, and keeps the lists in
     the cache folder.

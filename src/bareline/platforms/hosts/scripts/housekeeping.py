@@ -69,7 +69,7 @@ class Housekeeping:
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the required programs that are not on a node's path, with the node."""
+        """Yield each required program that a node's path lacks, as pairs of node and program."""
         for node, answers in self.talk.said.items():
             for tool in answers.get("missing", ()):
                 yield node, tool
@@ -91,7 +91,7 @@ class Housekeeping:
         self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
-        """Return the disturbances of the trial: stolen processor time, other programs before it."""
+        """Return the disturbances of the trial: stolen processor time, or busy other programs."""
         caveats: list[str] = []
         for node, answers in self.talk.said.items():
             readings = [parse_stat(text) for text in answers.get("stat", ())]
@@ -145,7 +145,7 @@ class Housekeeping:
         return tuple(omissions)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End the processes with the trial's mark and remove its directory, on living nodes."""
+        """End the trial's marked processes and remove its directory, on nodes that still run."""
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:

@@ -240,11 +240,13 @@ def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple
 def shaper_lines(
     device: str, rate_bits_per_s: int, shaper: Shaper, packet: int, lateness_s: float
 ) -> list[str]:
-    """Limit the rate of a device's output, in packets of so many bytes at most.
+    """Return the commands that limit a device's output rate.
 
-    The token bucket (tbf) cuts up packets that are larger than its saved tokens, which costs it
-    the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
-    longer afterwards. The tokens of a pause make up for timers that are late.
+    - `packet`: the largest packet, in bytes.
+
+    The token bucket (tbf) segments packets that are larger than its saved tokens, which reduces the
+    rate. It must therefore save more than the largest packet. htb lets the packet pass and waits
+    longer afterwards. Tokens that are saved during a pause compensate for late timers.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))
